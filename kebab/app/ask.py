@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kebab.core.ports import Embedder
     from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.search import UnmatchedFilter
+    from kebab.wire.filters import UnmatchedFilter
 
 AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
 """Receives the events of an answer."""

@@ -84,16 +84,25 @@ class Embedders:
         return configured.name
 
     def obtain(
-        self, stored: str | None, report: "ProgressCallback", cancel: "Cancel"
+        self,
+        stored: str | None,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        *,
+        offline: bool = False,
     ) -> "OnnxEmbedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
+
+        With `offline`, nothing is downloaded.
 
         Raises:
             EmbeddingUnavailable: Its weights cannot be downloaded.
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
         name = self.choose_model(stored)
-        return self._load(*self._ensure_weights(name, report, cancel, patient=False))
+        return self._load(
+            *self._ensure_weights(name, report, cancel, patient=False, offline=offline)
+        )
 
     def download(self, name: str, report: "ProgressCallback", cancel: "Cancel") -> EmbeddingModel:
         """Download the weights of a model, check every byte, and return the model.
@@ -106,14 +115,20 @@ class Embedders:
         return self._ensure_weights(wanted, report, cancel, patient=True)[0]
 
     def _ensure_weights(
-        self, wanted: str | None, report: "ProgressCallback", cancel: "Cancel", *, patient: bool
+        self,
+        wanted: str | None,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        *,
+        patient: bool,
+        offline: bool = False,
     ) -> tuple[EmbeddingModel, Path]:
         return install.install_model(
             self._folder,
             None if wanted is None else find_model(wanted),
             report=report,
             cancel=cancel,
-            offline=self._offline,
+            offline=self._offline or offline,
             patient=patient,
         )
 

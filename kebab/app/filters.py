@@ -12,7 +12,7 @@ from kebab.core.queries import Filters
 from kebab.search.explain_matches import list_active_filters
 from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 from kebab.text.globs import list_readings
-from kebab.wire.search import FilteredRequest, UnmatchedFilter
+from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
@@ -139,6 +139,8 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
             return _find_nearest_sources(value, names) or names[:MAX_NEAREST]
         case "since" | "until":
             return _find_nearest_date(name, values)
+        case "folder":
+            return _find_nearest_sources(value, [one.name for one in values.list_sources()])
         case "doc_id":
             return find_nearest(value, values.list_values("path_glob"))
         case _:

@@ -167,6 +167,7 @@ class _RunEmbedder:
     library: "SqliteWriter | None"
     report: ProgressCallback
     cancel: Cancel
+    downloads: bool = True
     loaded: "Embedder | None" = field(default=None, init=False)
     started: float = field(default_factory=time.monotonic, init=False)
 
@@ -179,12 +180,18 @@ class _RunEmbedder:
         """
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            return self._check(self.context.embedders.obtain(stored, self.report, self.cancel))
+            return self._check(self._obtain(stored))
         except EmbeddingUnavailable:
-            repaired = self.repair(stored) if stored is not None else None
+            repairs = stored is not None and self.downloads
+            repaired = self.repair(stored) if repairs and stored else None
             if repaired is None:
                 raise
             return repaired
+
+    def _obtain(self, stored: str | None) -> "Embedder":
+        return self.context.embedders.obtain(
+            stored, self.report, self.cancel, offline=not self.downloads
+        )
 
     def repair(self, version: str) -> "Embedder | None":
         """Install the files of a model that failed again; None when they are intact."""
@@ -213,6 +220,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         paths=tuple(request.paths),
         workspace=settings.workspace or None,
         force=request.force,
+        vector_seconds=request.vector_seconds,
         dry_run=request.dry_run,
         rules=ScanRules(
             exclude=tuple(settings.ingest.exclude),
@@ -231,7 +239,8 @@ def _open_ports(
 ) -> "Iterator[tuple[IngestPorts, ProgressCallback]]":
     """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, dry_run=job.dry_run) as library:
-        models = _RunEmbedder(context, library, report, cancel)
+        downloads = job.vector_seconds is None
+        models = _RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
         yield _build_ports(context, library, models), publish
 

@@ -1,6 +1,7 @@
 """Converts a search request to a query, runs it, and converts the page to the response."""
 
 import json
+import os
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,15 +18,16 @@ from kebab.errors.catalog import InvalidInput
 from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.engine import SearchEngine
 from kebab.search.query_parser import parse_query
+from kebab.wire.filters import FilteredRequest
 from kebab.wire.record import Request
-from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
+from kebab.wire.search import SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.search import UnmatchedFilter
+    from kebab.wire.filters import UnmatchedFilter
 
 
 def require_utf8(request: Request, base: type[Request] | None = None) -> None:
@@ -93,9 +95,21 @@ def build_filters(request: FilteredRequest, now: float) -> Filters:
         path_glob=request.path_glob,
         source=tuple(request.source),
         doc_id=request.doc_id,
+        folder=None if request.folder is None else resolve_folder(request.folder),
         since=None if request.since is None else parse_time(request.since, "$.since", now),
         until=None if request.until is None else parse_time(request.until, "$.until", now),
     )
+
+
+def resolve_folder(folder: str) -> str:
+    """Return the absolute path of a folder without links, as sources are named.
+
+    Raises:
+        InvalidInput: It is no path.
+    """
+    if not folder or "\0" in folder:
+        raise InvalidInput(field="$.folder", cause="not a path")
+    return os.path.realpath(os.path.expanduser(folder))  # noqa: PTH111 - as ingest resolves it
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:

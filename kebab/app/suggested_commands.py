@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kebab.search.explain_matches import list_active_filters, remove_conditions
+from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.library import ListRequest
-from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, UnmatchedFilter
+from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
@@ -24,6 +25,7 @@ _VALUE_FLAGS = {
     "limit": "--limit",
     "path_glob": "--path",
     "doc_id": "--doc-id",
+    "folder": "--in",
     "since": "--since",
     "until": "--until",
     "per_doc": "--per-doc",
@@ -138,7 +140,7 @@ def _format_changed(request: SearchRequest, **fields: Any) -> str:
 
 _EMPTY_FILTERS: Mapping[str, Any] = {
     **{key: [] for key in ("tag", "lang", "media", "source")},
-    **dict.fromkeys(("path_glob", "doc_id", "since", "until")),
+    **dict.fromkeys(("path_glob", "doc_id", "folder", "since", "until")),
 }
 _COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
     "limit": _raise_limit,

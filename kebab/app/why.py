@@ -106,6 +106,7 @@ _FILTER_NAMES: dict[str, FilterName] = {
     "path_glob": "path",
     "source": "source",
     "doc_id": "doc_id",
+    "folder": "folder",
     "since": "since",
     "until": "until",
 }

@@ -32,7 +32,8 @@ class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
     `since` (inclusive) and `until` (exclusive) bound the file's modification time, in seconds
-    since the epoch. `path_glob` uses `*` (within a folder), `**` and `?`.
+    since the epoch. `path_glob` uses `*` (within a folder), `**` and `?`. `folder` is
+    an absolute path.
     """
 
     tag: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Filters:
     path_glob: str | None = None
     source: tuple[str, ...] = ()
     doc_id: str | None = None
+    folder: str | None = None
     since: float | None = None
     until: float | None = None
 

@@ -51,9 +51,9 @@ class ChunkEmbedder:
         self._flush()
 
     def embed_pending(self, embedder: Embedder) -> None:
-        """Embed all pending chunks, until cancelled."""
+        """Embed all pending chunks, until cancelled or until the time is up."""
         total = self._library.count_pending()
-        while not self._context.cancel.requested:
+        while not self._context.embedding_ended:
             chunks = self._library.list_pending(BATCH_CHUNKS)
             if not chunks:
                 return
@@ -89,7 +89,7 @@ class ChunkEmbedder:
             self._report(sum(len(groups[index]) for index in indexes), total)
             if self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
                 self._flush()
-            if self._context.cancel.requested:
+            if self._context.embedding_ended:
                 return
 
     def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:

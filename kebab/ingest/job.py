@@ -32,6 +32,7 @@ class IngestJob:
     `paths` are folders or files; without any, the run scans the workspace and every registered
     source. `chunker` is the version of the chunker: documents of another version are read again.
     `private` holds absolute folders that are never scanned, such as the data directory.
+    `vector_seconds` limits the time for vectors.
     """
 
     paths: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class IngestJob:
     chunker: str = CHUNKER_VERSION
     deadline_s: float = 0.0
     private: tuple[str, ...] = ()
+    vector_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,18 @@ class RunContext:
         self.reporter = ProgressReporter(report, clock)
         self.clock = clock
         self.cancel = cancel
+        self._embedding_ends: float | None = None
+
+    def limit_embedding(self, seconds: float | None) -> None:
+        """Let the embedding that begins now end after some seconds; None means no limit."""
+        if seconds is not None:
+            self._embedding_ends = self.clock.monotonic() + seconds
+
+    @property
+    def embedding_ended(self) -> bool:
+        """Whether no further text is to be embedded: the run is cancelled, or time is up."""
+        ends = self._embedding_ends
+        return self.cancel.requested or (ends is not None and self.clock.monotonic() >= ends)
 
 
 SLOWEST = 5

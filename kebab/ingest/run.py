@@ -195,6 +195,7 @@ class _Run:
 
     def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:
         """Embed what is pending; without a working model or index, chunks stay pending."""
+        self._context.limit_embedding(self._job.vector_seconds)
         try:
             self._update_or_repair(vectors, embedder)
         except (EmbeddingUnavailable, DependencyMissing) as error:

@@ -187,7 +187,7 @@ Remedy: TypeAlias = Literal[
 the copies, both channels, an embedding, a repair, a search within it, or a look at its record.
 """
 
-_FLAGS = {"path_glob": "path", "doc_id": "doc-id"}
+_FLAGS = {"path_glob": "path", "doc_id": "doc-id", "folder": "in"}
 
 
 @dataclass(frozen=True, slots=True)

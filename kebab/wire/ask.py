@@ -7,15 +7,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.error import ErrorReply
+from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
-from kebab.wire.search import (
-    DegradedChannel,
-    FilteredRequest,
-    ModeName,
-    SearchHit,
-    Unit,
-    UnmatchedFilter,
-)
+from kebab.wire.search import DegradedChannel, ModeName, SearchHit, Unit
 
 MAX_PASSAGES = 100
 
@@ -110,6 +104,8 @@ class AnswerRetrieval(Struct, frozen=True, kw_only=True):
     """The revision of the index that was searched."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
     """The filters that no document passes, alone or together; empty when there are passages."""
+    refresh: IndexRefresh | None = None
+    """How the index of the folder was brought up to date before; null without `--in`."""
 
 
 class AnswerUsage(Struct, frozen=True, kw_only=True):

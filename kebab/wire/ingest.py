@@ -1,9 +1,9 @@
 """Declares ingest requests, reports and progress events as wire records."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Reply, Request
@@ -150,6 +150,9 @@ class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1")
     """Whether to read unchanged files again."""
     dry_run: bool = False
     """Whether to report only what would happen."""
+    vector_seconds: Annotated[float, Meta(ge=0)] | None = None
+    """The limit of the time for vectors. The passages that remain stay pending, and no model is
+    downloaded. Null means no limit."""
 
 
 class IngestTextRequest(Request, frozen=True, kw_only=True, tag="ingest_text_request.v1"):

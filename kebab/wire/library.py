@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
-from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
 

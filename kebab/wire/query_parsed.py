@@ -19,6 +19,8 @@ class ActiveFilters(Struct, frozen=True, kw_only=True):
     """Only documents of one of these sources."""
     doc_id: str | UnsetType = UNSET
     """Only this document."""
+    folder: str | UnsetType = UNSET
+    """Only documents below this folder."""
     since: str | UnsetType = UNSET
     """Only files changed at or after this time, RFC 3339."""
     until: str | UnsetType = UNSET

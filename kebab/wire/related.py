@@ -6,9 +6,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.library import DocSummary
 from kebab.wire.record import Record, Reply
-from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
+from kebab.wire.search import MAX_LIMIT, DegradedChannel, Unit
 
 
 class MatchedPassage(Struct, frozen=True, kw_only=True):

@@ -6,9 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import QueryParsed
-from kebab.wire.record import Record, Reply, Request
+from kebab.wire.record import Record, Reply
 
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
@@ -17,29 +18,6 @@ Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
 MAX_QUERIES = 32
-
-
-class FilteredRequest(Request, frozen=True, kw_only=True):
-    """A request with filters: all must hold, repeated values of one filter are alternatives."""
-
-    tag: list[str] = msgspec.field(default_factory=list)
-    """Only documents with one of these tags."""
-    lang: list[str] = msgspec.field(default_factory=list)
-    """Only documents in one of these languages, as two-letter codes."""
-    media: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these media types, e.g. `text/markdown` or `markdown`."""
-    path_glob: str | None = None
-    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`. A pattern
-    without a slash is the name of a file at any depth. Without wildcards it is a file or a folder;
-    it may be absolute."""
-    source: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these sources: a name, the path of a folder, or its last part."""
-    doc_id: str | None = None
-    """Only this document: its id, a unique prefix of its id, or its path."""
-    since: str | None = None
-    """Only files changed at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
-    until: str | None = None
-    """Only files changed before this time; same forms as `since`."""
 
 
 class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):
@@ -171,19 +149,6 @@ class DegradedChannel(Struct, frozen=True, kw_only=True):
     """The command or step that makes it available."""
 
 
-class UnmatchedFilter(Struct, frozen=True, kw_only=True):
-    """A filter because of which no document can be found: alone, or with the others listed."""
-
-    filter: str
-    """The field of the request, e.g. `path_glob`."""
-    value: str
-    """The value that matches nothing."""
-    documents: int
-    """The number of documents that pass this filter alone; 0 when it is the reason by itself."""
-    nearest: list[str]
-    """The values that exist and are most like it, the nearest first."""
-
-
 class TraceStage(Struct, frozen=True, kw_only=True):
     """The result of one stage."""
 
@@ -241,6 +206,8 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
+    refresh: IndexRefresh | None = None
+    """How the index of the folder was brought up to date before the search; null without `--in`."""
     trace: list[TraceStage] | UnsetType = UNSET
     """The result of each stage, when requested."""
     indexing: Indexing | UnsetType = UNSET

@@ -41,6 +41,7 @@ from kebab.wire.error import (
     InspectErrorRequest,
 )
 from kebab.wire.fetch import FetchList, FetchRequest
+from kebab.wire.filters import UnmatchedFilter
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
@@ -73,7 +74,7 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
+from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script

@@ -17,6 +17,7 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
             not filters.lang or (row.lang or "").casefold() in _folded(filters.lang),
             not filters.media or bool(_folded(filters.media) & _names(row.media)),
             filters.path_glob is None or _glob(filters.path_glob, _place(row, filters.path_glob)),
+            filters.folder is None or f"{_ROOTS[row.source]}/{row.path}".startswith(filters.folder),
             not filters.source or row.source in filters.source,
             filters.doc_id is None or row.doc_id == filters.doc_id,
             filters.since is None or row.stamp.mtime_ns >= filters.since * 1e9,

@@ -419,6 +419,8 @@ def _list_comparison_cases() -> Iterator[Case]:
 def _list_other_cases() -> Iterator[Case]:
     for command, name, line in (
         ("list", "empty", ("list", "--tag", "none")),
+        ("search", "in_a_folder", ("search", "restore", "--in", "notes/work", "--mode", "lexical")),
+        ("search", "in_no_folder", ("search", "restore", "--in", "nowhere")),
         ("list", "second_page", ("list", "-n", "2", "--offset", "2")),
         ("list", "bad_date", ("list", "--since", "whenever")),
         ("rm", "one_of_two_not_found", ("rm", DOC, "nowhere")),

@@ -329,6 +329,8 @@ FILTERS = (
     Filters(path_glob="/home/me/notes/notes/**"),
     Filters(path_glob="/srv/other/c.md/***"),
     Filters(path_glob="/nowhere/**"),
+    Filters(folder="/home/me/notes/notes/2024"),
+    Filters(folder="/srv/other/", tag=("work",)),
     Filters(source=("other",)),
     Filters(source=("notes", "other"), path_glob="c.md"),
     Filters(doc_id=make_doc_id("notes", "c.md")),

@@ -15,7 +15,7 @@ REASONS = {
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),
-    ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
+    ("kebab.core.queries.Filters", "kebab.wire.filters.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
     ("kebab.core.queries.Filters", "kebab.wire.query_parsed.ActiveFilters"): (

@@ -18,6 +18,7 @@ from kebab.cli.ask import (
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
+from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 
@@ -37,6 +38,7 @@ _STDIN = ("-",)
 )
 @click.argument("question", nargs=-1, metavar="QUESTION…")
 @ask_options
+@in_options
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the answer.")
 @click.pass_obj
 def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any) -> Exit:
@@ -46,12 +48,14 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     answer the question, kebab says so. `-` reads the question from stdin.
     """
     stream = AnswerEvents(context, stream=True) if flags.pop("stream") else None
+    within = pop_folder_flags(flags)
     settings = context.load_settings()
     text = read_question() if question == _STDIN else " ".join(question)
     request = build_ask_request(settings, text, flags)
     with context.open_kebab(settings) as kebab:
+        refresh = refresh_folder(context, kebab, within, [text])
         display = stream or choose_answer_display(context, settings, request)
-        reply = answer_question(context, kebab, request, display)
+        reply = add_refresh(answer_question(context, kebab, request, display), refresh)
     if stream is None:
         return print_answer(context, reply)
     status = find_exit_status(reply)

@@ -19,6 +19,7 @@ from kebab.cli.options import (
     ndjson_option,
     per_doc_option,
 )
+from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
@@ -50,6 +51,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
         "kebab search -q 'restore a backup' -q 'retention policy' --format compact",
         "kebab search backup -l",
         'kebab fetch "$(kebab search -i backup)"',
+        'kebab search "how is the cache cleared" --in ~/work/docs',
         'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
     ),
 )
@@ -63,6 +65,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 @click.option("--page", type=click.IntRange(1), help="Show this page, by its number.")
 @click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
+@in_options
 @per_doc_option
 @click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
 @click.option(
@@ -93,6 +96,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
+    within = pop_folder_flags(flags)
     if bulk and (query or stream or flags["queries"]):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
@@ -104,12 +108,13 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
     fields = merge_flags({**msgspec.to_builtins(settings.search), **defaults}, flags)
     if bulk:
-        return _search_lines(context, settings, fields)
+        return _search_lines(context, settings, fields, within)
     if interactive:
         return _pick_hit(context, settings, " ".join(query), fields)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
-        reply = kebab.search(request)
+        refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
+        reply = msgspec.structs.replace(kebab.search(request), refresh=refresh)
     status = Exit.DONE if reply.hits else Exit.NO
     if frames:
         return frames.finish(reply, status)
@@ -214,13 +219,16 @@ def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[b
         yield msgspec.json.encode({**defaults, **fields}) if isinstance(fields, dict) else line
 
 
-def _search_lines(context: CommandContext, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
+def _search_lines(
+    context: CommandContext, /, settings: Settings, defaults: dict[str, Any], within: InFolder
+) -> Exit:
     from kebab.app.bulk import BulkOutcome, search_lines
     from kebab.app.classify import build_view
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     outcome = BulkOutcome()
     with context.open_kebab(settings) as kebab:
+        refresh_folder(context, kebab, within, ["all lines"])
         lines = add_defaults(source, defaults)
         for item in search_lines(kebab.search, lines, build_view(settings)):
             context.write_json(item, None)

@@ -68,6 +68,9 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(message))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
+    if reply.retrieval.refresh and not reply.retrieval.refresh.refreshed:
+        reason = clean(reply.retrieval.refresh.reason or "")
+        yield from canvas.note(f"the index was not brought up to date: {reason}")
     yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
     for hint in _list_hints(reply):
         yield from canvas.hint(hint)

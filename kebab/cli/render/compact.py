@@ -57,6 +57,9 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     yield from map(canvas.dim, _list_header(reply, folder))
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
+    if reply.refresh and not reply.refresh.refreshed:
+        reason = clean(reply.refresh.reason or "")
+        yield from canvas.note(f"the index was not brought up to date: {reason}")
     for block in merge_adjacent(reply.hits):
         yield ""
         yield _render_head(block, folder, canvas)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.width import clean
-from kebab.wire.search import UnmatchedFilter
+from kebab.wire.filters import UnmatchedFilter
 
-_FLAGS = {"path_glob": "--path", "doc_id": "--doc-id"}
+_FLAGS = {"path_glob": "--path", "doc_id": "--doc-id", "folder": "--in"}
 
 
 def render_unmatched_filters(

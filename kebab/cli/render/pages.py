@@ -151,6 +151,9 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
 def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
+    if reply.refresh and not reply.refresh.refreshed:
+        reason = clean(reply.refresh.reason or "")
+        yield from canvas.note(f"the index was not brought up to date: {reason}")
     if reply.left_out:
         yield canvas.dim(describe_left_out(reply.left_out))
 

@@ -1,11 +1,13 @@
 """Translates filters to SQL conditions."""
 
+import glob
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 from unicodedata import normalize
 
 from kebab.core.queries import Filters
 from kebab.store.sqlite.values import to_json
+from kebab.text.globs import ALL_BELOW
 
 Condition: TypeAlias = tuple[str, list[str | int]]
 
@@ -49,6 +51,8 @@ def _filter_media(filters: Filters) -> Iterable[Condition]:
 def _filter_place(filters: Filters) -> Iterable[Condition]:
     if filters.path_glob is not None:
         yield _match_path(filters.path_glob)
+    if filters.folder is not None:
+        yield _match_path(glob.escape(filters.folder.rstrip("/")) + ALL_BELOW)
     if filters.source:
         names = to_json(list(filters.source))
         name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"

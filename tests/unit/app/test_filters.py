@@ -7,6 +7,7 @@ import pytest
 
 from kebab.app.library import list_documents
 from kebab.app.related import find_related
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.library import ListRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 
@@ -176,3 +177,29 @@ def test_a_deleted_working_folder_is_no_obstacle(kitchen, monkeypatch):
     gone.rmdir()
 
     assert names(kitchen, path_glob="*sour*") == [SOUR]
+
+
+def test_a_folder_limits_a_search_to_its_files_in_any_source(kitchen):
+    found = {
+        place: names(kitchen, folder=place.format(desk=kitchen.folder))
+        for place in ("{desk}/notes/docs", "{desk}", "{desk}/other/", "{desk}/notes/rec")
+    }
+
+    assert found == {
+        "{desk}/notes/docs": [TEXT, CAKE],
+        "{desk}": sorted([SOUR, CAKE, TEXT, SOUP]),
+        "{desk}/other/": [SOUP],
+        "{desk}/notes/rec": [],
+    }
+
+
+def test_a_folder_and_a_path_hold_together(kitchen):
+    assert names(kitchen, folder="notes", path_glob="*.md") == sorted([SOUR, CAKE])
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b"])
+def test_a_folder_that_is_no_path_is_refused(kitchen, folder):
+    with pytest.raises(InvalidInput) as caught:
+        listed(kitchen, folder=folder)
+
+    assert caught.value.field == "$.folder"

@@ -8,6 +8,7 @@ import pytest
 from kebab.app.ingest import ingest, ingest_text, to_ingest_report
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
+from kebab.embed import install
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -395,3 +396,25 @@ def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
     assert (item.doc_path, item.error.details["path"]) == ("deep/bad.md", str(bad))
     assert (alone.value.path, typed.value.path) == (str(bad), str(bad))
     assert piped.value.path == "<stdin>"
+
+
+def test_without_time_for_vectors_the_words_are_indexed_and_passages_wait(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    request = IngestRequest(paths=[str(lab.notes)], vector_seconds=0)
+
+    report = ingest(lab.context(), request, ignore_progress, Cancel())
+
+    assert (report.new, report.cancelled, report.embedding.pending) == (1, False, 1)
+    assert lab.search("cat", mode="lexical").hits
+    assert lab.again().embedding.pending == 0
+
+
+def test_with_a_limit_no_model_is_downloaded(desk, monkeypatch):
+    desk.write("a.md", "the cat sleeps\n")
+    desk.flags["offline"] = False
+    monkeypatch.setattr(install, "_Fetch", None)
+    request = IngestRequest(paths=[str(desk.notes)], vector_seconds=60)
+
+    report = ingest(desk.context(), request, ignore_progress, Cancel())
+
+    assert (report.new, report.embedding.pending) == (1, 1)

@@ -3,8 +3,9 @@ import pytest
 
 from kebab.app.search import build_filters, require_utf8
 from kebab.errors.catalog import InvalidInput
+from kebab.wire.filters import FilteredRequest
 from kebab.wire.library import ListRequest
-from kebab.wire.search import FilteredRequest, SearchRequest
+from kebab.wire.search import SearchRequest
 
 DAY = 86_400
 

@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.wire.search import UnmatchedFilter
+from kebab.wire.filters import UnmatchedFilter
 
 
 def entry(name, value, documents=0, nearest=()):

@@ -1,0 +1,147 @@
+"""Brings the index of a folder up to date before a search or a question, for the flag `--in`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from kebab.cli.options import add_options
+from kebab.errors.catalog import Cancelled, Locked, NotIndexed
+from kebab.wire.filters import IndexRefresh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kebab.app.facade import Kebab
+    from kebab.cli.context import CommandContext
+    from kebab.wire.ask import Answer
+    from kebab.wire.ingest import IngestReport
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+WAIT_S = 5.0
+"""The seconds that a search waits for vectors by default."""
+
+
+def in_options(command: F) -> F:
+    """Add the flags `--in` and `--wait` to a command."""
+    return add_options(_OPTIONS, command)
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--in",
+        "folder",
+        metavar="DIR",
+        help="Index this folder first if it changed, and search only there.",
+    ),
+    click.option(
+        "--wait",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help=f"With `--in`, wait at most this long for vectors (default {WAIT_S:g}).",
+    ),
+)
+
+
+class InFolder(NamedTuple):
+    """The values of `--in` and `--wait`."""
+
+    folder: str | None
+    wait: float | None
+
+
+def refresh_folder(
+    context: CommandContext, kebab: Kebab, within: InFolder, queries: Iterable[str]
+) -> IndexRefresh | None:
+    """Bring the index of a folder up to date; report why that is not possible now.
+
+    Words are indexed completely, vectors as far as the time allows. Without `--in`, and for
+    empty queries, which are refused later, nothing happens.
+
+    Raises:
+        Cancelled: The user interrupted it.
+        IoError: There is no such folder.
+    """
+    from kebab.app.search import resolve_folder
+
+    folder, wait = within
+    if folder is None or not any(map(str.strip, queries)):
+        return None
+    place = resolve_folder(folder)
+    if context.flags.read_only:
+        _require_folder(folder)
+        return IndexRefresh(folder=place, refreshed=False, reason="`--read-only`")
+    try:
+        report = _ingest(context, kebab, place, WAIT_S if wait is None else wait)
+    except Locked as signal:
+        return IndexRefresh(folder=place, refreshed=False, reason=signal.format_message())
+    return IndexRefresh(
+        folder=place,
+        refreshed=True,
+        reason=None,
+        new=report.new,
+        updated=report.updated + report.moved,
+        removed=report.removed,
+        errors=report.errors,
+        pending=report.embedding.pending,
+        duration_ms=report.duration_ms,
+    )
+
+
+def _require_folder(folder: str) -> None:
+    from kebab.errors.system import translate_os_errors
+
+    with translate_os_errors(folder, "read"):
+        Path(folder).expanduser().stat()
+
+
+def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> IngestReport:
+    from kebab.cli.progress import report_cancellable_work
+    from kebab.wire.ingest import IngestRequest
+
+    paths = [folder, *_list_sources_below(kebab, folder)]
+    request = IngestRequest(paths=paths, vector_seconds=wait)
+    with report_cancellable_work(context) as (reporter, cancel):
+        report = kebab.ingest(request, report=reporter, cancel=cancel)
+        reporter.finish(0, cancelled=report.cancelled)
+    if report.cancelled:
+        raise Cancelled(operation="search")
+    return report
+
+
+def _list_sources_below(kebab: Kebab, folder: str) -> list[str]:
+    """Return the folders of the sources below a folder, which its own source leaves out."""
+    from kebab.wire.sources import SourceListRequest
+
+    try:
+        sources = kebab.source_list(SourceListRequest()).sources
+    except NotIndexed:
+        return []
+    start = f"{folder.rstrip('/')}/"
+    below = [one for one in sources if one.folder.startswith(start) and one.kind == "folder"]
+    return [one.folder for one in below if one.state == "present"]
+
+
+def add_refresh(reply: Answer, refresh: IndexRefresh | None) -> Answer:
+    """Return an answer with how the index was brought up to date."""
+    if refresh is None:
+        return reply
+    import msgspec
+
+    retrieval = msgspec.structs.replace(reply.retrieval, refresh=refresh)
+    return msgspec.structs.replace(reply, retrieval=retrieval)
+
+
+def pop_folder_flags(flags: dict[str, Any]) -> InFolder:
+    """Return the values of `--in` and `--wait`, and drop `--wait`; `--in` is a filter too.
+
+    Raises:
+        UsageError: `--wait` is given without `--in`.
+    """
+    folder, wait = flags.get("folder"), flags.pop("wait")
+    if wait is not None and folder is None:
+        raise click.UsageError("`--wait` needs `--in DIR`", click.get_current_context())
+    return InFolder(folder, wait)

@@ -1,0 +1,104 @@
+"""The flag `--in`: the index of a folder is brought up to date before a search."""
+
+import pytest
+
+from kebab.errors.catalog import Locked, NotIndexed
+from kebab.wire.ingest import IngestRequest
+from tests.fakes.console import run
+from tests.fakes.facade import FakeKebab
+
+
+def test_the_folder_is_indexed_first_and_only_it_is_searched(kebab, opened, tmp_path):
+    ran = kebab("search", "restore", "--in", str(tmp_path), "--json")
+
+    (first, ingest), (second, search) = opened[0].asked
+    assert (first, second) == ("ingest", "search")
+    assert ingest == IngestRequest(paths=[str(tmp_path)], vector_seconds=5.0)
+    assert search.folder == str(tmp_path)
+    assert ran.reply["refresh"]["refreshed"] is True
+    assert {event["schema_version"] for event in ran.asides} == {"ingest_progress.v1"}
+
+
+def test_sources_below_the_folder_are_brought_up_to_date_too(kebab, opened):
+    kebab("search", "restore", "--in", "/home")
+
+    assert opened[0].asked[0][1].paths == ["/home", "/home/ada/notes"]
+
+
+def test_the_wait_reaches_the_ingest(kebab, opened, tmp_path):
+    kebab("search", "restore", "--in", str(tmp_path), "--wait", "0.5")
+
+    assert opened[0].asked[0][1].vector_seconds == 0.5
+
+
+def test_a_wait_without_a_folder_is_refused(kebab):
+    assert kebab("search", "x", "--wait", "1", "--json").fault["code"] == "usage_invalid"
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_an_empty_query_refreshes_nothing(kebab, opened, tmp_path, command):
+    ran = kebab(command, " ", "--in", str(tmp_path), "--json")
+
+    assert ran.fault["code"] == "invalid_input"
+    assert [name for name, _ in opened[0].asked if name == "ingest"] == []
+
+
+def test_read_only_searches_the_index_as_it_is_and_says_so(kebab, opened, tmp_path):
+    ran = kebab("search", "restore", "--in", str(tmp_path), "--read-only")
+
+    assert [name for name, _ in opened[0].asked] == ["search"]
+    assert "note: the index was not brought up to date: `--read-only`" in ran.out
+
+
+def test_read_only_refuses_a_folder_that_is_missing(kebab, tmp_path):
+    ran = kebab("search", "x", "--in", f"{tmp_path}/nowhere", "--read-only", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "io_error")
+
+
+class LockedKebab(FakeKebab):
+    """Another process is writing."""
+
+    def ingest(self, request, **_):
+        raise Locked(path="/data/writer.lock", holder_pid=7)
+
+
+@pytest.mark.parametrize("form", ["text", "compact"])
+def test_beside_another_writer_the_index_is_searched_as_it_is(tmp_path, form):
+    ran = run("search", "restore", "--in", str(tmp_path), "--format", form, opener=LockedKebab)
+
+    assert ran.status == 0
+    assert "note: the index was not brought up to date: " in ran.out
+
+
+def test_json_says_why_the_index_was_not_brought_up_to_date(tmp_path):
+    ran = run("search", "restore", "--in", str(tmp_path), "--json", opener=LockedKebab)
+
+    assert ran.reply["refresh"]["refreshed"] is False
+    assert "another process" in ran.reply["refresh"]["reason"]
+
+
+class NewKebab(FakeKebab):
+    """Nothing is indexed before the ingest."""
+
+    def source_list(self, _request):
+        raise NotIndexed(data_dir="/data", expected=4, found=None)
+
+
+def test_a_folder_that_was_never_read_is_searched(tmp_path):
+    assert run("search", "restore", "--in", str(tmp_path), opener=NewKebab).status == 0
+
+
+def test_a_bulk_search_refreshes_once(kebab, opened, tmp_path):
+    kebab("search", "--bulk", "--in", str(tmp_path), stdin=b'"a"\n"b"\n')
+
+    assert [name for name, _ in opened[0].asked] == ["ingest", "search", "search"]
+    assert {one.folder for name, one in opened[0].asked if name == "search"} == {str(tmp_path)}
+
+
+def test_a_question_is_answered_from_the_folder(kebab, opened, tmp_path):
+    ran = kebab("ask", "restore?", "--in", str(tmp_path), "--extractive", "--json")
+
+    assert [name for name, _ in opened[0].asked] == ["ingest", "ask"]
+    assert opened[0].asked[1][1].folder == str(tmp_path)
+    assert ran.reply["retrieval"]["refresh"]["folder"] == str(tmp_path)
