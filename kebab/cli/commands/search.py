@@ -110,7 +110,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if bulk:
         return _search_lines(context, settings, fields, within)
     if interactive:
-        return _pick_hit(context, settings, " ".join(query), fields)
+        return _pick_hit(context, settings, " ".join(query), fields, within)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
@@ -127,7 +127,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
 
 def _pick_hit(
-    context: CommandContext, settings: Settings, query: str, fields: dict[str, Any]
+    context: CommandContext,
+    settings: Settings,
+    query: str,
+    fields: dict[str, Any],
+    within: InFolder,
 ) -> Exit:
     """Print the reference of the hit that a person chooses.
 
@@ -143,6 +147,7 @@ def _pick_hit(
         cause = "`--interactive` needs a terminal and prints no JSON"
         raise click.UsageError(cause, click.get_current_context())
     with context.open_kebab(settings) as kebab:
+        refresh_folder(context, kebab, within, ["any query"])
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}

@@ -3,7 +3,8 @@ import pytest
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import merge_adjacent, render_compact
 from kebab.wire.citation import PageCitation, PageSpan
-from kebab.wire.search import DegradedChannel, LeftOut, UnmatchedFilter
+from kebab.wire.filters import UnmatchedFilter
+from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"
