@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.pack import Range, halve
@@ -178,6 +178,10 @@ _MIN_ROOM = 8
 _CLIPS = (80, 40, 20)
 
 
+_TEXTS_AT_ONCE = 1024
+"""How many texts are counted in one batch: their words take a few megabytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The maximum tokens of a chunk with its context, and the function that counts them."""
@@ -189,13 +193,19 @@ class Budget:
         """Return the size of each text in tokens.
 
         An unknown word of any length may be a single token, so a text also counts at least
-        one token for ten characters.
+        one token for ten characters. A text that is too long by this alone is not counted, because
+        the list of its words takes many times as much memory as the text.
         """
-        counts = self.count(texts) if texts else []
-        return [
-            max(tokens, -(-len(text) // _CHARACTERS_PER_TOKEN))
-            for tokens, text in zip(counts, texts, strict=True)
-        ]
+        sizes = [-(-len(text) // _CHARACTERS_PER_TOKEN) for text in texts]
+        counted = [text for text, size in zip(texts, sizes, strict=True) if size <= self.limit]
+        counts = iter(self.count(counted) if counted else [])
+        return [max(next(counts), size) if size <= self.limit else size for size in sizes]
+
+    def measure_many(self, texts: Iterable[str]) -> Iterator[int]:
+        """Yield the size of each text in tokens; only a batch of them is in memory at once."""
+        remaining = iter(texts)
+        while batch := list(islice(remaining, _TEXTS_AT_ONCE)):
+            yield from self.measure(batch)
 
 
 class ChunkDraft(NamedTuple):
@@ -246,15 +256,17 @@ def enforce_limit(
     """
     unchecked = drafts = list(drafts)
     while unchecked:
-        texts = [
+        texts = (
             build_embed_text(title, draft.path, text[draft.start : draft.end])
             for draft in unchecked
-        ]
+        )
         halves = {
             draft: _halve_draft(text, draft)
-            for draft, size in zip(unchecked, budget.measure(texts), strict=True)
+            for draft, size in zip(unchecked, budget.measure_many(texts), strict=True)
             if size > budget.limit
         }
+        if not halves:
+            return drafts
         drafts = [part for draft in drafts for part in halves.get(draft) or [draft]]
         unchecked = [part for parts in halves.values() for part in parts]
     return drafts

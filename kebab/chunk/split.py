@@ -92,8 +92,8 @@ def _measure_blocks(
 ) -> dict[Block, list[Piece]]:
     """Return the pieces of every block, each small enough for its chunk.
 
-    All blocks of the document are counted in one batch, then all parts of those that are too
-    long, and so on, so the tokenizer gets few large batches.
+    All blocks of the document are counted in large batches, then all parts of those that are too
+    long, and so on.
     """
     parts = [
         _Part(block, Range(block.start, block.end), context[path].room)
@@ -114,8 +114,8 @@ def _measure_blocks(
 
 def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
     """Set the size of each part."""
-    sizes = budget.measure([text[part.where.start : part.where.end] for part in parts])
-    for part, size in zip(parts, sizes, strict=True):
+    texts = (text[part.where.start : part.where.end] for part in parts)
+    for part, size in zip(parts, budget.measure_many(texts), strict=True):
         part.size = max(size, 1)
 
 

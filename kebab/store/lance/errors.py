@@ -1,5 +1,6 @@
 """Translates the exceptions of LanceDB and Arrow to signals, by one table."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -7,27 +8,58 @@ from typing import TypeAlias
 
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
+from kebab.errors.system import is_memory_fault
 
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
+_SOURCE_FILE = re.compile(r"\S*\.rs\b|\S*/\.cargo/\S*")
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
-# The engine reports most faults as one class and names the kind only in its text.
+# The engine reports most faults as one class and names the kind only in its text. That text holds
+# paths of its source code, so only the audit log has it.
 _LOCKED = ("commit conflict", "Too many concurrent writers")
-_REFUSED = ("Permission denied", "No space left", "Read-only file system", "Too many open files")
+_REFUSED = (
+    "Permission denied",
+    "No space left on device",
+    "Read-only file system",
+    "Too many open files",
+)
+_DAMAGED = "the vector index cannot be read"
+_STOPPED = "the engine of the vector index stopped"
 
 
 def _build_engine_error(path: str, op: Op, cause: str) -> Signal:
     if any(mark in cause for mark in _LOCKED):
         return Locked(path=path, holder_pid=None)
-    if any(mark in cause for mark in _REFUSED):
-        return IoError(path=path, op=op, cause=cause)
-    return StoreCorrupt(path=path, cause=cause)
+    for refusal in _REFUSED:
+        if refusal in cause:
+            return IoError(path=path, op=op, cause=refusal)
+    return StoreCorrupt(path=path, cause=_DAMAGED)
+
+
+def _build_panic_error(path: str, op: Op, cause: BaseException) -> Signal:
+    """Return the signal of a panic: of damaged data, or of a lack of memory or threads."""
+    if is_memory_fault(cause) or _is_memory_limited():
+        return IoError(path=path, op=op, cause="out of memory")
+    return StoreCorrupt(path=path, cause=_STOPPED)
+
+
+def _is_memory_limited() -> bool:
+    """Return whether the address space is limited: then a panic proves no damage."""
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _build_io_error(path: str, op: Op, cause: str) -> Signal:
     # A lack of memory is as temporary as a full disk, and often comes without a message.
-    return IoError(path=path, op=op, cause=cause or "out of memory")
+    refusal = next((mark for mark in _REFUSED if mark in cause), None)
+    return IoError(path=path, op=op, cause=refusal or _get_plain_text(cause) or "out of memory")
+
+
+def _get_plain_text(cause: str) -> str:
+    """Return the text of an exception up to the first name of a source file."""
+    return _SOURCE_FILE.split(cause, maxsplit=1)[0].strip(" ,:;")
 
 
 @cache
@@ -82,7 +114,7 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
     except BaseException as error:
         # The classes of a panic cannot be imported, so their module's name identifies them.
         if type(error).__module__ in _PANIC_MODULES:
-            raise StoreCorrupt(path=path, cause=_get_first_line(error)) from error
+            raise _build_panic_error(path, op, error) from error
         signal = build_signal(error, path, op) if isinstance(error, Exception) else None
         if signal is None:
             raise

@@ -20,6 +20,10 @@ Position: TypeAlias = tuple[int, int, int, int, int, str]
 """Ordinal, offsets, lines and heading path."""
 
 
+_ROWS_AT_ONCE = 4096
+"""How many rows of one document the write buffer of the word index holds at most, in memory."""
+
+
 class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
@@ -119,7 +123,11 @@ def _insert_chunks(
             for key, row in keyed
         ),
     )
-    fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, keyed))
+    for start in range(0, len(keyed), _ROWS_AT_ONCE):
+        some = keyed[start : start + _ROWS_AT_ONCE]
+        fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, some))
+        if len(some) < len(keyed):
+            fts.flush_write_buffer(database)
     vector_state.insert_pending(database, (key for key, _ in keyed))
 
 

@@ -1,8 +1,10 @@
+import tracemalloc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
 from kebab.parse.markdown import MarkdownParser
@@ -166,3 +168,20 @@ def test_large_blocks_take_linear_time(note):
     budget = Budget()
     chunks = split_document(parse(note), budget)
     assert max(budget.count([chunk.text for chunk in chunks])) <= budget.limit
+
+
+@pytest.mark.parametrize("separator", [" ", "\n\n"])
+def test_a_large_text_takes_a_few_times_its_size_in_memory(separator):
+    sentence = "It is baked in the oven of the house with flour and water until it is brown. " * 6
+    text = separator.join(f"{number}. {sentence}" for number in range(3_000))
+    document = TextParser().parse(text.encode(), "a.txt")
+    budget = Budget(254, make_mixed_counter(lambda words: [2] * len(words), lambda _: True))
+
+    tracemalloc.start()
+    try:
+        split_document(document, budget)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 10 * len(text)

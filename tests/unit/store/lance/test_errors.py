@@ -1,4 +1,5 @@
 import inspect
+import resource
 
 import lance_namespace.errors
 import lancedb.exceptions
@@ -54,16 +55,60 @@ def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
     assert caught.value.__cause__ is error
 
 
+def make_panic(module, text):
+    return type("PanicException", (BaseException,), {"__module__": module})(text)
+
+
 @pytest.mark.parametrize("module", ["pyo3_runtime", "pyo3_async_runtimes"])
 def test_a_panic_of_the_engine_is_a_damaged_table(module):
-    panic = type("PanicException", (BaseException,), {"__module__": module})
+    panic = make_panic(module, "rust future panicked: range end index 4 out of range\nstack")
     with (
         pytest.raises(StoreCorrupt) as caught,
         translate_lance_errors("/data/lance/x.lance", "read"),
     ):
-        raise panic("range end index 4 out of range\nstack")
+        raise panic
 
-    assert caught.value.cause == "range end index 4 out of range"
+    assert caught.value.cause == "the engine of the vector index stopped"
+    assert caught.value.__cause__ is panic
+
+
+def test_a_panic_for_lack_of_memory_is_no_damage():
+    panic = make_panic("pyo3_runtime", "rust future panicked: Cannot allocate memory")
+    with pytest.raises(IoError) as caught, translate_lance_errors("/x.lance", "read"):
+        raise panic
+
+    assert caught.value.cause == "out of memory"
+
+
+def test_a_panic_below_a_limit_of_memory_is_no_damage(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1_000_000, 1_000_000))
+    panic = make_panic("pyo3_runtime", "rust future panicked: unknown error")
+    with pytest.raises(IoError), translate_lance_errors("/x.lance", "read"):
+        raise panic
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (
+            RuntimeError(
+                "lance error: LanceError(IO): file size is too small,"
+                " /root/.cargo/registry/src/index/lance-io-13.0.0/src/utils.rs:172:20"
+            ),
+            "the vector index cannot be read",
+        ),
+        (
+            RuntimeError("LanceError(IO): No space left on device (os error 28), src/x.rs:1:2"),
+            "No space left on device",
+        ),
+        (OSError("cannot map, /root/.cargo/registry/x/src/y.rs:3:4"), "cannot map"),
+    ],
+)
+def test_messages_name_no_source_file_of_the_library(error, cause):
+    signal = build_signal(error, "/x.lance", "read")
+
+    assert signal is not None
+    assert signal.details()["cause"] == cause
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, TypeError])
@@ -75,12 +120,6 @@ def test_other_exceptions_pass(kind):
 def test_an_exception_that_only_a_bug_raises_passes_unchanged():
     with pytest.raises(pyarrow.lib.ArrowTypeError), translate_lance_errors("p", "read"):
         raise pyarrow.lib.ArrowTypeError("text")
-
-
-def test_only_the_first_line_of_a_cause_is_reported():
-    signal = build_signal(ValueError("what happened\nbacktrace"), "p", "read")
-    assert isinstance(signal, StoreCorrupt)
-    assert signal.cause == "what happened"
 
 
 def test_a_missing_library_is_reported_as_such():
