@@ -124,7 +124,7 @@ def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: b
     word = unit[0]
     if _NUMBER.fullmatch(word):
         return TermKind.NUMBER
-    if _CODE.fullmatch(word):
+    if _CODE.fullmatch(word) or text.endswith("--", 0, unit.start()):
         return TermKind.CODE
     if word.lower() in _CALENDAR:
         return TermKind.WORD

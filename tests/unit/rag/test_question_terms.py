@@ -26,6 +26,7 @@ def facts(question, **options):
             "is MPEG-3 or v1.2 in my_file.txt",
             [("MPEG-3", CODE), ("v1.2", CODE), ("my_file.txt", CODE)],
         ),
+        ("what does --max-pods of kubelet do", [("max-pods", CODE)]),
         ("does useState work in c++", [("useState", CODE), ("c++", CODE)]),
         ("how do i restore a backup", []),
         ("", []),
