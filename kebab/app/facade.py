@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         SessionTranscript,
     )
     from kebab.wire.fetch import FetchList, FetchRequest
+    from kebab.wire.grep import GrepRequest, GrepResponse
     from kebab.wire.library import (
         ChunkInspection,
         DocInspection,
@@ -77,6 +78,12 @@ class Kebab(MaintenanceOperations):
         from kebab.app.search import search
 
         return search(self._context, request)
+
+    def grep(self, request: "GrepRequest") -> "GrepResponse":
+        """Return the lines of the indexed files that match a pattern."""
+        from kebab.app.grep import grep
+
+        return grep(self._context, request)
 
     def ask(self, request: "AskRequest", *, report: "AnswerCallback" = lambda _: None) -> "Answer":
         """Return an answer with its citations, or a refusal.

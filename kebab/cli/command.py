@@ -178,6 +178,7 @@ COMMANDS = {
     "init": CommandEntry("Start", "Write a commented settings file"),
     "ingest": CommandEntry("Start", "Read files into the knowledge base"),
     "search": CommandEntry("Start", "Find passages by words and by meaning"),
+    "grep": CommandEntry("Start", "Search the indexed files for a regular expression"),
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
     "chat": CommandEntry("Start", "Ask one question after another"),
     "list": CommandEntry("Library", "List the documents"),

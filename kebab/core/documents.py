@@ -171,6 +171,14 @@ class SourceCounts(NamedTuple):
     last_indexed: float | None
 
 
+class LineHeadings(NamedTuple):
+    """The headings that lead to the lines `first` to `last` of a document."""
+
+    first: int
+    last: int
+    path: tuple[str, ...]
+
+
 class DocumentListing(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 

@@ -60,8 +60,10 @@ class _DeadlinePassed(BaseException):
 
 
 @contextmanager
-def limit_time(seconds: float, path: str) -> Iterator[None]:
+def limit_time(seconds: float, path: str, operation: str = "parse") -> Iterator[None]:
     """Raise `TimedOut` when the block needs longer for this file; 0 means no limit.
+
+    The error names the setting with the limit only for the operation `parse`.
 
     On the main thread an alarm interrupts the block. Other threads have no alarm, so the error is
     raised after the block ends.
@@ -71,9 +73,9 @@ def limit_time(seconds: float, path: str) -> Iterator[None]:
         with _set_alarm(seconds):
             yield
     except _DeadlinePassed:
-        raise _build_timeout(started, seconds, path) from None
+        raise _build_timeout(started, seconds, path, operation) from None
     if seconds and time.monotonic() - started > seconds:
-        raise _build_timeout(started, seconds, path)
+        raise _build_timeout(started, seconds, path, operation)
 
 
 @contextmanager
@@ -107,12 +109,12 @@ def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
     raise _DeadlinePassed
 
 
-def _build_timeout(started: float, seconds: float, path: str) -> TimedOut:
+def _build_timeout(started: float, seconds: float, path: str, operation: str) -> TimedOut:
     return TimedOut(
-        operation="parse",
+        operation=operation,
         elapsed_ms=round((time.monotonic() - started) * 1000),
         deadline_ms=round(seconds * 1000),
-        setting="ingest.deadline_s",
+        setting="ingest.deadline_s" if operation == "parse" else None,
         path=path,
     )
 

@@ -8,7 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.wire import ask, error, fetch, health, ingest, library, related, search, sources, why
+from kebab.wire import (
+    ask,
+    error,
+    fetch,
+    grep,
+    health,
+    ingest,
+    library,
+    related,
+    search,
+    sources,
+    why,
+)
 from kebab.wire.record import Reply, Request
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
@@ -47,6 +59,7 @@ def _build_job(request: type[Request], reply: type[Reply]) -> Operation:
 
 OPERATIONS: Mapping[str, Operation] = {
     "search": Operation(search.SearchRequest, search.SearchResponse),
+    "grep": Operation(grep.GrepRequest, grep.GrepResponse),
     "ask": Operation(ask.AskRequest, ask.Answer, events=ask.AnswerEvent),
     "related": Operation(related.RelatedRequest, related.RelatedDocs, may_miss=True),
     "why": Operation(why.WhyRequest, why.Explanation, may_miss=True),

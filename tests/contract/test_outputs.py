@@ -42,6 +42,14 @@ CASES = {
         (["search", "x", "--detail", "much"], 2, "usage_invalid"),
         (["search", "x", "-l", "--format", "compact"], 2, "usage_invalid"),
     ],
+    "grep": [
+        (["grep", "restore"], 0, "grep_response.v1"),
+        (["grep", "-il", "RESTORE", "work", "-C", "1"], 0, "grep_response.v1"),
+        (["grep", "qqqqqqqq"], 1, "grep_response.v1"),
+        (["grep", "a("], 2, "invalid_input"),
+        (["grep", "x", "--since", "whenever"], 2, "invalid_input"),
+        (["grep", "x", "-l", "-c"], 2, "usage_invalid"),
+    ],
     "ask": [
         (["ask", "how do I restore a backup", "--extractive"], 0, "answer.v1"),
         (["ask", "qqqqqqqq", "--extractive", "--mode", "lexical"], 1, "answer.v1"),
@@ -296,6 +304,7 @@ def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
         ["inspect", "doc", "x"],
         ["fetch", "doc", "x"],
         ["fetch", "x"],
+        ["grep", "x"],
         ["related", "x"],
         ["dupes"],
         ["why", "x", "y"],

@@ -42,6 +42,7 @@ from kebab.wire.error import (
 )
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.filters import UnmatchedFilter
+from kebab.wire.grep import GrepRequest, GrepResponse
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
@@ -128,6 +129,13 @@ class FakeKebab:
             has_more=more,
             next_cursor="CURSOR" if more else None,
         )
+
+    def grep(self, request: GrepRequest) -> GrepResponse:
+        """Find one line, none for `nothing`."""
+        self._note("grep", request)
+        _fail(request.pattern)
+        hits = [] if request.pattern == "nothing" else [replies.grep_hit()]
+        return replies.grep_response(*hits, pattern=request.pattern)
 
     def session_list(self, _request: SessionListRequest) -> SessionList:
         """List two sessions, none when the data directory is called `fresh`."""

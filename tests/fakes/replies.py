@@ -1,5 +1,6 @@
 """Wire objects as a small knowledge base would give them."""
 
+from collections import Counter
 from typing import Any
 
 from kebab.wire.ask import (
@@ -15,6 +16,7 @@ from kebab.wire.ask import (
     SessionTurn,
 )
 from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.grep import GrepFile, GrepHit, GrepResponse
 from kebab.wire.health import (
     Capabilities,
     Doctor,
@@ -494,6 +496,51 @@ def fetch_result(**changes: Any) -> FetchResult:
             "citation": line_citation(),
             "freshness": "fresh",
             "truncated": False,
+            **changes,
+        }
+    )
+
+
+def grep_hit(**changes: Any) -> GrepHit:
+    """Return a line that matches."""
+    return GrepHit(
+        **{
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "file": "/home/ada/notes/ops/backup.md",
+            "line": 12,
+            "column": 6,
+            "text": "Stop the writer,",
+            "is_cut": False,
+            "highlights": [(5, 8)],
+            "before": [],
+            "after": [],
+            "heading_path": ["Backups"],
+            "freshness": "fresh",
+            "citation": line_citation(start=12, end=12),
+            **changes,
+        }
+    )
+
+
+def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
+    """Return lines that match in files that were searched."""
+    lines = Counter((hit.doc_id, hit.doc_path, hit.file, hit.freshness) for hit in hits)
+    files = [
+        GrepFile(doc_id=doc_id, doc_path=path, file=file, lines=count, freshness=freshness)
+        for (doc_id, path, file, freshness), count in lines.items()
+    ]
+    return GrepResponse(
+        **{
+            "pattern": "the",
+            "hits": list(hits),
+            "files": files,
+            "matched_lines": len(hits),
+            "searched_files": 4,
+            "skipped": [],
+            "has_more": False,
+            "corpus_revision": 3,
+            "timing_ms": 1.5,
             **changes,
         }
     )

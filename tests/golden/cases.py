@@ -27,6 +27,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "init": ("init", "--workspace", "notes"),
     "ingest": ("ingest", "notes"),
     "search": ("search", "restore"),
+    "grep": ("grep", "restore", "--context", "1"),
     "ask": ("ask", RESTORE, "--extractive"),
     "list": ("list",),
     "inspect doc": ("inspect", "doc", DOC),
@@ -74,6 +75,7 @@ NAMED = {
 READS_INDEX = (
     *NAMED,
     "search",
+    "grep",
     "ask",
     "dupes",
     "list",

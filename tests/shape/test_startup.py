@@ -131,6 +131,8 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
         ["search", "sourdough", "--mode", "lexical", "--json"],
         ["list", "--json"],
         ["schema", "--json"],
+        ["grep", "Sourdough", "--json"],
+        ["fetch", "bread.md:3", "--json"],
     ],
     ids=" ".join,
 )

@@ -10,6 +10,7 @@ from kebab.core.documents import (
     DocumentListing,
     DocumentName,
     LibraryCounts,
+    LineHeadings,
     StoredDocument,
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
@@ -90,6 +91,16 @@ class Catalogue:
                 " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
             )
             return [DocumentName(*row) for row in rows]
+
+    def list_headings(self, doc_id: DocId) -> list[LineHeadings]:
+        """Return the lines and the headings of each chunk of a document, in order."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT start_line, end_line, heading_path FROM chunks"
+                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY ordinal",
+                (doc_id,),
+            )
+            return [LineHeadings(first, last, parse_strings(path)) for first, last, path in rows]
 
     def _resolve(
         self, table: str, column: str, reference: str, *others: str, prefix: bool = True

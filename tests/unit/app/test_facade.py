@@ -21,6 +21,7 @@ from kebab.wire.ask import (
 )
 from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
 from kebab.wire.fetch import FetchRequest
+from kebab.wire.grep import GrepRequest
 from kebab.wire.health import (
     DoctorRequest,
     InitRequest,
@@ -55,6 +56,7 @@ from tests.fakes.facade import FakeKebab
 
 REQUESTS: dict[str, Request] = {
     "search": SearchRequest(query="cat"),
+    "grep": GrepRequest(pattern="cat"),
     "ask": AskRequest(question="cat", extractive=True),
     "related": RelatedRequest(name="a.md"),
     "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),

@@ -1,0 +1,218 @@
+"""Searches the indexed files for a pattern, as they are on disk now."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from kebab.app.context import AppContext
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.document_names import DocumentNames
+from kebab.app.filters import explain_filters, resolve_filters
+from kebab.app.grep_pattern import LinePattern
+from kebab.app.search import build_filters, require_utf8
+from kebab.app.suggested_commands import suggest_filters
+from kebab.core.queries import Filters
+from kebab.errors.catalog import ParseFailed
+from kebab.wire.grep import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
+
+if TYPE_CHECKING:
+    from kebab.core.documents import LineHeadings, StoredDocument
+    from kebab.core.ids import DocId
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.citation import Freshness
+
+_DEADLINE_S = 5.0
+"""The time limit for one file; a pattern that needs longer backtracks without end."""
+
+_SkipReason = Literal["gone", "unreadable", "not_text"]
+
+
+def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
+    """Return the lines of the indexed files that match.
+
+    Files that have changed are searched as they are; files that are gone are reported.
+
+    Raises:
+        InvalidInput: The pattern is empty or no regular expression, or a filter cannot be read.
+        NotIndexed: There is no index.
+        TimedOut: The pattern takes too long in one file.
+    """
+    require_utf8(request)
+    started = context.clock.monotonic()
+    search = _Search(context, request)
+    filters = build_filters(request, context.clock.now())
+    with context.open_reader() as reader:
+        catalogue = context.build_catalogue(reader)
+        filters = resolve_filters(context, reader, filters)
+        documents = _list_documents(context, reader, filters, request.paths)
+        search.run(catalogue, documents)
+        missed = filters.is_active and not documents
+        unmatched = explain_filters(context, reader, filters, request) if missed else []
+        revision = reader.get_revision()
+    return GrepResponse(
+        pattern=request.pattern,
+        hits=search.hits,
+        files=search.files,
+        matched_lines=sum(file.lines for file in search.files),
+        searched_files=search.searched,
+        skipped=search.skipped,
+        has_more=search.has_more,
+        corpus_revision=revision,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
+        unmatched_filters=unmatched,
+        hint=suggest_filters(request, unmatched),
+    )
+
+
+def _list_documents(
+    context: AppContext, reader: "SqliteReader", filters: Filters, paths: Sequence[str]
+) -> "Sequence[StoredDocument]":
+    """Return the documents that pass the filters and are at one of the paths, if any is given."""
+    documents = context.build_catalogue(reader).list_documents(filters, limit=-1).documents
+    if not paths:
+        return documents
+    allowed = _find_at_paths(context, reader, paths)
+    return [document for document in documents if document.doc_id in allowed]
+
+
+def _find_at_paths(
+    context: AppContext, reader: "SqliteReader", paths: Iterable[str]
+) -> "set[DocId]":
+    """Return the documents at any of the paths; a name that exists wins over a pattern."""
+    catalogue = context.build_catalogue(reader)
+    names = DocumentNames(catalogue.list_names())
+    found: set[DocId] = set()
+    for path in paths:
+        named = names.find_exact(path) or names.find_folded(path) or names.list_folder(path)
+        if not named:
+            filters = resolve_filters(context, reader, Filters(path_glob=path))
+            matching = catalogue.list_documents(filters, limit=-1).documents
+            found.update(document.doc_id for document in matching)
+        found.update(name.doc_id for name in named)
+    return found
+
+
+class _Search:
+    """One search through documents, and what it has found.
+
+    Raises:
+        InvalidInput: The pattern is empty or no regular expression.
+    """
+
+    def __init__(self, context: AppContext, request: GrepRequest) -> None:
+        self._context = context
+        self._request = request
+        self._pattern = LinePattern(request)
+        self._lists_files = request.files_only or request.count_only
+        self.hits: list[GrepHit] = []
+        self.files: list[GrepFile] = []
+        self.skipped: list[SkippedFile] = []
+        self.searched = 0
+        self.has_more = False
+
+    def run(self, catalogue: "Catalogue", documents: "Iterable[StoredDocument]") -> None:
+        """Search the documents until the limit is exceeded.
+
+        Raises:
+            TimedOut: The pattern takes too long in one file.
+        """
+        from kebab.parse.registry import limit_time
+
+        for document in documents:
+            freshness = check_freshness(document)
+            lines = self._read_lines(document, freshness)
+            if isinstance(lines, str):
+                file = build_file_path(document)
+                self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=lines))
+                continue
+            self.searched += 1
+            with limit_time(_DEADLINE_S, document.path, "grep"):
+                numbers = self._find_lines(lines)
+                self._add(catalogue, document, freshness, lines, numbers)
+            if self.has_more and self._count_room() == 0:
+                break
+
+    def _read_lines(
+        self, document: "StoredDocument", freshness: "Freshness"
+    ) -> list[str] | _SkipReason:
+        """Return the lines of a file, none when it cannot match, or why it cannot be searched."""
+        path = Path(document.root, document.path)
+        if freshness == "gone":
+            return "gone"
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return "unreadable"
+        if not self._pattern.can_match(data):
+            return []
+        try:
+            text = self._context.decode_text(data, path)
+        except ParseFailed:
+            return "not_text"
+        return text.removesuffix("\n").split("\n") if text else []
+
+    def _count_room(self) -> int | None:
+        """Return how many more lines or files the limit allows; None without a limit."""
+        if self._request.limit is None:
+            return None
+        return self._request.limit - len(self.files if self._lists_files else self.hits)
+
+    def _find_lines(self, lines: Sequence[str]) -> list[int]:
+        """Return the indexes of the matching lines to report, and note whether there are more."""
+        request, room = self._request, self._count_room()
+        per_file = 1 if request.files_only else request.max_count
+        total = None if self._lists_files and room else room
+        most = min((limit for limit in (per_file, total) if limit is not None), default=None)
+        matching = (index for index, line in enumerate(lines) if self._pattern.matches(line))
+        found = list(islice(matching, most))
+        if most is not None and not (request.files_only and found):
+            self.has_more = self.has_more or next(matching, None) is not None
+        return found
+
+    def _add(
+        self,
+        catalogue: "Catalogue",
+        document: "StoredDocument",
+        freshness: "Freshness",
+        lines: Sequence[str],
+        found: Sequence[int],
+    ) -> None:
+        """Add a file and its matching lines."""
+        if not found:
+            return
+        file = GrepFile(
+            doc_id=document.doc_id,
+            doc_path=document.path,
+            file=build_file_path(document),
+            lines=len(found),
+            freshness=freshness,
+        )
+        self.files.append(file)
+        if not self._lists_files:
+            headings = catalogue.list_headings(document.doc_id) if freshness == "fresh" else []
+            self.hits += [self._build_hit(file, headings, lines, index) for index in found]
+
+    def _build_hit(
+        self, file: GrepFile, headings: "list[LineHeadings]", lines: Sequence[str], index: int
+    ) -> GrepHit:
+        request = self._request
+        part = self._pattern.cut_line(lines[index], request.max_columns)
+        first, number = max(0, index - request.before), index + 1
+        inside = (path for start, end, path in headings if start <= number <= end)
+        return GrepHit(
+            doc_id=file.doc_id,
+            doc_path=file.doc_path,
+            file=file.file,
+            line=number,
+            column=part.column,
+            text=part.text,
+            is_cut=part.is_cut,
+            highlights=part.highlights,
+            before=[line[: request.max_columns] for line in lines[first:index]],
+            after=[line[: request.max_columns] for line in lines[number : number + request.after]],
+            heading_path=list(next(inside, ())),
+            freshness=file.freshness,
+            citation=cite_lines(file.doc_path, number, number),
+        )

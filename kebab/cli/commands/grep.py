@@ -1,0 +1,106 @@
+"""`kebab grep` searches the indexed files for a pattern."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.completion import complete
+from kebab.cli.context import CommandContext
+from kebab.cli.options import build_request, filter_options, limit_option, merge_flags
+from kebab.errors.signal import Exit
+from kebab.wire.grep import GrepRequest, GrepResponse
+
+if TYPE_CHECKING:
+    from kebab.cli.render.canvas import Canvas
+
+
+@click.command(
+    "grep",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        "kebab grep 'restic (backup|restore)'",
+        "kebab grep -F 'a[0]' runbooks --context 2",
+        "kebab grep -il backup --path '**/*.md'",
+        "kebab grep TODO --format vimgrep",
+    ),
+)
+@click.argument("pattern")
+@click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete("documents"))
+@click.option("-F", "--fixed", is_flag=True, help="Take the pattern as plain text.")
+@click.option("-i", "--ignore-case", is_flag=True, help="Ignore the case of letters.")
+@click.option("-w", "--word", is_flag=True, help="Match whole words only.")
+@click.option("-l", "--files", "files_only", is_flag=True, help="Print paths only.")
+@click.option("-c", "--count", "count_only", is_flag=True, help="Print paths with line counts.")
+@click.option("-C", "--context", "around", type=click.IntRange(0), help="Show N lines around.")
+@click.option("-B", "--before", type=click.IntRange(0), help="Show N lines before.")
+@click.option("-A", "--after", type=click.IntRange(0), help="Show N lines after.")
+@click.option("-m", "--max-count", type=click.IntRange(1), help="Show at most N lines of a file.")
+@limit_option(None, "lines, or files with `-l` or `-c`")
+@click.option(
+    "--max-columns",
+    type=click.IntRange(0),
+    default=400,
+    show_default=True,
+    help="Cut longer lines around the match; 0 never cuts.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "vimgrep"]),
+    default="text",
+    help="The form of text output. `--json` ignores it.",
+)
+@filter_options
+@click.pass_obj
+def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -> Exit:
+    """Search the indexed files for a regular expression, as they are on disk now.
+
+    PATH limits the search to files and folders. Changed files are searched as they are; files that
+    are gone are reported. The pattern has the syntax of Python and is compared line by line. In a
+    pipe, lines are `path:line:text`, which `kebab fetch -` reads. Files must match all filters.
+    """
+    _refuse_contradictions(form, flags)
+    around, columns = flags.pop("around"), flags.pop("max_columns")
+    columns = None if form == "vimgrep" else columns
+    flags["before"] = around if flags["before"] is None else flags["before"]
+    flags["after"] = around if flags["after"] is None else flags["after"]
+    fields = merge_flags({"pattern": pattern, "max_columns": columns or None}, flags)
+    request = build_request(fields, GrepRequest)
+    with context.open_kebab() as kebab:
+        reply = kebab.grep(request)
+    status = Exit.DONE if reply.files else Exit.NO
+    context.print_reply(reply, _choose_renderer(request, form), status)
+    if not context.flags.machine:
+        from kebab.cli.render.grep import list_grep_notes
+
+        err = context.channels.err
+        err.write_lines(list_grep_notes(reply, context.create_canvas(err)))
+    return status
+
+
+def _refuse_contradictions(form: str, flags: dict[str, Any]) -> None:
+    """Refuse flags that ask for two forms of output.
+
+    Raises:
+        UsageError: They do.
+    """
+    forms = {"-l": flags["files_only"], "-c": flags["count_only"], "--format": form != "text"}
+    given = [name for name, is_given in forms.items() if is_given]
+    if len(given) > 1:
+        cause = f"`{given[0]}` and `{given[1]}` exclude each other"
+        raise click.UsageError(cause, click.get_current_context())
+
+
+def _choose_renderer(
+    request: GrepRequest, form: str
+) -> Callable[[GrepResponse, "Canvas"], Iterator[str]]:
+    from kebab.cli.render import grep
+
+    if request.files_only:
+        return grep.render_matching_files
+    if request.count_only:
+        return grep.render_match_counts
+    return grep.render_match_positions if form == "vimgrep" else grep.render_matches

@@ -1,0 +1,164 @@
+import unicodedata
+
+import pytest
+
+from kebab.app import grep as module
+from kebab.app.grep import grep
+from kebab.errors.catalog import InvalidInput, NotIndexed, TimedOut
+from kebab.wire.grep import GrepRequest
+
+KOREAN = unicodedata.normalize("NFD", "메모.md")
+
+
+@pytest.fixture
+def shelf(desk):
+    desk.write("a.md", "# Top\n\nthe cat\n\n## Below\n\na cat and a cat\nlast\n")
+    desk.write("deep/b.md", "a dog\nA CAT\n")
+    desk.write("deep/x[1].md", "one cat\n")
+    desk.write(KOREAN, "고양이 cat\n")
+    desk.ingest()
+    return desk
+
+
+def search(desk, pattern="cat", **options):
+    return grep(desk.context(), GrepRequest(pattern=pattern, **options))
+
+
+def places(reply):
+    return [(hit.doc_path, hit.line, hit.column) for hit in reply.hits]
+
+
+def test_matching_lines_come_in_the_order_of_their_files(shelf):
+    reply = search(shelf)
+
+    assert places(reply) == [
+        ("a.md", 3, 5),
+        ("a.md", 7, 3),
+        ("deep/x[1].md", 1, 5),
+        (KOREAN, 1, 5),
+    ]
+    assert (reply.matched_lines, reply.searched_files, reply.has_more) == (4, 4, False)
+    assert [(one.doc_path, one.lines) for one in reply.files[:1]] == [("a.md", 2)]
+
+
+def test_a_hit_says_where_it_is(shelf):
+    hit = search(shelf).hits[1]
+
+    assert (hit.text, hit.highlights) == ("a cat and a cat", [(2, 5), (12, 15)])
+    assert (hit.citation.uri, hit.freshness) == ("a.md#L7", "fresh")
+    assert hit.heading_path == ["Top", "Below"]
+    assert hit.file == str(shelf.notes / "a.md")
+
+
+def test_lines_around_are_returned_as_far_as_there_are_any(shelf):
+    hit = search(shelf, before=2, after=9).hits[1]
+
+    assert (hit.before, hit.after) == (["## Below", ""], ["last"])
+
+
+def test_changed_files_are_searched_as_they_are(shelf):
+    shelf.write("a.md", "only one cat now\n")
+    hit = search(shelf).hits[0]
+
+    assert (hit.text, hit.freshness, hit.heading_path) == ("only one cat now", "changed", [])
+
+
+def test_files_that_cannot_be_searched_are_reported(shelf):
+    (shelf.notes / "a.md").unlink()
+    (shelf.notes / "deep" / "b.md").write_bytes(b"\0\1\2\3" * 100)
+    (shelf.notes / "deep" / "x[1].md").unlink()
+    (shelf.notes / "deep" / "x[1].md").mkdir()
+    reply = search(shelf)
+
+    assert {(one.doc_path, one.reason) for one in reply.skipped} == {
+        ("a.md", "gone"),
+        ("deep/b.md", "not_text"),
+        ("deep/x[1].md", "unreadable"),
+    }
+    assert (reply.searched_files, len(reply.hits)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("paths", "found"),
+    [
+        (["deep"], {"deep/x[1].md"}),
+        (["deep/x[1].md"], {"deep/x[1].md"}),
+        (["*.md"], {"a.md", "deep/x[1].md", KOREAN}),
+        (["메모.md"], {KOREAN}),
+        (["a.md", "deep"], {"a.md", "deep/x[1].md"}),
+        (["nowhere"], set()),
+    ],
+)
+def test_paths_limit_the_search(shelf, paths, found):
+    assert {hit.doc_path for hit in search(shelf, paths=paths).hits} == found
+
+
+def test_a_path_may_be_on_disk(shelf, monkeypatch):
+    monkeypatch.chdir(shelf.notes)
+
+    assert len(search(shelf, paths=["./deep"]).hits) == 1
+    assert len(search(shelf, paths=[str(shelf.notes / "a.md")]).hits) == 2
+
+
+def test_filters_limit_the_search_and_explain_themselves(shelf):
+    assert len(search(shelf, path_glob="deep/**").hits) == 1
+    reply = search(shelf, path_glob="depe/**")
+
+    assert (reply.hits, [one.filter for one in reply.unmatched_filters]) == ([], ["path_glob"])
+
+
+@pytest.mark.parametrize(
+    ("options", "hits", "files", "more"),
+    [
+        ({"limit": 1}, 1, 1, True),
+        ({"limit": 2}, 2, 1, True),
+        ({"limit": 4}, 4, 3, False),
+        ({"max_count": 1}, 3, 3, True),
+        ({"max_count": 2}, 4, 3, False),
+        ({"files_only": True}, 0, 3, False),
+        ({"files_only": True, "limit": 2}, 0, 2, True),
+        ({"files_only": True, "limit": 3}, 0, 3, False),
+        ({"count_only": True}, 0, 3, False),
+        ({"count_only": True, "limit": 1}, 0, 1, True),
+    ],
+)
+def test_limits_say_whether_they_left_something_out(shelf, options, hits, files, more):
+    reply = search(shelf, **options)
+
+    assert (len(reply.hits), len(reply.files), reply.has_more) == (hits, files, more)
+
+
+def test_counts_are_those_of_lines(shelf):
+    assert [one.lines for one in search(shelf, count_only=True).files] == [2, 1, 1]
+
+
+def test_legacy_encodings_are_decoded_as_for_the_index(desk):
+    (desk.notes / "a.txt").write_bytes("첫째 줄\r\n고양이 두 마리\r\n".encode("cp949"))
+    (desk.notes / "b.txt").write_bytes("a cat\n".encode("utf-16"))
+    desk.ingest()
+
+    assert places(search(desk, "두 마리")) == [("a.txt", 2, 5)]
+    assert places(search(desk, "cat")) == [("b.txt", 1, 3)]
+
+
+def test_a_pattern_that_never_ends_is_stopped(desk, monkeypatch):
+    monkeypatch.setattr(module, "_DEADLINE_S", 0.2)
+    desk.write("a.md", "a" * 60 + "b\n")
+    desk.ingest()
+
+    with pytest.raises(TimedOut) as caught:
+        search(desk, "^(a+)+$")
+
+    assert caught.value.operation == "grep"
+
+
+def test_what_cannot_be_searched_for_is_refused(shelf):
+    with pytest.raises(InvalidInput):
+        search(shelf, "a(")
+    with pytest.raises(InvalidInput):
+        search(shelf, "caf\udce9")
+
+
+def test_without_a_knowledge_base_there_is_nothing_to_search(desk):
+    with pytest.raises(NotIndexed):
+        search(desk)
