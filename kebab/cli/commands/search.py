@@ -20,7 +20,7 @@ from kebab.cli.options import (
     per_doc_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
-from kebab.config.settings import Settings
+from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
 from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
@@ -107,6 +107,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
     fields = merge_flags({**msgspec.to_builtins(settings.search), **defaults}, flags)
+    if _draws_excerpts(context, settings, form, flags):
+        fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
     if interactive:
@@ -124,6 +126,19 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return _render_form(form, reply, canvas, paging)
 
     return context.print_reply(reply, render, status)
+
+
+def _draws_excerpts(
+    context: CommandContext, settings: Settings, form: str, flags: dict[str, Any]
+) -> bool:
+    """Return whether a terminal shows lines of whole passages instead of snippets.
+
+    A passage has the beginning of its code blocks and tables, which a snippet may lack.
+    """
+    chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
+    is_default = settings.search.snippet_chars == Search().snippet_chars
+    is_text = form == "text" and not context.flags.machine
+    return is_text and is_default and not chosen and context.channels.out.is_terminal
 
 
 def _pick_hit(
@@ -186,6 +201,7 @@ def _build_paging(
         limit=request.limit,
         fits_screen=not (chosen or show_all),
         shows_weak=show_all,
+        whole=bool(flags["detail"]),
         repeat=context.repeat_command,
     )
 

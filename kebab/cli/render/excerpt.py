@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.layout import MATCH_END, MATCH_START, StyledText
 from kebab.cli.render.markup import clean_markdown
 from kebab.cli.render.width import clean_lines
@@ -12,12 +13,16 @@ from kebab.cli.render.width import clean_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kebab.cli.render.canvas import Canvas
-
 INDENT = "    "
 MARKDOWN = "text/markdown"
 _NARROWEST = 20
-MOST_LINES = 8
+_COLORED = Canvas(color=True)
+_PAINTED_MATCH = re.compile(re.escape(_COLORED.match("|")).replace(r"\|", "([^\x1b]*)"))
+_STEM = 5
+_REPEATED = 0.1
+"""The weight of a repeated match, as a share of a different one."""
+
+MOST_LINES = 6
 _SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)")
@@ -34,7 +39,7 @@ def render_excerpt(
     headings: Sequence[str] = (),
     lines: int | None = MOST_LINES,
 ) -> Iterator[str]:
-    """Yield the indented lines of an excerpt, on a terminal at most `lines`.
+    """Yield the indented lines of an excerpt, on a terminal at most `lines` around the matches.
 
     First lines that repeat its `headings` are omitted.
     """
@@ -47,8 +52,12 @@ def render_excerpt(
         drawn = clean_lines(_SIGNS.sub("", marked)).split("\n")
     else:
         width = max(_NARROWEST, canvas.width - len(INDENT))
-        draw = _draw_markdown if media == MARKDOWN else _wrap_lines
-        drawn = _shorten(draw(marked, canvas, width), lines, canvas)
+        drawn = _draw(marked, media, canvas, width)
+        if lines is not None and len(drawn) > lines:
+            # Only a canvas with colour shows which lines have matches.
+            painted = drawn if canvas.color else _draw(marked, media, _COLORED, width)
+            first, last = _select_lines([_find_matches(line) for line in painted], lines)
+            drawn = _cut(drawn, first, last, canvas)
     yield from (f"{INDENT}{line}".rstrip() for line in drawn if line.strip())
 
 
@@ -104,10 +113,15 @@ def _simplify(heading: str) -> str:
     return re.sub(r"[\W_]+", "", _SIGNS.sub("", heading)).casefold()
 
 
-def _draw_markdown(text: str, canvas: Canvas, width: int) -> list[str]:
-    from kebab.cli.render.markdown import render_markdown
+def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
+    """Return the lines of a text that are not blank."""
+    if media == MARKDOWN:
+        from kebab.cli.render.markdown import render_markdown
 
-    return render_markdown(text, canvas, width)
+        lines = render_markdown(text, canvas, width)
+    else:
+        lines = _wrap_lines(text, canvas, width)
+    return [line for line in lines if line.strip()]
 
 
 def _wrap_lines(text: str, canvas: Canvas, width: int) -> list[str]:
@@ -121,9 +135,30 @@ def _wrap_lines(text: str, canvas: Canvas, width: int) -> list[str]:
     return wrapped
 
 
-def _shorten(lines: list[str], most: int | None, canvas: Canvas) -> list[str]:
-    """Return at most `most` lines that are not blank; an ellipsis replaces the others."""
-    lines = [line for line in lines if line.strip()]
-    if most is None or len(lines) <= most:
-        return lines
-    return [*lines[: most - 1], canvas.dim("…")]
+def _find_matches(line: str) -> list[str]:
+    """Return the beginnings of the matches in a painted line, so that forms of a word are one."""
+    return [text[:_STEM].casefold() for text in _PAINTED_MATCH.findall(line)]
+
+
+def _select_lines(matches: Sequence[Sequence[str]], most: int) -> tuple[int, int]:
+    """Return the first and the end of the lines with the most different matches.
+
+    Two of the lines are left for the ellipses.
+    """
+    room = max(1, most - 2)
+    best, best_score = 0, -1.0
+    for first in range(max(1, len(matches) - room + 1)):
+        found = [match for line in matches[first : first + room] for match in line]
+        score = len(set(found)) + len(found) * _REPEATED
+        if score > best_score:
+            best, best_score = first, score
+    first = 0 if best == 1 else best
+    last = first + room + (first == 0)
+    return (first, len(matches)) if last >= len(matches) - 1 else (first, last)
+
+
+def _cut(lines: list[str], first: int, last: int, canvas: Canvas) -> list[str]:
+    """Return a range of lines; an ellipsis replaces those before and those after it."""
+    ellipsis = [canvas.dim("…")]
+    before, after = (ellipsis if first else []), (ellipsis if last < len(lines) else [])
+    return [*before, *lines[first:last], *after]

@@ -66,8 +66,8 @@ FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file
 """The notes on files that changed after they were indexed."""
 
 
-def render_hit(hit: SearchHit, canvas: Canvas, lines: int = MOST_LINES) -> Iterator[str]:
-    """Yield the place, the headings and the text of a hit, of a snippet at most `lines`."""
+def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -> Iterator[str]:
+    """Yield the place, the headings and the text of a hit, on a terminal at most `lines` of it."""
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
     margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  ")
@@ -82,18 +82,17 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int = MOST_LINES) -> Itera
         )
 
 
-def _render_text(hit: SearchHit, canvas: Canvas, lines: int) -> Iterator[str]:
-    """Yield the whole passage if the hit contains it, otherwise its snippet."""
-    headings = [hit.title, *hit.heading_path]
-    if hit.text:
-        spans = hit.text_highlights or []
-        yield from render_excerpt(
-            hit.text, spans, canvas, media=hit.media, headings=headings, lines=None
-        )
-    else:
-        yield from render_excerpt(
-            hit.snippet, hit.highlights, canvas, media=hit.media, headings=headings, lines=lines
-        )
+def _render_text(hit: SearchHit, canvas: Canvas, lines: int | None) -> Iterator[str]:
+    """Yield lines of the passage if the hit contains it, otherwise of its snippet."""
+    spans = (hit.text_highlights or []) if hit.text else hit.highlights
+    yield from render_excerpt(
+        hit.text or hit.snippet,
+        spans,
+        canvas,
+        media=hit.media,
+        headings=[hit.title, *hit.heading_path],
+        lines=lines,
+    )
 
 
 def render_location(

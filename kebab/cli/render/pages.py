@@ -30,12 +30,14 @@ class Paging:
         limit: The number of hits on a page.
         fits_screen: Whether only the best hits that fit the screen are shown.
         shows_weak: Whether a terminal gets weak hits behind better ones, and more than the nearest.
+        whole: Whether passages are shown whole, not only the lines around the matches.
         repeat: Returns the command line with more words, and without some flags.
     """
 
     limit: int = 10
     fits_screen: bool = False
     shows_weak: bool = False
+    whole: bool = False
     repeat: Callable[..., str] = lambda *more, **_: " ".join(more)
 
     def next_page(self, reply: SearchResponse, last: int) -> str:
@@ -102,15 +104,16 @@ def _fit_hits(
 ) -> list[list[str]]:
     """Return the lines of each hit to show."""
     if canvas.height is None or not paging.fits_screen:
-        return [list(render_hit(hit, canvas)) for hit in hits]
+        lines = None if paging.whole else MOST_LINES
+        return [list(render_hit(hit, canvas, lines)) for hit in hits]
     room = canvas.height - _PROMPTS - notes - 1
-    lines = MOST_LINES
-    blocks = [list(render_hit(hit, canvas, lines)) for hit in hits[:_FEWEST]]
-    while _count_lines(blocks) > room and lines > _FEWEST_LINES:
-        lines -= 1
-        blocks = [list(render_hit(hit, canvas, lines)) for hit in hits[:_FEWEST]]
+    shown = MOST_LINES
+    blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
+    while _count_lines(blocks) > room and shown > _FEWEST_LINES:
+        shown -= 1
+        blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
     for hit in hits[_FEWEST:]:
-        block = list(render_hit(hit, canvas, lines))
+        block = list(render_hit(hit, canvas, shown))
         if _count_lines([*blocks, block]) > room:
             break
         blocks.append(block)

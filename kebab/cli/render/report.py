@@ -86,7 +86,7 @@ def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.dry_run:
         return
     vectors = reply.embedding
-    done = f"{vectors.embedded} computed, {vectors.reused} reused"
+    done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{canvas.strong('vectors')}  {done}{model}"
     if vectors.lost:

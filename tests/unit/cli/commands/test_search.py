@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from kebab.cli.channels import OutputChannel
 from kebab.cli.commands.search import add_defaults
 
 
@@ -159,3 +160,23 @@ def test_compact_text_ends_with_the_command_for_more(kebab):
     assert kebab("search", "word", "--format", "compact").out.endswith(
         "\nmore: kebab search word --format compact --page 2\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("flags", "detail"),
+    [([], "passages"), (["--snippet-chars", "90"], "snippets"), (["--detail", "ids"], "ids")],
+)
+def test_a_terminal_shows_lines_of_passages_unless_a_text_is_chosen(
+    kebab, opened, monkeypatch, flags, detail
+):
+    monkeypatch.setattr(OutputChannel, "is_terminal", True)
+
+    kebab("search", "x", *flags)
+
+    assert opened[0].asked[0][1].detail == detail
+
+
+def test_a_pipe_gets_snippets(kebab, opened):
+    kebab("search", "x")
+
+    assert opened[0].asked[0][1].detail == "snippets"

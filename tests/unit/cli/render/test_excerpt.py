@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from kebab.cli.render.canvas import Canvas
@@ -6,6 +8,7 @@ from kebab.cli.render.width import measure_width
 
 COLORED = Canvas(width=40, color=True)
 PLAIN = Canvas(width=40)
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def drawn(text, canvas=PLAIN, highlights=(), **options):
@@ -88,10 +91,30 @@ def test_a_heading_that_is_shown_already_is_omitted(text, lines):
 
 
 def test_a_long_excerpt_is_cut():
-    lines = drawn("- word\n" * 20)
+    assert drawn("- word\n" * 20) == [*["    • word"] * 5, "    …"]
+    assert drawn("- word\n" * 20, lines=3) == ["    • word", "    • word", "    …"]
+    assert len(drawn("- word\n" * 20, lines=None)) == 20
 
-    assert len(lines) == 8
-    assert lines[-1].strip() == "…"
+
+@pytest.mark.parametrize("canvas", [PLAIN, COLORED], ids=["plain", "coloured"])
+@pytest.mark.parametrize(
+    ("matches", "shown"),
+    [
+        ([1], "abcde…"),
+        ([2], "abcde…"),
+        ([9], "…ghij…"),
+        ([19], "…qrst"),
+        ([3, 9, 10], "…hijk…"),
+    ],
+)
+def test_the_lines_around_the_matches_are_shown(canvas, matches, shown):
+    letters = "abcdefghijklmnopqrst"
+    text = "\n".join(letters)
+    highlights = [(2 * number, 2 * number + 1) for number in matches]
+
+    lines = drawn(text, canvas, highlights, media="text/plain")
+
+    assert COLOUR.sub("", "".join(line.strip() for line in lines)) == shown
 
 
 def test_wide_letters_and_long_code_fit():
