@@ -131,15 +131,10 @@ class Group(Command, click.Group):
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            raise click.UsageError(_describe_unknown_command(name, self.list_commands(ctx)), ctx)
+            from kebab.cli.suggest import UnknownCommand
+
+            raise UnknownCommand(args, self.list_commands(ctx), ctx)
         return super().resolve_command(ctx, args)
-
-
-def _describe_unknown_command(name: str, names: list[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"no such command `{name}`" + (f", did you mean `{near[0]}`?" if near else "")
 
 
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it

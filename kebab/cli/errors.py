@@ -141,9 +141,18 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        hint = getattr(error, "hint", None) or f"{ctx.command_path} --help"
-        classified = _replace_hint(classified, hint)
+        hint = getattr(error, "hint", None) or _suggest_correction(error, context.arguments)
+        classified = _replace_hint(classified, hint or f"{ctx.command_path} --help")
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
+
+
+def _suggest_correction(error: click.ClickException, arguments: Sequence[str]) -> str | None:
+    """Return the corrected command line, unless it has a secret."""
+    from kebab.app.redaction import redact
+    from kebab.cli.suggest import suggest_correction
+
+    line = suggest_correction(error, arguments)
+    return line if line == redact(line) else None
 
 
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:
@@ -194,10 +203,22 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
 
 def convert_click_error(error: click.ClickException) -> UsageInvalid:
     """Return the signal for a command line that click rejects."""
+    import click
+
     from kebab.errors.catalog import UsageInvalid
 
     cause = error.format_message().removesuffix(".")
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        cause = _describe_unknown_flag(error, error.ctx.command.params)
     return UsageInvalid(option=_find_option(error), cause=cause[:1].lower() + cause[1:])
+
+
+def _describe_unknown_flag(error: click.NoSuchOption, params: Iterable[click.Parameter]) -> str:
+    from kebab.cli.suggest import find_near_flag
+
+    near = find_near_flag(error.option_name, params)
+    suggestion = f", did you mean `{near}`?" if near else ""
+    return f"no such option `{error.option_name}`{suggestion}"
 
 
 def _find_option(error: click.ClickException) -> str:

@@ -24,7 +24,7 @@ S = TypeVar("S", bound="Struct")
 
 _PROGRAM = "kebab"
 _END = "--"
-_OUTPUT_FLAGS = ("--json", "--output-format", "--color")
+OUTPUT_FLAGS = ("--json", "--output-format", "--color")
 """Flags that a repeated command does without; they change only how the result looks."""
 
 _COMMAND = re.compile(rf"((?:KEBAB_\w+=\S+ )*{_PROGRAM})(?= )(.*)", re.DOTALL)
@@ -81,7 +81,7 @@ def repeat_call(
         return None
     words = change_flags(
         arguments,
-        drop=(*_OUTPUT_FLAGS, *rerun.drop),
+        drop=(*OUTPUT_FLAGS, *rerun.drop),
         add=rerun.add,
         with_value=list_flags_with_value(params),
     )

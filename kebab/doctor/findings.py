@@ -1,7 +1,10 @@
 """The checks of `kebab doctor`: what a check returns, and the run over all of them."""
 
+import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from kebab import __version__
 from kebab.core.ports import Clock
@@ -55,6 +58,16 @@ def skip(summary: str) -> Finding:
     return Finding("skip", summary)
 
 
+def suggest_move(path: Path) -> str:
+    """Return the command that moves a file or folder to a name that nothing has.
+
+    A fix never deletes: what is moved away can be looked at, and moved back.
+    """
+    names = (f"{path.name}.old", *(f"{path.name}.old.{number}" for number in range(1, 100)))
+    free = (path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
+    return f"mv {shlex.quote(str(path))} {shlex.quote(str(next(free)))}"
+
+
 def format_count(count: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
@@ -100,6 +113,4 @@ def _suggest_chmod(fault: OSError) -> str | None:
     """Return the command that grants a missing permission; the file itself may be intact."""
     if not isinstance(fault, PermissionError) or not fault.filename:
         return None
-    import shlex
-
     return f"chmod u+rw {shlex.quote(str(fault.filename))}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kebab.doctor.findings import Finding, fail, format_count, succeed, warn
+from kebab.doctor.findings import Finding, fail, format_count, succeed, suggest_move, warn
 from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
 _MIB = 1 << 20
@@ -113,13 +113,6 @@ def _suggest_unset(key: str) -> str | None:
     """Return the command that removes the variable of a setting; None when it is not set."""
     name = build_variable_name(key)
     return f"unset {name}" if os.environ.get(name) else None
-
-
-def suggest_move(path: Path) -> str:
-    """Return the command that moves a file or folder to a name that nothing has."""
-    names = (f"{path.name}.old", *(f"{path.name}.old.{number}" for number in range(1, 100)))
-    free = (path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
-    return f"mv {_quote(path)} {_quote(next(free))}"
 
 
 def _find_existing_folder(path: Path) -> Path:

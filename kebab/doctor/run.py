@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from kebab.core.ports import Clock
 from kebab.doctor import machine, models, storage
-from kebab.doctor.findings import Check, run_all
+from kebab.doctor.findings import Check, run_all, suggest_move
 from kebab.doctor.machine import MachineInputs
 from kebab.doctor.models import ModelInputs
-from kebab.doctor.storage import REBUILD, REWRITE, DocumentInputs, StorageInputs
+from kebab.doctor.storage import REWRITE, DocumentInputs, StorageInputs
 from kebab.wire.health import Doctor
 
 _INGEST = "kebab ingest"
@@ -54,10 +54,11 @@ def _list_machine_checks(inputs: MachineInputs) -> list[Check]:
 def _list_storage_checks(inputs: DoctorInputs) -> list[Check]:
     stores, documents = inputs.storage, inputs.documents
     readable, intact = ("database",), ("database", "integrity")
+    rebuild = suggest_move(inputs.machine.data)
     return [
-        Check("database", lambda: storage.check_database(stores), REBUILD),
-        Check("integrity", lambda: storage.check_integrity(stores), REBUILD, readable),
-        Check("full_text", lambda: storage.check_full_text(stores), REBUILD, intact),
+        Check("database", lambda: storage.check_database(stores), rebuild),
+        Check("integrity", lambda: storage.check_integrity(stores), rebuild, readable),
+        Check("full_text", lambda: storage.check_full_text(stores), rebuild, intact),
         Check("vectors", lambda: storage.check_vectors(stores), REWRITE, intact),
         Check("pending", lambda: storage.check_pending(documents), _INGEST, intact),
         Check("sources", lambda: storage.check_sources(documents), _SOURCES, intact),

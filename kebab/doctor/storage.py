@@ -9,10 +9,16 @@ from typing import Literal
 
 from kebab.core.documents import SourceCounts
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
-from kebab.doctor.findings import Finding, fail, format_count, skip, succeed, warn
+from kebab.doctor.findings import (
+    Finding,
+    fail,
+    format_count,
+    skip,
+    succeed,
+    suggest_move,
+    warn,
+)
 
-REBUILD = "kebab reset"
-"""The fix for a damaged database; everything in it can be built again from the files."""
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED = 3
@@ -72,7 +78,10 @@ def check_database(storage: StorageInputs) -> Finding:
 def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
-        return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", REBUILD)
+        return fail(
+            f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}",
+            suggest_move(storage.path.parent),
+        )
     return succeed("the database is intact")
 
 
@@ -82,7 +91,10 @@ def check_full_text(storage: StorageInputs) -> Finding:
     if known is None:
         return skip("no passage to search for")
     if not known.found:
-        return fail(f"the full-text index does not find a known word: {known.term}", REBUILD)
+        return fail(
+            f"the full-text index does not find a known word: {known.term}",
+            suggest_move(storage.path.parent),
+        )
     return succeed(f"the full-text index finds a known word: {known.term}")
 
 

@@ -709,8 +709,8 @@ class StoreCorrupt(
     Example: a synchronisation program has replaced `kebab.sqlite` with an older or incomplete
     copy.
 
-    What to do: `kebab doctor` reports what is damaged. `kebab reset` and then `kebab ingest` build
-    everything again from your files.
+    What to do: `kebab doctor` reports what is damaged, and how to repair it or to move the damaged
+    database away. `kebab ingest FOLDER` then builds everything again from your files.
     """
 
     path: str

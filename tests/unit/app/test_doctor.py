@@ -73,7 +73,7 @@ def test_a_damaged_database_fails_only_its_check_and_names_the_fix(full):
     checks = _checks(full)
 
     assert _failed(checks) == {"database"}
-    assert checks["database"].fix == "kebab reset"
+    assert checks["database"].fix == f"mv {full.data} {full.data}.old"
 
 
 def test_a_database_of_a_newer_kebab_is_reported(desk, newer):

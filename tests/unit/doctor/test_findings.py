@@ -1,6 +1,15 @@
 import pytest
 
-from kebab.doctor.findings import Check, Finding, fail, format_count, run_all, succeed, warn
+from kebab.doctor.findings import (
+    Check,
+    Finding,
+    fail,
+    format_count,
+    run_all,
+    succeed,
+    suggest_move,
+    warn,
+)
 from kebab.errors.catalog import IoError, Locked, StoreCorrupt
 
 
@@ -123,3 +132,10 @@ def test_skips_carry_on_down_the_line():
 )
 def test_numbers_agree_with_their_nouns(count, text):
     assert format_count(count, "file") == text
+
+
+def test_nothing_is_moved_onto_something_else(tmp_path):
+    for name in ("data", "data.old", "data.old.1"):
+        (tmp_path / name).touch()
+
+    assert suggest_move(tmp_path / "data").endswith("/data.old.2")

@@ -69,13 +69,6 @@ def test_variables_without_effect_are_a_worry(tmp_path):
     assert (finding.status, finding.fix) == ("warn", "unset KEBAB_A KEBAB_B")
 
 
-def test_nothing_is_moved_onto_something_else(tmp_path):
-    for name in ("data", "data.old", "data.old.1"):
-        (tmp_path / name).touch()
-
-    assert machine.suggest_move(tmp_path / "data").endswith("/data.old.2")
-
-
 def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
     missing = tmp_path / "a" / "b"
 

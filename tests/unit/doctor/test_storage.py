@@ -49,7 +49,7 @@ def test_a_complaint_of_the_database_fails_and_is_quoted():
 
     finding = storage.check_integrity(replace(SOUND, find_damage=lambda: complaints))
 
-    assert (finding.status, finding.fix) == ("fail", "kebab reset")
+    assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
@@ -58,7 +58,7 @@ def test_a_full_text_index_that_misses_a_known_word_fails():
         replace(SOUND, find_known_term=lambda: KnownTerm("검색", found=False))
     )
 
-    assert (finding.status, finding.fix) == ("fail", "kebab reset")
+    assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
     assert "검색" in finding.summary
 
 
