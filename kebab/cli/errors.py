@@ -209,16 +209,10 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
 
     cause = error.format_message().removesuffix(".")
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        cause = _describe_unknown_flag(error, error.ctx.command.params)
+        from kebab.cli.suggest import describe_unknown_flag
+
+        cause = describe_unknown_flag(error.option_name, error.ctx.command.params)
     return UsageInvalid(option=_find_option(error), cause=cause[:1].lower() + cause[1:])
-
-
-def _describe_unknown_flag(error: click.NoSuchOption, params: Iterable[click.Parameter]) -> str:
-    from kebab.cli.suggest import find_near_flag
-
-    near = find_near_flag(error.option_name, params)
-    suggestion = f", did you mean `{near}`?" if near else ""
-    return f"no such option `{error.option_name}`{suggestion}"
 
 
 def _find_option(error: click.ClickException) -> str:

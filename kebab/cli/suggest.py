@@ -67,6 +67,12 @@ def find_near_flag(name: str, params: Iterable[click.Parameter]) -> str | None:
     return _find_near(name, [flag for flag in flags if flag.startswith("--")])
 
 
+def describe_unknown_flag(name: str, params: Iterable[click.Parameter]) -> str:
+    """Return what is wrong with a flag that does not exist."""
+    near = find_near_flag(name, params)
+    return f"no such option `{name}`" + (f", did you mean `{near}`?" if near else "")
+
+
 def _find_near(name: str, names: Iterable[str]) -> str | None:
     return find_near_name(name, names, 1 if len(name.strip("-")) < _SHORT else 2)
 
