@@ -118,12 +118,9 @@ def _choose_hint(
         return f"kebab errors --id {reply.correlation_id}"
     if classified.rerun is None or not context.flags_parsed:
         return None
-    from kebab.app.redaction import redact
     from kebab.cli.hints import repeat_call
 
-    again = repeat_call(context.arguments, context.params, classified.rerun)
-    # A secret in the arguments must not be shown, and without it the command is of no use.
-    return again if again == redact(again) else None
+    return _drop_secret_line(repeat_call(context.arguments, context.params, classified.rerun))
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
@@ -132,6 +129,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
 
     from kebab.app.classify import classify_error
     from kebab.cli.options import detect_error_language
+    from kebab.cli.suggest import suggest_correction
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command, language = context.command, context.flags.lang
@@ -141,17 +139,16 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        hint = getattr(error, "hint", None) or _suggest_correction(error, context.arguments)
+        corrected = _drop_secret_line(suggest_correction(error, context.arguments))
+        hint = getattr(error, "hint", None) or corrected
         classified = _replace_hint(classified, hint or f"{ctx.command_path} --help")
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
 
-def _suggest_correction(error: click.ClickException, arguments: Sequence[str]) -> str | None:
-    """Return the corrected command line, unless it has a secret."""
+def _drop_secret_line(line: str | None) -> str | None:
+    """Return a command line; None when it has a secret, without which it is of no use."""
     from kebab.app.redaction import redact
-    from kebab.cli.suggest import suggest_correction
 
-    line = suggest_correction(error, arguments)
     return line if line == redact(line) else None
 
 
