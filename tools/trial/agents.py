@@ -23,6 +23,9 @@ _SHOWN_LINES = 60
 _NOTHING = 1
 """The exit status of both tools when nothing matches."""
 
+_NOWHERE = "occurs nowhere: "
+"""How kebab names the words of a query that occur nowhere; the agent then stops."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -109,7 +112,7 @@ class KebabAgent:
         """Yield what kebab prints, call after call."""
         reply = self._search(question.queries)
         yield reply
-        if reply.status == _NOTHING:
+        if reply.status == _NOTHING or _NOWHERE in reply.text:
             return
         for reference in find_references(reply.text)[: len(question.queries)]:
             yield self._run("fetch", reference, "--section", "--max-tokens", "1000")

@@ -66,6 +66,7 @@ def main() -> int:
     docs, data_dir = prepare_corpus(folder), folder / "index"
     subprocess.run(  # noqa: S603 - kebab itself
         [sys.executable, "-m", "kebab", "--data-dir", str(data_dir), "ingest", str(docs)],
+        stdout=sys.stderr,
         check=True,
     )
     questions = load_questions()
