@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ListRequest,
         NotFound,
     )
+    from kebab.wire.outline import Outline, OutlineRequest
     from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
     from kebab.wire.search import SearchRequest, SearchResponse
     from kebab.wire.why import Explanation, WhyRequest
@@ -133,6 +134,12 @@ class Kebab(MaintenanceOperations):
         from kebab.app.library import inspect_chunk
 
         return inspect_chunk(self._context, request)
+
+    def outline(self, request: "OutlineRequest") -> "Outline | NotFound":
+        """Return the headings of a document, or the tree of a folder."""
+        from kebab.app.outline import outline
+
+        return outline(self._context, request)
 
     def fetch(self, request: "FetchRequest") -> "FetchList":
         """Return the lines that references name."""

@@ -76,6 +76,13 @@ CASES = {
         (["inspect", "chunk", "CHUNK"], 0, "chunk_inspection.v1"),
         (["inspect", "chunk", "nowhere"], 1, "not_found.v1"),
     ],
+    "outline": [
+        (["outline"], 0, "outline.v1"),
+        (["outline", DOC, "--depth", "1"], 0, "outline.v1"),
+        (["outline", "work", "-n", "1"], 0, "outline.v1"),
+        (["outline", "nowhere"], 1, "not_found.v1"),
+        (["outline", "--depth", "0"], 2, "usage_invalid"),
+    ],
     "fetch": [
         (["fetch", f"{DOC}#L2-L4", "CHUNK", "--section"], 0, "fetch_list.v1"),
         (["fetch", f"{DOC}:2", "nowhere", "--max-tokens", "5"], 1, "fetch_list.v1"),
@@ -305,6 +312,7 @@ def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
         ["fetch", "doc", "x"],
         ["fetch", "x"],
         ["grep", "x"],
+        ["outline"],
         ["related", "x"],
         ["dupes"],
         ["why", "x", "y"],

@@ -74,6 +74,7 @@ from kebab.wire.library import (
     RemoveReport,
     RmRequest,
 )
+from kebab.wire.outline import Outline, OutlineRequest
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
@@ -261,6 +262,12 @@ class FakeKebab:
         groups = [] if request.exact else [replies.duplicate_group()]
         more = None if request.exact else "CURSOR"
         return replies.duplicates(*groups, has_more=bool(more), next_cursor=more)
+
+    def outline(self, request: OutlineRequest) -> Outline | NotFound:
+        """Outline a document."""
+        self._note("outline", request)
+        none = request.name is not None and _absent(request.name)
+        return replies.not_found() if none else replies.outline()
 
     def fetch(self, request: FetchRequest) -> FetchList:
         """Fetch the same lines for every reference."""

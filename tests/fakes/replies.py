@@ -44,6 +44,7 @@ from kebab.wire.library import (
     NotFound,
     RemoveReport,
 )
+from kebab.wire.outline import Outline, OutlineEntry, OutlineSection
 from kebab.wire.related import (
     DuplicateGroup,
     DuplicateMember,
@@ -541,6 +542,69 @@ def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
             "has_more": False,
             "corpus_revision": 3,
             "timing_ms": 1.5,
+            **changes,
+        }
+    )
+
+
+def outline(**changes: Any) -> Outline:
+    """Return the outline of a document."""
+    return Outline(
+        **{
+            "kind": "document",
+            "ref": "ops/my%20note.md",
+            "documents": 1,
+            "chunks": 3,
+            "tokens": 320,
+            "doc_id": DOC,
+            "doc_path": "ops/my note.md",
+            "line_count": 40,
+            "freshness": "fresh",
+            "sections": [
+                _section("ops/my%20note.md#L1-L40", "Backups", 1, 320),
+                _section("ops/my%20note.md#L9-L12", "Restore", 2, 40),
+            ],
+            **changes,
+        }
+    )
+
+
+def _section(ref: str, title: str, level: int, tokens: int) -> OutlineSection:
+    return OutlineSection(
+        ref=ref,
+        level=level,
+        title=title,
+        heading_path=[title],
+        start_line=1,
+        end_line=40,
+        tokens=tokens,
+    )
+
+
+def outline_tree(**changes: Any) -> Outline:
+    """Return the outline of a folder."""
+    folder = OutlineEntry(
+        kind="folder", ref="/n/deep", path="deep", depth=0, documents=2, chunks=6, tokens=600
+    )
+    document = OutlineEntry(
+        kind="document",
+        ref="deep/b.md",
+        path="deep/b.md",
+        depth=1,
+        documents=1,
+        chunks=3,
+        tokens=300,
+        title="About b",
+    )
+    return Outline(
+        **{
+            "kind": "folder",
+            "ref": "/n",
+            "documents": 3,
+            "chunks": 9,
+            "tokens": 900,
+            "entries": [folder, document],
+            "hidden": 1,
             **changes,
         }
     )

@@ -104,6 +104,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("list", ("list",)),
         Command("inspect doc", ("inspect", "doc", document)),
         Command("inspect chunk", ("inspect", "chunk", chunk)),
+        Command("outline", ("outline", document)),
         Command("grep", ("grep", "dough")),
         Command("fetch", ("fetch", f"{document}:1", chunk)),
         Command("fetch doc", ("fetch", "doc", document)),

@@ -32,6 +32,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "inspect doc": ("inspect", "doc", DOC),
     "inspect chunk": ("inspect", "chunk", "{chunk}"),
+    "outline": ("outline", DOC),
     "fetch": ("fetch", DOC, "--max-tokens", "30"),
     "fetch chunk": ("fetch", "chunk", "{chunk}", "--context", "1"),
     "fetch doc": ("fetch", "doc", DOC, "--max-chars", "60"),

@@ -133,6 +133,7 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
         ["schema", "--json"],
         ["grep", "Sourdough", "--json"],
         ["fetch", "bread.md:3", "--json"],
+        ["outline", "--json"],
     ],
     ids=" ".join,
 )

@@ -47,6 +47,7 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.operations import OPERATIONS
+from kebab.wire.outline import OutlineRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.search import SearchRequest
@@ -64,6 +65,7 @@ REQUESTS: dict[str, Request] = {
     "list": ListRequest(),
     "inspect_doc": InspectDocRequest(name="a.md"),
     "inspect_chunk": InspectChunkRequest(name="a"),
+    "outline": OutlineRequest(name="a.md"),
     "fetch": FetchRequest(refs=["a.md"]),
     "fetch_chunk": FetchChunkRequest(name="a.md"),
     "fetch_doc": FetchDocRequest(name="a.md"),

@@ -1,0 +1,52 @@
+"""`kebab outline` shows the headings of a document, or the tree of a folder."""
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.completion import complete
+from kebab.cli.context import CommandContext
+from kebab.cli.options import limit_option
+from kebab.cli.render.outline import render_outline
+from kebab.errors.signal import Exit
+from kebab.wire.outline import OutlineRequest
+
+
+@click.command(
+    "outline",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        "kebab outline",
+        "kebab outline runbooks --depth 1",
+        "kebab outline notes/backup.md",
+    ),
+)
+@click.argument("name", required=False, metavar="[DOC|PATH]", shell_complete=complete("documents"))
+@click.option("--depth", type=click.IntRange(1), help="Show N levels of headings or folders.")
+@limit_option(None, "documents of a folder (20)")
+@click.option("--all", "all_", is_flag=True, help="Show all documents of every folder.")
+@click.pass_obj
+def command(
+    context: CommandContext,
+    /,
+    name: str | None,
+    *,
+    depth: int | None,
+    limit: int | None,
+    all_: bool,
+) -> Exit:
+    """Show the headings of a document, or the tree of a folder.
+
+    A document is shown with its headings, their lines and estimated tokens; a folder or a source
+    with its folders, documents, passages and estimated tokens, two levels deep. Without a name all
+    sources are shown. Each line begins with a reference for `kebab fetch`, or with a folder for
+    `kebab outline`.
+    """
+    if all_ and limit is not None:
+        cause = "`--all` and `--limit` exclude each other"
+        raise click.UsageError(cause, click.get_current_context())
+    default = OutlineRequest()
+    request = OutlineRequest(name=name, depth=depth, limit=None if all_ else limit or default.limit)
+    with context.open_kebab() as kebab:
+        reply = kebab.outline(request)
+    return context.print_reply(reply, render_outline)

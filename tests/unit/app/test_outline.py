@@ -1,0 +1,128 @@
+import pytest
+
+from kebab.app.fetch_references import fetch_references
+from kebab.app.outline import find_folders, outline
+from kebab.core.documents import DocumentName
+from kebab.core.ids import DocId
+from kebab.errors.catalog import NotIndexed
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.outline import Outline, OutlineRequest
+
+TEXT = "# Top\n\nintro\n\n## Below\n\nmore words here\n\n### Deep\n\nlast\n"
+
+
+@pytest.fixture
+def shelf(desk):
+    desk.write("docs/my note.md", TEXT)
+    desk.write("docs/plain.txt", "one\ntwo\n")
+    desk.write("docs/deep/er/x#1.md", "# X\n")
+    desk.write("other/deep/y.md", "# Y\n")
+    desk.write("top.md", "# T\n")
+    desk.write("other/100%.md", "# P\n")
+    desk.write("other/100%25.md", "# Q\n")
+    desk.ingest()
+    return desk
+
+
+def show(desk, name=None, **options):
+    return outline(desk.context(), OutlineRequest(name=name, **options))
+
+
+def test_a_document_has_its_sections_with_lines_and_tokens(shelf):
+    reply = show(shelf, "my note.md")
+
+    assert (reply.kind, reply.ref, reply.line_count) == ("document", "docs/my note.md", 11)
+    assert [(one.ref, one.level, one.title) for one in reply.sections] == [
+        ("docs/my%20note.md#L1-L11", 1, "Top"),
+        ("docs/my%20note.md#L5-L11", 2, "Below"),
+        ("docs/my%20note.md#L9-L11", 3, "Deep"),
+    ]
+    assert reply.sections[2].heading_path == ["Top", "Below", "Deep"]
+    assert reply.tokens == reply.sections[0].tokens > reply.sections[1].tokens > 0
+
+
+def test_a_depth_limits_the_levels_of_headings(shelf):
+    assert [one.title for one in show(shelf, "my note.md", depth=2).sections] == ["Top", "Below"]
+
+
+def test_the_sections_are_those_of_the_present_file(shelf):
+    shelf.write("docs/my note.md", "# New\n")
+    changed = show(shelf, "my note.md")
+    (shelf.notes / "docs" / "my note.md").unlink()
+    gone = show(shelf, "my note.md")
+
+    assert ([one.title for one in changed.sections], changed.freshness) == (["New"], "changed")
+    assert (gone.sections, gone.freshness, gone.line_count) == ([], "gone", 11)
+    assert gone.tokens > 0
+
+
+def test_a_document_without_headings_has_no_sections(shelf):
+    reply = show(shelf, "plain.txt")
+
+    assert (reply.sections, reply.line_count) == ([], 2)
+
+
+@pytest.mark.parametrize("name", ["docs", "docs/", "./docs", "notes/docs"])
+def test_a_folder_has_a_tree(shelf, name):
+    reply = show(shelf, name)
+
+    assert (reply.kind, reply.ref, reply.documents) == ("folder", str(shelf.notes / "docs"), 3)
+    assert [(one.kind, one.path, one.depth, one.documents) for one in reply.entries] == [
+        ("folder", "deep", 0, 1),
+        ("folder", "deep/er", 1, 1),
+        ("document", "my note.md", 0, 1),
+        ("document", "plain.txt", 0, 1),
+    ]
+
+
+def test_without_a_name_every_source_is_shown(shelf):
+    reply = show(shelf)
+
+    assert (reply.ref, reply.documents) == (None, 7)
+    assert [one.path for one in reply.entries if one.depth == 0] == [str(shelf.notes)]
+    assert [one.path for one in reply.entries if one.depth == 1] == ["docs", "other", "top.md"]
+
+
+def test_a_limit_says_what_it_leaves_out(shelf):
+    reply = show(shelf, "docs", limit=1)
+
+    assert (reply.hidden, [one.path for one in reply.entries][-1]) == (1, "my note.md")
+    assert show(shelf, limit=0).entries[0].hidden == 1
+
+
+def test_every_reference_is_one_that_fetch_or_outline_takes(shelf):
+    entries = show(shelf, depth=9).entries
+    sections = show(shelf, "my note.md").sections
+    refs = [one.ref for one in entries if one.kind == "document"] + [one.ref for one in sections]
+    found = fetch_references(shelf.context(), FetchRequest(refs=refs))
+
+    assert all(isinstance(one, FetchResult) for one in found.results)
+    paths = [one.doc_path for one in found.results if isinstance(one, FetchResult)]
+    assert paths[: -len(sections)] == refs[: -len(sections)]
+    for folder in (one.ref for one in entries if one.kind == "folder"):
+        assert isinstance(show(shelf, folder), Outline)
+
+
+def test_names_of_several_folders_or_of_nothing_are_explained(shelf):
+    several = show(shelf, "deep")
+    nothing = show(shelf, "nope.md")
+
+    assert isinstance(several, NotFound)
+    assert several.error.candidates == [
+        str(shelf.notes / "docs" / "deep"),
+        str(shelf.notes / "other" / "deep"),
+    ]
+    assert isinstance(nothing, NotFound)
+
+
+def test_a_folder_below_a_source_wins_over_one_that_ends_so():
+    names = [DocumentName(DocId(path), "/n", "/n", path) for path in ("a/x.md", "b/a/y.md")]
+
+    assert find_folders(names, "a") == ["/n/a"]
+    assert find_folders(names, "") == find_folders(names, "x.md") == []
+
+
+def test_without_a_knowledge_base_there_is_nothing_to_outline(desk):
+    with pytest.raises(NotIndexed):
+        show(desk)

@@ -1,0 +1,27 @@
+import pytest
+
+from kebab.wire.outline import OutlineRequest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([], OutlineRequest()),
+        (["docs"], OutlineRequest(name="docs")),
+        (["docs", "--depth", "3", "-n", "5"], OutlineRequest(name="docs", depth=3, limit=5)),
+        (["--all"], OutlineRequest(limit=None)),
+    ],
+)
+def test_flags_reach_the_library(kebab, opened, arguments, wanted):
+    assert kebab("outline", *arguments).status == 0
+    assert opened[0].asked == [("outline", wanted)]
+
+
+def test_an_unknown_name_is_a_reply(kebab):
+    ran = kebab("outline", "nowhere", "--json")
+
+    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "not_found.v1")
+
+
+def test_all_and_a_limit_exclude_each_other(kebab):
+    assert kebab("outline", "--all", "-n", "3", "--json").fault["code"] == "usage_invalid"
