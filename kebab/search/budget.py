@@ -3,6 +3,12 @@
 The budget bounds the text that a reader of the page gets: for each hit its reference, its headings
 and its snippet or passage, and once the query and the lines around the hits. Ids, scores, times and
 the names of fields in JSON do not count.
+
+The estimate is rather too high than too low, so that a budget holds for most language models.
+Against the tokenizer `o200k_base`, on 775 stretches of 900 characters, it is 1.36 times the count
+in English (5 % to 95 %: 1.19 to 1.52), 1.49 in Korean (1.32 to 1.61), 1.31 in Japanese (1.22 to
+1.42) and 1.40 in code (1.29 to 1.54). Against `cl100k_base` it is 1.36, 1.15, .96 and 1.40.
+Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,10 +1,10 @@
 """Merges the rankings of several queries that are answered together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from kebab.core.ids import Key
 from kebab.core.queries import Filters, QueryInterpretation
@@ -15,16 +15,26 @@ from kebab.wire.search import DegradedChannel
 _HIGHLIGHT_SHARE = 0.25
 """The least weight of a highlighted token, as a share of the heaviest one's."""
 
+_NOTHING_READ = QueryInterpretation()
 
-@dataclass(frozen=True, kw_only=True)
+
 class QueryResult:
     """The ranking of one query, what turns its evidence into scores, and facts about the query."""
 
-    candidates: RankedCandidates
-    calibration: Calibration
-    interpretation: QueryInterpretation = field(default_factory=QueryInterpretation)
-    absent_terms: tuple[str, ...] = ()
-    convincing: bool = False
+    def __init__(
+        self,
+        candidates: RankedCandidates,
+        calibration: Calibration,
+        interpretation: QueryInterpretation = _NOTHING_READ,
+        absent_terms: tuple[str, ...] = (),
+        *,
+        convincing: bool = False,
+    ) -> None:
+        self.candidates = candidates
+        self.calibration = calibration
+        self.interpretation = interpretation
+        self.absent_terms = absent_terms
+        self.convincing = convincing
 
     @cached_property
     def evidence(self) -> dict[Key, float]:
@@ -56,8 +66,7 @@ class QueryResult:
         return [key for key in self.evidence if self.score(key) >= FAIR]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """How a chunk was found: the query that it answers best, and all queries that found it."""
 
     result: QueryResult
@@ -66,7 +75,6 @@ class Match:
     queries: tuple[int, ...]
 
 
-@dataclass(frozen=True)
 class MergedRanking:
     """The chunks that several queries found, in one order.
 
@@ -74,7 +82,8 @@ class MergedRanking:
         results: The result of each query.
     """
 
-    results: Sequence[QueryResult]
+    def __init__(self, results: Sequence[QueryResult]) -> None:
+        self.results = results
 
     @cached_property
     def keys(self) -> list[Key]:

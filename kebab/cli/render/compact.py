@@ -13,6 +13,7 @@ from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import describe_left_out, render_degraded
 from kebab.cli.render.layout import find_runs
+from kebab.cli.render.pages import describe_absent_terms
 from kebab.cli.render.width import clean, clean_lines
 from kebab.wire.citation import LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
@@ -60,9 +61,13 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     if reply.refresh and not reply.refresh.refreshed:
         reason = clean(reply.refresh.reason or "")
         yield from canvas.note(f"the index was not brought up to date: {reason}")
+    folders: dict[str, set[str]] = {}
+    for hit in reply.hits:
+        folders.setdefault(hit.doc_path, set()).add(hit.source)
     for block in merge_adjacent(reply.hits):
+        alone = folders[block.first.doc_path] == {folder}
         yield ""
-        yield _render_head(block, folder, canvas)
+        yield _render_head(block, canvas, absolute=not alone)
         yield from _render_text(block, canvas)
     if reply.unmatched_filters:
         yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
@@ -113,23 +118,21 @@ def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
         yield f"q{number}: {clean(query)}"
 
 
-def _render_head(block: Block, folder: str, canvas: Canvas) -> str:
+def _render_head(block: Block, canvas: Canvas, *, absolute: bool) -> str:
     """Return the line above a block: reference, confidence and the headings that lead to it."""
     first = block.first
     found = sorted({index for hit in block.hits for index in hit.queries or []})
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
     facts += _FRESHNESS[first.freshness]
     headings = " > ".join(map(clean, select_headings(first)))
-    reference = canvas.location(format_reference(block, folder))
+    reference = canvas.location(format_reference(block, absolute=absolute))
     return f"{reference} [{facts}]" + (f" {canvas.dim(headings)}" if headings else "")
 
 
-def format_reference(block: Block, folder: str) -> str:
-    """Return a reference that `kebab fetch` takes, absolute for a file outside of the folder."""
+def format_reference(block: Block, *, absolute: bool = False) -> str:
+    """Return a reference that `kebab fetch` takes; `absolute` names the file by its whole path."""
     first = block.first
-    name = quote_path(first.doc_path)
-    if first.source != folder and first.file:
-        name = quote_path(first.file)
+    name = quote_path(first.file if absolute and first.file else first.doc_path)
     if block.lines is None:
         return name + first.citation.uri.removeprefix(quote_path(first.citation.path))
     start, end = block.lines
@@ -181,10 +184,10 @@ def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
     """Yield what a reader has to know about the page."""
     if not reply.hits:
         yield "try other words, or drop a filter"
-    elif reply.hits[0].rank == 1:
+    else:
         yield from _list_doubts(reply)
     if reply.absent_terms:
-        yield f"occurs nowhere: {clean(', '.join(reply.absent_terms))}"
+        yield describe_absent_terms(reply)
     if reply.left_out:
         yield describe_left_out(reply.left_out)
     if next_page:
@@ -193,11 +196,11 @@ def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
 
 def _list_doubts(reply: SearchResponse) -> Iterator[str]:
     """Yield whether no passage is convincing, at all or for one of several queries."""
-    convincing = [hit for hit in reply.hits if hit.confidence != "weak"]
-    if not convincing:
+    if not reply.convincing:
         yield "nothing convincing: these passages are likely on other matters"
         return
+    convincing = [hit for hit in reply.hits if hit.confidence != "weak"]
     answered = {index for hit in convincing for index in hit.queries or []}
-    for index in range(len(reply.queries or [])):
+    for index in range(len(reply.queries or []) if reply.hits[0].rank == 1 else 0):
         if index not in answered:
             yield f"nothing convincing for q{index + 1}"

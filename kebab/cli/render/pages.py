@@ -71,11 +71,16 @@ def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     if _is_weak(reply):
         yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
     if reply.absent_terms:
-        filtered = reply.query_parsed.filters != ActiveFilters()
-        where = "what was searched" if filtered else "your notes"
-        yield from canvas.note(f"not in {where}: {clean(', '.join(reply.absent_terms))}")
+        yield from canvas.note(describe_absent_terms(reply))
     if _is_weak(reply):
         yield canvas.dim("the nearest passages, likely on other matters")
+
+
+def describe_absent_terms(reply: SearchResponse) -> str:
+    """Return which words of the query occur nowhere."""
+    filtered = reply.query_parsed.filters != ActiveFilters()
+    where = "what was searched" if filtered else "your notes"
+    return f"not in {where}: {clean(', '.join(reply.absent_terms))}"
 
 
 def _is_weak(reply: SearchResponse) -> bool:

@@ -153,7 +153,7 @@ def test_matches_are_painted_with_colour_only():
 def test_notes_are_at_the_end_after_a_blank_line():
     weak = passage(confidence="weak")
 
-    lines = drawn(weak, next_page="kebab search x --page 2")
+    lines = drawn(weak, convincing=False, next_page="kebab search x --page 2")
 
     assert lines[-3:] == [
         "",
@@ -194,7 +194,7 @@ def test_a_query_without_a_convincing_passage_is_said():
 
 def test_words_that_occur_nowhere_are_said():
     assert drawn(passage(), absent_terms=["zeppelin", "여행"])[-1] == (
-        "occurs nowhere: zeppelin, 여행"
+        "not in your notes: zeppelin, 여행"
     )
 
 
