@@ -28,11 +28,11 @@ class BulkOutcome:
             self.failures.add(build_catalog()[item.error.code].meaning.exit)
         elif item.response:
             self.answered = True
-            self.found = self.found or bool(item.response.hits)
+            self.found = self.found or bool(item.response.hits and item.response.convincing)
 
     @property
     def status(self) -> Exit:
-        """The exit status: a hit counts most, an error only when every line failed."""
+        """The exit status: a convincing hit counts most, an error only when every line failed."""
         if self.found:
             return Exit.DONE
         if self.answered or not self.failures:

@@ -13,7 +13,7 @@ from kebab.app.conversions import to_search_response
 from kebab.app.indexing import add_indexing
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import Detail, Filters, Mode, Query
+from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.engine import SearchEngine
@@ -61,6 +61,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         limit=request.limit,
         filters=build_filters(request, now),
         per_doc=request.per_doc,
+        min_confidence=Confidence(request.min_confidence),
         detail=Detail(request.detail),
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,

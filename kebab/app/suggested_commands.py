@@ -14,7 +14,8 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
     from kebab.core.queries import Filters
-    from kebab.search.explain import DocumentExplanation, Remedy
+    from kebab.search.explain import DocumentExplanation
+    from kebab.search.explain_verdict import Remedy
     from kebab.search.query_operators import Phrase
     from kebab.search.query_parser import ParsedQuery
 
@@ -29,6 +30,7 @@ _VALUE_FLAGS = {
     "since": "--since",
     "until": "--until",
     "per_doc": "--per-doc",
+    "min_confidence": "--min-confidence",
 }
 
 
@@ -147,6 +149,7 @@ _COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], s
     "loosen": _remove_conditions,
     "within": _search_document,
     "per_doc": lambda _, request, __: _format_changed(request, per_doc=None),
+    "confidence": lambda _, request, __: _format_changed(request, min_confidence="weak"),
     "hybrid": lambda _, request, __: _format_changed(request, mode="hybrid"),
     "copies": lambda *_: "kebab dupes --exact",
     "ingest": lambda *_: "kebab ingest",

@@ -10,8 +10,9 @@ from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
-from kebab.search.explain import DocumentExplanation, Explainer, build_verdict
+from kebab.search.explain import DocumentExplanation, Explainer
 from kebab.search.explain_matches import BrokenCondition, list_active_filters
+from kebab.search.explain_verdict import build_verdict
 from kebab.search.vector import VectorRetriever
 from kebab.wire.library import NotFound
 from kebab.wire.why import (

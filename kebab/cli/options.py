@@ -157,6 +157,11 @@ mode_option = click.option("--mode", type=MODES, help="Search by words, by meani
 per_doc_option = click.option(
     "--per-doc", type=click.IntRange(1), help="Show at most N hits of one document."
 )
+min_confidence_option = click.option(
+    "--min-confidence",
+    type=click.Choice(["weak", "fair", "strong"]),
+    help="Show only hits of at least this confidence.",
+)
 cursor_option = click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 
 

@@ -27,6 +27,14 @@ class Detail(StrEnum):
     PASSAGES = "passages"
 
 
+class Confidence(StrEnum):
+    """How likely a hit answers the query."""
+
+    STRONG = "strong"
+    FAIR = "fair"
+    WEAK = "weak"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
@@ -67,6 +75,7 @@ class Query:
     offset: int = 0
     filters: Filters = field(default_factory=Filters)
     per_doc: int | None = None
+    min_confidence: Confidence = Confidence.WEAK
     detail: Detail = Detail.SNIPPETS
     snippet_chars: int = 240
     max_tokens: int | None = None
@@ -75,14 +84,6 @@ class Query:
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 """Whether a chunk has a vector, waits for one, or is in a script unknown to its model."""
-
-
-class Confidence(StrEnum):
-    """How likely a hit answers the query."""
-
-    STRONG = "strong"
-    FAIR = "fair"
-    WEAK = "weak"
 
 
 class StoredChunk(NamedTuple):

@@ -15,7 +15,7 @@ on SQuAD 2, and so that `FAIR` loses few answerable questions; see `docs/search-
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kebab.core.model_profile import AnswerabilityCurve
 from kebab.core.queries import Confidence, StoredChunk
@@ -92,6 +92,18 @@ def is_convincing(candidates: RankedCandidates, calibration: Calibration) -> boo
     """Return whether the best candidate is above weak confidence."""
     best = classify_confidence(calibration.answerability)
     return bool(candidates.ranked) and best is not Confidence.WEAK
+
+
+_LEAST_SCORES = {Confidence.STRONG: STRONG, Confidence.FAIR: FAIR, Confidence.WEAK: 0.0}
+
+
+def select_confident(
+    candidates: RankedCandidates, calibration: Calibration, least: Confidence
+) -> RankedCandidates:
+    """Return the candidates of at least some confidence; these come first in the order."""
+    bound = _LEAST_SCORES[least]
+    kept = [one for one in candidates.ranked if calibration.score(one[1]) >= bound]
+    return replace(candidates, ranked=kept)
 
 
 def calibrate(candidates: RankedCandidates, passages: PassageCache) -> Calibration:

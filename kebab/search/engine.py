@@ -7,7 +7,12 @@ from dataclasses import replace
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query, QueryInterpretation
 from kebab.search.absent_terms import find_absent_terms
-from kebab.search.answerability import calibrate, is_convincing, read_first_passages
+from kebab.search.answerability import (
+    calibrate,
+    is_convincing,
+    read_first_passages,
+    select_confident,
+)
 from kebab.search.merge import MergedRanking, QueryResult, merge_interpretations
 from kebab.search.page import select_hits
 from kebab.search.query_parser import ParsedQuery
@@ -48,7 +53,7 @@ class SearchEngine:
         """Return one page of hits.
 
         Raises:
-            InvalidInput: The query is empty.
+            InvalidInput: The query is empty, or only excludes.
             EmbeddingUnavailable: The mode is `vector`, and there is no model.
             StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
             TimedOut: The mode is `vector`, and the model took too long.
@@ -87,7 +92,7 @@ class SearchEngine:
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
         return QueryResult(
-            candidates=candidates,
+            candidates=select_confident(candidates, calibration, query.min_confidence),
             calibration=calibration,
             interpretation=interpret_query(candidates.parsed),
             absent_terms=find_absent_terms(self._library, candidates, held),

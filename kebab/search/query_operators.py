@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kebab.core.queries import Filters
+from kebab.search.query_form import is_command_line, reads_as_question
+from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import Term, build_phrase_terms
 
 Column: TypeAlias = Literal["title", "headings", "body"]
@@ -63,8 +65,13 @@ class Operators:
 
 
 def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
-    """Return the operators of a query; its filters are added to those that are given."""
-    reader = _OperatorReader(filters)
+    """Return the operators of a query; its filters are added to those that are given.
+
+    A word behind a minus excludes passages, unless the query asks or is a command line: in
+    `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
+    """
+    excludes = not (prose or reads_as_question(text) or is_command_line(text))
+    reader = _OperatorReader(filters, excludes=excludes)
     pattern, read = (_QUOTED, reader.read_quote) if prose else (_OPERATOR, reader.read_operator)
     plain: list[str] = []
     unquoted: list[str] = []
@@ -88,11 +95,26 @@ def _join_words(parts: tuple[str, ...]) -> str:
     return " ".join(" ".join(parts).split())
 
 
-class _OperatorReader:
-    """Collects the operators of one query; each method returns the words of its operator."""
+_SHORTEST_EXCLUSION = 3
+_SHORTEST_DENSE_EXCLUSION = 2
+"""The least letters of an excluded word, and of one in a script without blanks."""
 
-    def __init__(self, filters: Filters) -> None:
+
+def _is_long_enough(word: str) -> bool:
+    """Return whether a word behind a minus is long enough for an exclusion, and no option."""
+    least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
+    return sum(map(str.isalpha, word)) >= least
+
+
+class _OperatorReader:
+    """Collects the operators of one query; each method returns the words of its operator.
+
+    A word behind a minus is an exclusion with `excludes`, and otherwise a word.
+    """
+
+    def __init__(self, filters: Filters, *, excludes: bool) -> None:
         self.given = self.filters = filters
+        self.excludes = excludes
         self.required: list[Phrase] = []
         self.excluded: list[Phrase] = []
 
@@ -106,7 +128,9 @@ class _OperatorReader:
         if parts["quoted"] is not None:
             return self._read_phrase(match[0], parts)
         if parts["excluded"] is not None:
-            return self._exclude(match[0], parts["excluded"], None)
+            if self.excludes and _is_long_enough(parts["excluded"]):
+                return self._exclude(match[0], parts["excluded"], None)
+            return _Piece(match[0])
         return self._read_field(match[0], parts["name"].lower(), parts["value"])
 
     def _read_phrase(self, whole: str, parts: dict[str, str | None]) -> _Piece:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kebab.core.queries import Filters
+from kebab.errors.catalog import InvalidInput
 from kebab.search.query_form import is_question
 from kebab.search.query_operators import Phrase, read_operators
 from kebab.text.scripts import is_dense, split_units
@@ -56,6 +57,11 @@ _LEFT_EDGES = _EDGES.replace(".", "")
 _CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
 """Punctuation between words that no blank separates."""
 
+_is_contraction = re.compile(
+    r"\w+(?:n['\u2019]t|['\u2019](?:ll|ve|re|d|m))", re.IGNORECASE
+).fullmatch
+"""`wouldn't` and `they'll` are grammar, though the index has them as words."""
+
 _MAX_WORDS = 256
 """How many words of a pasted page are listed."""
 
@@ -81,7 +87,8 @@ def list_words(text: str) -> tuple[str, ...]:
 def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
     """Return the words of a query outside its phrases, without stop words if others are left."""
     words = list_words(unquoted)
-    return tuple(word for word in words if not _is_stop_word(word)) or (() if required else words)
+    kept = (word for word in words if not _is_stop_word(word) and not _is_contraction(word))
+    return tuple(kept) or (() if required else words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,19 +113,14 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
     """Return a parsed query; filters in its text are added to those that the request sets.
 
     In prose a quotation is the only operator.
+
+    Raises:
+        InvalidInput: The query only excludes.
     """
     found = read_operators(text, filters, prose=prose)
     terms, stop_terms = _split_terms(found.plain)
-    if not terms and found.filters == filters:
-        # There is nothing to search for: exclusions alone are read as words.
-        terms, stop_terms = _split_terms(text)
-        return ParsedQuery(
-            plain=text,
-            words=_list_words(text, ()),
-            terms=terms,
-            stop_terms=stop_terms,
-            filters=filters,
-        )
+    if found.excluded and not terms and found.filters == filters:
+        raise InvalidInput(field="$.query", cause="it only excludes, and searches for no word")
     return ParsedQuery(
         plain=found.plain,
         words=_list_words(found.unquoted, found.required),

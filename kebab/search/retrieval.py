@@ -125,7 +125,7 @@ class Ranker:
         """Return the candidates of a query; `passages` caches the passages that are read.
 
         Raises:
-            InvalidInput: The query is empty.
+            InvalidInput: The query is empty, or only excludes.
         """
         if not query.text.strip():
             raise InvalidInput(field="$.query", cause="it is empty")
@@ -216,8 +216,10 @@ class Ranker:
     def _list_allowed(
         self, parsed: ParsedQuery, weighted: WeightedTerms, timer: StageTimer
     ) -> RankedCandidates:
-        """Return the chunks that pass the filters of a query without terms."""
-        keys = (self._library.list_allowed_keys(parsed.filters) or [])[:CANDIDATE_LIMIT]
+        """Return the chunks that pass the filters and exclusions of a query without terms."""
+        excluded = set(lexical.find_excluded(self._library, parsed))
+        allowed = self._library.list_allowed_keys(parsed.filters) or []
+        keys = [key for key in allowed if key not in excluded][:CANDIDATE_LIMIT]
         timer.record("filter", len(keys))
         return RankedCandidates(
             ranked=[(key, 0.0) for key in keys],

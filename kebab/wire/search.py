@@ -24,7 +24,7 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     """A query. All filters must hold; repeated values of one filter are alternatives."""
 
     query: str = ""
-    """Plain words, `"phrases"`, `-word` to exclude, `field:word`."""
+    """Plain words, `"phrases"` that must occur, `-word` to exclude, `field:word`."""
     queries: Annotated[list[str], Meta(max_length=MAX_QUERIES)] = msgspec.field(
         default_factory=list
     )
@@ -40,6 +40,8 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     current index, so after a change a hit may appear on two pages or on none."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
+    min_confidence: ConfidenceName = "weak"
+    """The least confidence of a hit."""
     detail: DetailName = "snippets"
     """The text of each hit: none (`ids`), the part around the best match (`snippets`), or the whole
     passage (`passages`)."""

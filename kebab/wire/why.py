@@ -16,9 +16,17 @@ FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "folder
 FilterOrigin = Literal["request", "query"]
 TermUse = Literal["asked", "absent", "common", "surplus", "filler"]
 VerdictName = Literal[
-    "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
+    "found",
+    "next_page",
+    "per_doc",
+    "confidence",
+    "copy",
+    "kept_out",
+    "no_text",
+    "no_match",
+    "too_far",
 ]
-Withheld = Literal["per_doc", "copies"]
+Withheld = Literal["per_doc", "confidence", "copies"]
 
 
 class TermReading(Struct, frozen=True, kw_only=True):
@@ -138,7 +146,8 @@ class PassageAccount(MatchedPassage, frozen=True, kw_only=True):
     hit_rank: Positive | None
     """The rank among the hits of all pages; null when it is no hit."""
     withheld: Withheld | None
-    """Why a ranked passage is no hit: its document has enough hits, or it is a copy of one."""
+    """Why a ranked passage is no hit: its document has enough hits, its confidence is below the
+    requested one, or it is a copy of a hit."""
 
 
 class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):

@@ -114,7 +114,7 @@ class FakeKebab:
         """Close nothing."""
 
     def search(self, request: SearchRequest) -> SearchResponse:
-        """Find as many hits as the limit says."""
+        """Find as many hits as the limit says; none of `doubt` is convincing."""
         self._note("search", request)
         if not request.query.strip() and not request.queries:
             raise InvalidInput(field="$.query", cause="empty")
@@ -129,6 +129,7 @@ class FakeKebab:
             mode=request.mode,
             has_more=more,
             next_cursor="CURSOR" if more else None,
+            convincing=more and request.query != "doubt",
         )
 
     def grep(self, request: GrepRequest) -> GrepResponse:

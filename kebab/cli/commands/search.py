@@ -15,6 +15,7 @@ from kebab.cli.options import (
     filter_options,
     limit_option,
     merge_flags,
+    min_confidence_option,
     mode_option,
     ndjson_option,
     per_doc_option,
@@ -67,6 +68,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 @filter_options
 @in_options
 @per_doc_option
+@min_confidence_option
 @click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
 @click.option(
     "--format",
@@ -91,8 +93,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     """Find passages by words and by meaning.
 
     A passage may match any of the words. `"a phrase"` must occur exactly. After `--`, a word like
-    `-draft` excludes passages. Hits must match all filters. Several queries (`-q A -q B`) are
-    answered together, and each hit says which of them found it.
+    `-draft` excludes passages, unless the query is a question or a command line. Hits must match
+    all filters. Several queries (`-q A -q B`) are answered together, and each hit says which of
+    them found it. The exit status is 1 when no hit is above weak confidence.
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
@@ -117,7 +120,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
         reply = msgspec.structs.replace(kebab.search(request), refresh=refresh)
-    status = Exit.DONE if reply.hits else Exit.NO
+    status = Exit.DONE if is_convincing(reply) else Exit.NO
     if frames:
         return frames.finish(reply, status)
 
@@ -173,6 +176,11 @@ def _pick_hit(
         return Exit.INTERRUPTED
     context.channels.out.write(f"{format_line_range(hit.citation)}\n")
     return Exit.DONE
+
+
+def is_convincing(reply: SearchResponse) -> bool:
+    """Return whether a page has hits of a search whose best hit is above weak confidence."""
+    return bool(reply.hits) and reply.convincing
 
 
 def _pop_form(flags: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from kebab.cli.options import (
     filter_options,
     limit_option,
     merge_flags,
+    min_confidence_option,
     mode_option,
     per_doc_option,
 )
@@ -39,6 +40,7 @@ from kebab.wire.why import WhyRequest
 @limit_option(MAX_LIMIT, "hits on a page")
 @filter_options
 @per_doc_option
+@min_confidence_option
 @click.pass_obj
 def command(context: CommandContext, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
     """Explain why a search finds or misses a document.

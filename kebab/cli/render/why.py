@@ -35,6 +35,7 @@ _VECTOR_STATES = {
 }
 _WITHHELD = {
     "per_doc": "not shown: --per-doc leaves it out",
+    "confidence": "not shown: --min-confidence leaves it out",
     "copies": "not shown: another hit has the same text",
 }
 _INTENTS = {

@@ -64,6 +64,8 @@ def test_the_hint_drops_per_doc_and_shows_copies(desk):
     passage = asked(desk, "disk", "disk.md").passages[1].chunk_id
 
     assert asked(desk, "disk", passage, per_doc=1).hint == "kebab search disk"
+    surer = asked(desk, "disk of a zebra", "disk.md", min_confidence="strong")
+    assert (surer.verdict, surer.hint) == ("confidence", "kebab search 'disk of a zebra'")
     assert asked(desk, "very same words", "copies/d.md").hint == "kebab dupes --exact"
 
 

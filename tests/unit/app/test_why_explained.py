@@ -4,7 +4,7 @@ from tests.unit.app.test_why import asked, fill
 def test_the_parsed_query_is_reported(desk):
     fill(desk)
 
-    read = asked(desk, 'what "new disk" -zebra tag:ops', "disk.md", since="1y").reading
+    read = asked(desk, 'the "new disk" -zebra tag:ops', "disk.md", since="1y").reading
 
     assert [(one.text, one.column) for one in read.required] == [("new disk", None)]
     assert not read.relaxed
@@ -13,7 +13,7 @@ def test_the_parsed_query_is_reported(desk):
         ("tag", "query"),
         ("since", "request"),
     ]
-    assert ("what", "filler") in [(one.text, one.use) for one in read.terms]
+    assert ("the", "filler") in [(one.text, one.use) for one in read.terms]
 
 
 def test_conditions_that_exclude_a_passage_are_reported(desk):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.queries import Filters, Mode, Query
+from kebab.core.queries import Confidence, Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from tests.fakes.embedder import no_model
 
@@ -154,3 +154,28 @@ def test_a_later_page_is_as_convincing_as_the_search(base):
 
     assert [hit.confidence.value for hit in page.hits] == ["weak"]
     assert page.convincing
+
+
+@pytest.mark.parametrize(
+    ("least", "paths"),
+    [(Confidence.WEAK, ["a.md", "b.md"]), (Confidence.FAIR, ["a.md"]), (Confidence.STRONG, [])],
+)
+def test_hits_below_the_least_confidence_are_left_out(base, least, paths):
+    base.add("a.md", "a text on the oil embargo and on other matters of trade in those years")
+    base.add("b.md", "a very long text about many matters, where oil occurs once")
+    for number in range(4):
+        base.add(f"{number}.md", f"other matters {number}")
+    query = Query(text="oil embargo sanctions", mode=Mode.LEXICAL, min_confidence=least, limit=5)
+
+    page = base.engine().search(query)
+
+    assert _paths(page) == paths
+    assert page.convincing
+    assert not page.has_more
+
+
+def test_filters_alone_keep_their_exclusions(base):
+    base.add("a.md", "oil embargo", tags=["ops"])
+    base.add("b.md", "oil draft", tags=["ops"])
+
+    assert _paths(base.engine().search(Query(text="tag:ops -draft"))) == ["a.md"]

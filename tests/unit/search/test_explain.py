@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.queries import Filters, Mode, Query
+from kebab.core.queries import Confidence, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.explain import Explainer
 from kebab.search.vector import VectorRetriever
@@ -109,3 +109,10 @@ def test_filters_alone_list_what_passes(notes):
 def test_an_empty_query_is_refused(notes):
     with pytest.raises(InvalidInput):
         _explained(notes, "  ", "a.md")
+
+
+def test_a_passage_below_the_least_confidence_is_withheld(notes):
+    found = _explained(notes, "oil dear sanctions", "b.md", min_confidence=Confidence.STRONG)
+
+    assert {one.withheld for one in found.passages} == {"confidence"}
+    assert found.best.hit_rank is None

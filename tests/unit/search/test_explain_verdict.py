@@ -4,8 +4,8 @@ import pytest
 
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search import retrieval
-from kebab.search.explain import Verdict, build_verdict
 from kebab.search.explain_matches import UNRANKED
+from kebab.search.explain_verdict import Verdict, build_verdict
 from kebab.wire.why import Standing
 from tests.unit.search.test_explain import _explained
 
@@ -48,7 +48,7 @@ def test_a_hit_of_a_later_page_names_its_rank(notes):
         ("oil path:a.md", {}, "the filter --path **/*a.md* keeps it"),
         ("oil", {"filters": Filters(since=9e9)}, "the filter --since keeps it"),
         ('"oil embargo"', {}, "it does not hold \u201coil embargo\u201d"),
-        ("oil -is", {}, "it holds the excluded \u201cis\u201d"),
+        ('oil -"is"', {}, "it holds the excluded \u201cis\u201d"),
         ("oil -title:b", {}, "it holds the excluded \u201cb\u201d in its title"),
     ],
 )
@@ -124,7 +124,11 @@ def test_a_vector_search_does_not_mention_words(notes):
 
 @pytest.mark.parametrize(
     ("withheld", "kind", "remedy"),
-    [("per_doc", "per_doc", "per_doc"), ("copies", "copy", "copies")],
+    [
+        ("per_doc", "per_doc", "per_doc"),
+        ("confidence", "confidence", "confidence"),
+        ("copies", "copy", "copies"),
+    ],
 )
 def test_a_withheld_passage_has_its_reason(notes, withheld, kind, remedy):
     explained = _explained(notes, "oil", "b.md")

@@ -1,6 +1,7 @@
 import pytest
 
 from kebab.core.queries import Filters
+from kebab.errors.catalog import InvalidInput
 from kebab.search.query_parser import parse_query
 
 NONE = Filters()
@@ -54,11 +55,60 @@ def test_words_and_phrases_behind_a_minus_are_excluded():
     assert question.plain == "oil"
 
 
-def test_exclusions_alone_are_plain_text():
-    question = parse_query("-x -y", NONE)
+@pytest.mark.parametrize("text", ["-draft", "-draft -old", '-"oil embargo"', "-title:draft"])
+def test_exclusions_alone_are_refused(text):
+    with pytest.raises(InvalidInput) as caught:
+        parse_query(text, NONE)
 
-    assert question.excluded == ()
-    assert [term.text for term in question.terms] == ["x", "y"]
+    assert caught.value.field == "$.query"
+
+
+def test_an_exclusion_beside_a_filter_is_no_exclusion_alone():
+    question = parse_query("tag:ops -draft", NONE)
+
+    assert _texts(question.excluded) == ["draft"]
+    assert question.terms == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded"),
+    [
+        ("snapshot -draft", ["draft"]),
+        ("-draft snapshot -old", ["draft", "old"]),
+        ("python -snake", ["snake"]),
+        ("docker volumes -draft", ["draft"]),
+        ("\ubc31\uc5c5 -\ucd08\uc548", ["\ucd08\uc548"]),
+        ('how do I restore -"old version"', ["old version"]),
+        ("e-mail snapshot-draft", []),
+        ("snapshot -ab", []),
+        ("snapshot -x11", []),
+        ("snapshot -5 -2024", []),
+        ("ssh -p 22", []),
+        ("docker run -it ubuntu", []),
+        ("tar -xvf archive", []),
+        ("sudo rsync -avz a b", []),
+        ("kubectl get pods -owide", []),
+        ("find . -name notes", []),
+        ("java -jar app.jar", []),
+        ("openssl req -newkey rsa", []),
+        ("snapshot --all -draft", []),
+        ("go build | tee -append", []),
+        ("the flag -verbose of tar", []),
+        ("how do I use git -C", []),
+        ("what does docker -e do with -env", []),
+        ("can I add -draft", []),
+        ("snapshot -draft?", []),
+    ],
+)
+def test_a_word_behind_a_minus_excludes_outside_questions_and_command_lines(text, excluded):
+    assert [one.text for one in parse_query(text, NONE).excluded] == excluded
+
+
+def test_an_option_in_a_question_is_searched_for():
+    question = parse_query("how do I pass -e to docker run", NONE)
+
+    assert "-e" in question.words
+    assert "e" in [term.text for term in question.terms]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +171,12 @@ def test_prose_may_quote():
 
 
 def test_of_a_pasted_page_only_some_phrases_are_required():
-    text = " ".join(f'"a{number} b" -c{number}' for number in range(5_000))
+    text = " ".join(f'"a{number} b" -word{number}' for number in range(5_000))
     question = parse_query(text, NONE)
 
     assert (len(question.required), len(question.excluded)) == (32, 32)
     assert "a4999" in question.plain
-    assert "-c4999" in question.plain
+    assert "-word4999" in question.plain
 
 
 def test_a_phrase_is_required_once():
@@ -143,6 +193,7 @@ def test_a_pasted_page_is_read_in_one_go():
     ("text", "words"),
     [
         ("How do I restore `etcd`, (quickly)?", ("restore", "etcd", "quickly")),
+        ("They wouldn't say we\u2019ll restore", ("say", "restore")),
         ("who is that", ("who", "is", "that")),
         ('the "oil embargo"', ()),
         ("a/b -5 & | c++ .env", ("a/b", "-5", "c++", ".env")),

@@ -53,6 +53,34 @@ def test_no_hit_has_exit_status_1(kebab):
     assert (ran.status, ran.reply["hits"], ran.reply["exit_code"], ran.err) == (1, [], 1, "")
 
 
+@pytest.mark.parametrize("flags", [["--json"], ["--stream"], []])
+def test_hits_that_do_not_convince_are_shown_with_exit_status_1(kebab, flags):
+    ran = kebab("search", "doubt", "-n", "1", *flags)
+
+    assert ran.status == 1
+    assert "ops/backup.md" in ran.out
+
+
+def test_a_line_of_bulk_that_does_not_convince_counts_as_nothing_found(kebab):
+    assert kebab("search", "--bulk", stdin=b'"doubt"\n').status == 1
+    assert kebab("search", "--bulk", stdin=b'"doubt"\n"word"\n').status == 0
+
+
+def test_a_stream_ends_with_how_the_query_was_read(kebab):
+    lines = [json.loads(line) for line in kebab("search", "doubt", "--stream").out.splitlines()]
+
+    [complete] = [line["data"] for line in lines if line["type"] == "complete"]
+    assert complete["convincing"] is False
+    assert {"query_parsed", "absent_terms"} <= complete.keys()
+
+
+@pytest.mark.parametrize("level", ["weak", "fair", "strong"])
+def test_the_least_confidence_reaches_the_request(kebab, opened, level):
+    kebab("search", "x", "--min-confidence", level)
+
+    assert opened[0].asked[0][1].min_confidence == level
+
+
 def test_the_next_page_can_be_copied(kebab):
     assert "more: kebab search word -n 1 --page 2" in kebab("search", "word", "-n", "1").out
 
