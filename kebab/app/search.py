@@ -14,13 +14,13 @@ from kebab.app.indexing import add_indexing
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
-from kebab.errors.catalog import InvalidInput
+from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.engine import SearchEngine
 from kebab.search.query_parser import parse_query
 from kebab.wire.filters import FilteredRequest
 from kebab.wire.record import Request
-from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.wire.search import MAX_QUERY_BYTES, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +51,12 @@ def build_query(request: SearchRequest, now: float) -> Query:
 
     Raises:
         InvalidInput: A date cannot be read, or a text is not valid UTF-8.
+        TooLarge: The query has more than 1 MB.
     """
     require_utf8(request)
     first, *more = _list_queries(request)
+    if (size := sum(len(text.encode()) for text in (first, *more))) > MAX_QUERY_BYTES:
+        raise TooLarge(what="query", size=size, limit=MAX_QUERY_BYTES)
     return Query(
         text=first,
         more=tuple(more),

@@ -113,7 +113,10 @@ class Embedder(Protocol):
         """
 
     def embed_query(self, text: str) -> Vector:
-        """Return the unit vector of a question, shape (dimension,), float32."""
+        """Return the unit vector of a question, shape (dimension,), float32.
+
+        Of a text that is much longer than the window only the start counts.
+        """
 
     def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).

@@ -25,6 +25,13 @@ _StartedRun: TypeAlias = tuple[list[list[list[int]]], InferenceRun]
 _SLICE = 32  # texts that are returned together: less than a second of work
 
 
+QUERY_WINDOWS = 4
+"""How many windows of a query are embedded: each costs as much as a passage."""
+
+_TOKEN_CHARS = 16
+"""More characters than the tokens of prose have, so that no more of a query is cut into tokens."""
+
+
 class OnnxEmbedder:
     """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
 
@@ -80,8 +87,14 @@ class OnnxEmbedder:
         self._session.prepare()
 
     def embed_query(self, text: str) -> "Vector":
-        """Return the unit vector of a question, shape (dimension,), float32."""
-        return self._wait_for_vectors(*self._start_run([text], self._model.query_prefix))[0]
+        """Return the unit vector of a question, shape (dimension,), float32.
+
+        Of a pasted page only the first windows count.
+        """
+        start = text[: QUERY_WINDOWS * self._model.window * _TOKEN_CHARS]
+        (cuts,) = self._tokenizer.split_windows([start], self._model.query_prefix)
+        windows = [cuts[:QUERY_WINDOWS]]
+        return self._wait_for_vectors(windows, self._session.start_run(windows[0]))[0]
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension))."""

@@ -165,7 +165,9 @@ class _OperatorReader:
 
 def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool:
     """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
+    if len(phrases) == _MAX_PHRASES:
+        return any((one.text, one.column) == (text, column) for one in phrases)
     phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
-    if phrase.terms and phrase not in phrases and len(phrases) < _MAX_PHRASES:
+    if phrase.terms and phrase not in phrases:
         phrases.append(phrase)
     return phrase in phrases

@@ -81,7 +81,7 @@ def list_words(text: str) -> tuple[str, ...]:
     """Return the first words of a text as they are written, each once, without punctuation."""
     words = (word for word in _CLAUSE_END.sub(" ", text).split() if split_units(word))
     bare = (word.rstrip(_EDGES).lstrip(_LEFT_EDGES) or word for word in words)
-    return tuple(islice(dict.fromkeys(bare), _MAX_WORDS))
+    return tuple(dict.fromkeys(islice(bare, _MAX_WORDS)))
 
 
 def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
@@ -135,7 +135,9 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
 def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms of a text without its stop words, and the terms of its stop words."""
     terms = dict.fromkeys(build_query_terms(strip_stop_words(plain)))
-    return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
+    stop_words = dict.fromkeys(filter(_is_stop_word, plain.split()))
+    stop_terms = build_query_terms(" ".join(stop_words))
+    return tuple(terms), tuple(term for term in stop_terms if term not in terms)
 
 
 _BIGRAM = 0.2

@@ -18,6 +18,8 @@ Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
 MAX_QUERIES = 32
+MAX_QUERY_BYTES = 1_000_000
+"""The most bytes of a query in UTF-8."""
 
 
 class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):

@@ -21,10 +21,11 @@ from kebab.cli.options import (
     per_doc_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
+from kebab.cli.stdin_text import read_argument
 from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
-from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
+from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -95,7 +96,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     A passage may match any of the words. `"a phrase"` must occur exactly. After `--`, a word like
     `-draft` excludes passages, unless the query is a question or a command line. Hits must match
     all filters. Several queries (`-q A -q B`) are answered together, and each hit says which of
-    them found it. The exit status is 1 when no hit is above weak confidence.
+    them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
+    confidence.
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
@@ -116,7 +118,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return _search_lines(context, settings, fields, within)
     if interactive:
         return _pick_hit(context, settings, " ".join(query), fields, within)
-    request = build_request({"query": " ".join(query), **fields}, SearchRequest)
+    text = read_argument(query, MAX_QUERY_BYTES)
+    request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
         reply = msgspec.structs.replace(kebab.search(request), refresh=refresh)

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from kebab.app.search import build_filters, require_utf8
-from kebab.errors.catalog import InvalidInput
+from kebab.app.search import build_filters, build_query, require_utf8
+from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.wire.filters import FilteredRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import SearchRequest
@@ -16,6 +16,15 @@ def test_a_field_that_is_not_utf8_is_refused_by_its_name(broken):
         require_utf8(SearchRequest(query="한글", limit=3, doc_id=None, tag=broken))
 
     assert caught.value.field == "$.tag"
+
+
+def test_a_query_of_more_than_a_megabyte_is_too_large():
+    assert build_query(SearchRequest(query="\uac00" * 333_333), 0.0).text
+
+    with pytest.raises(TooLarge) as caught:
+        build_query(SearchRequest(query="\uac00" * 333_334), 0.0)
+
+    assert (caught.value.size, caught.value.limit) == (1_000_002, 1_000_000)
 
 
 def test_ordinary_fields_pass():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kebab.embed import model_directory
-from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.onnx_embedder import QUERY_WINDOWS, OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
@@ -34,6 +34,28 @@ def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
 
     weighted = embedder.embed_query(first) * 256 + embedder.embed_query(second) * 42
     assert np.allclose(whole, weighted / np.linalg.norm(weighted), atol=1e-5)
+
+
+@pytest.mark.parametrize("word", ["cat ", "a.", "x" * 90 + " "])
+def test_of_a_pasted_page_a_few_windows_are_embedded(tmp_path, monkeypatch, word):
+    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
+    runs, characters = [], []
+    start_run, split_windows = embedder._session.start_run, embedder._tokenizer.split_windows
+
+    def count_run(windows):
+        runs.append(len(windows))
+        return start_run(windows)
+
+    def count_text(texts, prefix):
+        characters.append(sum(map(len, texts)))
+        return split_windows(texts, prefix)
+
+    monkeypatch.setattr(embedder._session, "start_run", count_run)
+    monkeypatch.setattr(embedder._tokenizer, "split_windows", count_text)
+    embedder.embed_query(word * (100_000 // len(word)))
+
+    assert sum(runs) <= QUERY_WINDOWS
+    assert sum(characters) <= QUERY_WINDOWS * MINILM.window * 16
 
 
 def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):

@@ -2,7 +2,9 @@ import pytest
 
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
+from kebab.search import query_operators, query_parser
 from kebab.search.query_parser import parse_query
+from kebab.text.tokenizer import build_phrase_terms, build_query_terms
 
 NONE = Filters()
 
@@ -204,6 +206,33 @@ def test_a_pasted_page_is_read_in_one_go():
 )
 def test_words_are_listed_as_they_are_written(text, words):
     assert parse_query(text, NONE).words == words
+
+
+def test_the_phrases_of_a_pasted_page_are_cut_into_tokens_up_to_the_limit(monkeypatch):
+    tokenized = []
+
+    def count(text):
+        tokenized.append(text)
+        return build_phrase_terms(text)
+
+    monkeypatch.setattr(query_operators, "build_phrase_terms", count)
+    parse_query("x " + " ".join(f"-word{number}" for number in range(9_000)), NONE)
+
+    assert len(tokenized) == 32
+
+
+def test_the_words_of_a_pasted_page_are_cut_into_terms_once(monkeypatch):
+    sizes = []
+
+    def count(text):
+        sizes.append(len(text))
+        return build_query_terms(text)
+
+    monkeypatch.setattr(query_parser, "build_query_terms", count)
+    page = "the words of a page " * 5_000
+    parse_query(page, NONE)
+
+    assert sum(sizes) < len(page)
 
 
 def test_few_words_of_a_pasted_page_are_listed():

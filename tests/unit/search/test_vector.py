@@ -85,7 +85,7 @@ def test_an_index_that_cannot_be_read_degrades_a_hybrid_search_only(base, fault)
     found = _retrieve(_retriever(base, vectors=damaged))
 
     assert isinstance(found, DegradedChannel)
-    assert found.hint == "kebab doctor"
+    assert found.hint == fault.format_hint()
     with pytest.raises(type(fault)):
         _retrieve(_retriever(base, vectors=damaged), mode=Mode.VECTOR)
 

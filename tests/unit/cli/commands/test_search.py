@@ -47,6 +47,19 @@ def test_an_empty_query_is_invalid_input(kebab):
     assert kebab("search", "", "--json").fault["details"]["field"] == "QUERY"
 
 
+def test_a_minus_reads_the_query_from_stdin(kebab, opened):
+    kebab("search", "-", "--limit", "2", stdin=b"restore a backup\n")
+
+    assert opened[0].asked[0][1].query == "restore a backup"
+
+
+@pytest.mark.parametrize("data", [b"", b" \n"])
+def test_an_empty_stdin_is_invalid_input(kebab, data):
+    ran = kebab("search", "-", "--json", stdin=data)
+
+    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
+
+
 def test_no_hit_has_exit_status_1(kebab):
     ran = kebab("search", "nothing", "--json")
 
