@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kebab.core.ports import LibraryReader
 from kebab.search import snippet
+from kebab.search.function_words import is_function_word
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
@@ -55,7 +56,8 @@ def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKe
 def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[str]:
     """Return the words of texts that match keywords, as they are written, the heaviest first.
 
-    Of words with the same tokens the first counts. No word is part of a heavier one.
+    Of words with the same tokens the first counts. No word is part of a heavier one, and none is a
+    function word.
     """
     found: dict[tuple[str, ...], tuple[float, str]] = {}
     for text in texts:
@@ -64,7 +66,7 @@ def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[
             word = whole.text[start:end]
             tokens = tuple(tokenize(word))
             weight = sum(keywords.weights[token] for token in keywords.weights.keys() & tokens)
-            if len(word) >= _MIN_LETTERS and weight:
+            if len(word) >= _MIN_LETTERS and weight and not is_function_word(word):
                 found.setdefault(tokens, (weight, word))
     shared: list[str] = []
     for _, word in sorted(found.values(), key=lambda one: (-one[0], one[1])):

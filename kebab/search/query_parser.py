@@ -69,11 +69,12 @@ _MAX_WORDS = 256
 def strip_stop_words(text: str) -> str:
     """Return a query without stop words and question words, or all of it if nothing is left."""
     words = text.split()
-    left = [word for word in words if not _is_stop_word(word)]
+    left = [word for word in words if not is_stop_word(word)]
     return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
 
 
-def _is_stop_word(word: str) -> bool:
+def is_stop_word(word: str) -> bool:
+    """Return whether a word of a query is a stop word or a question word of any language."""
     return word.strip(_PUNCTUATION).lower() in _STOP_WORDS
 
 
@@ -87,7 +88,7 @@ def list_words(text: str) -> tuple[str, ...]:
 def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
     """Return the words of a query outside its phrases, without stop words if others are left."""
     words = list_words(unquoted)
-    kept = (word for word in words if not _is_stop_word(word) and not _is_contraction(word))
+    kept = (word for word in words if not is_stop_word(word) and not _is_contraction(word))
     return tuple(kept) or (() if required else words)
 
 
@@ -135,7 +136,7 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
 def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms of a text without its stop words, and the terms of its stop words."""
     terms = dict.fromkeys(build_query_terms(strip_stop_words(plain)))
-    stop_words = dict.fromkeys(filter(_is_stop_word, plain.split()))
+    stop_words = dict.fromkeys(filter(is_stop_word, plain.split()))
     stop_terms = build_query_terms(" ".join(stop_words))
     return tuple(terms), tuple(term for term in stop_terms if term not in terms)
 

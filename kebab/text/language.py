@@ -49,6 +49,13 @@ for _lang, _words in _STOP_WORDS.items():
     for _word in _words.split():
         _LANGS_OF.setdefault(_word, []).append(_lang)
 _is_stop_word = _LANGS_OF.__contains__
+
+
+def is_common_word(word: str) -> bool:
+    """Return whether a lower-case word is one of the most common words of some language."""
+    return word in _LANGS_OF
+
+
 _ENOUGH_SCORE = 2.0
 _ENOUGH_SHARE = 0.06
 _CLEAR_LEAD = 1.3

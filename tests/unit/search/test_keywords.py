@@ -98,3 +98,16 @@ def test_only_the_thousand_most_frequent_tokens_can_be_keywords(base):
     weights = _extract(base, frequent, frequent, "vault restic").weights
 
     assert list(weights) == ["vault"]
+
+
+def test_shared_words_are_no_function_words(base):
+    texts = (
+        "**the** vault (over) all, between others; which? \uc788\uc2b5\ub2c8\ub2e4",
+        "the: vault over all between others which \uc788\uc2b5\ub2c8\ub2e4",
+    )
+    base.add("a.md", texts[0])
+    base.add("b.md", texts[1])
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    assert find_shared_words(_extract(base, texts[0]), texts[1:]) == ["vault"]
