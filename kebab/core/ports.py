@@ -113,10 +113,7 @@ class Embedder(Protocol):
         """
 
     def embed_query(self, text: str) -> Vector:
-        """Return the unit vector of a question, shape (dimension,), float32.
-
-        Of a text that is much longer than the window only the start counts.
-        """
+        """Return the unit vector of the start of a question, shape (dimension,), float32."""
 
     def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).
