@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         NotFound,
     )
     from kebab.wire.outline import Outline, OutlineRequest
+    from kebab.wire.rank import RankRequest, RankResult
     from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
     from kebab.wire.search import SearchRequest, SearchResponse
     from kebab.wire.why import Explanation, WhyRequest
@@ -116,6 +117,12 @@ class Kebab(MaintenanceOperations):
         from kebab.app.dupes import find_duplicates
 
         return find_duplicates(self._context, request, report)
+
+    def rank(self, request: "RankRequest") -> "RankResult":
+        """Return lines, the one that fits the query best first."""
+        from kebab.app.rank import rank_lines
+
+        return rank_lines(self._context, request)
 
     def list(self, request: "ListRequest") -> "DocList":
         """Return a part of the list of documents."""

@@ -176,6 +176,7 @@ COMMANDS = {
     "grep": CommandEntry("Start", "Search the indexed files for a regular expression"),
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
     "chat": CommandEntry("Start", "Ask one question after another"),
+    "rank": CommandEntry("Library", "Order lines from stdin by words and by meaning"),
     "list": CommandEntry("Library", "List the documents"),
     "inspect": CommandEntry("Library", "Show all metadata of a document or a passage"),
     "fetch": CommandEntry("Library", "Print original lines of a file"),

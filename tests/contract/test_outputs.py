@@ -61,6 +61,12 @@ CASES = {
     "chat": [
         (["chat"], 2, "usage_invalid"),
     ],
+    "rank": [
+        (["rank", "restore"], 0, "rank_result.v1"),
+        (["rank", "restore", "-n", "1", "--mode", "lexical"], 0, "rank_result.v1"),
+        (["rank", ""], 2, "invalid_input"),
+        (["rank"], 2, "usage_invalid"),
+    ],
     "list": [
         (["list"], 0, "doc_list.v1"),
         (["list", "-n", "2", "--offset", "1"], 0, "doc_list.v1"),

@@ -75,6 +75,7 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.outline import Outline, OutlineRequest
+from kebab.wire.rank import RankRequest, RankResult
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
@@ -218,6 +219,13 @@ class FakeKebab:
         self._note("ingest_text", request)
         report(Progress(kind=ProgressKind.COMPLETED))
         return replies.ingest_report()
+
+    def rank(self, request: RankRequest) -> RankResult:
+        """Order the lines backwards."""
+        self._note("rank", request)
+        if not request.query.strip():
+            raise InvalidInput(field="$.query", cause="empty")
+        return replies.rank_result(request)
 
     def list(self, request: ListRequest) -> DocList:
         """List at most two documents; the tag `none` has none."""

@@ -45,6 +45,7 @@ from kebab.wire.library import (
     RemoveReport,
 )
 from kebab.wire.outline import Outline, OutlineEntry, OutlineSection
+from kebab.wire.rank import RankedItem, RankRequest, RankResult
 from kebab.wire.related import (
     DuplicateGroup,
     DuplicateMember,
@@ -859,3 +860,23 @@ def source_removed(**changes: Any) -> SourceRemoved:
     """Return which source was removed."""
     fields = {"source": source_summary(), "dry_run": False, "returns": False}
     return SourceRemoved(**{**fields, **changes})
+
+
+def rank_result(request: RankRequest) -> RankResult:
+    """Return the lines of a request backwards."""
+    order = [*reversed([*enumerate(request.lines)])]
+    return RankResult(
+        query=request.query,
+        mode=request.mode,
+        items=[
+            RankedItem(
+                rank=rank, score=1 / rank, index=index, text=line, path=None, line=None, item=None
+            )
+            for rank, (index, line) in enumerate(order[: request.limit], start=1)
+        ],
+        total=len(order),
+        has_more=request.limit is not None and request.limit < len(order),
+        embedding_version=None,
+        degraded=[],
+        timing_ms=1.0,
+    )

@@ -29,6 +29,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "search": ("search", "restore"),
     "grep": ("grep", "restore", "--context", "1"),
     "ask": ("ask", RESTORE, "--extractive"),
+    "rank": ("rank", "restore"),
     "list": ("list",),
     "inspect doc": ("inspect", "doc", DOC),
     "inspect chunk": ("inspect", "chunk", "{chunk}"),

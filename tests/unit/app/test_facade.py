@@ -48,6 +48,7 @@ from kebab.wire.library import (
 )
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.outline import OutlineRequest
+from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.search import SearchRequest
@@ -62,6 +63,7 @@ REQUESTS: dict[str, Request] = {
     "related": RelatedRequest(name="a.md"),
     "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
     "dupes": DupesRequest(),
+    "rank": RankRequest(query="cat", lines=["a dog", "the cat"]),
     "list": ListRequest(),
     "inspect_doc": InspectDocRequest(name="a.md"),
     "inspect_chunk": InspectChunkRequest(name="a"),
@@ -93,7 +95,7 @@ REQUESTS: dict[str, Request] = {
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
 WRITES = [name for name in OPERATIONS if name not in READS]
-NEEDS_NOTHING = {"doctor", "schema", "model_list", "errors", "inspect_error", "explain"}
+NEEDS_NOTHING = {"rank", "doctor", "schema", "model_list", "errors", "inspect_error", "explain"}
 """What works without a knowledge base."""
 
 SEARCHES = [name for name in READS if name not in NEEDS_NOTHING]
