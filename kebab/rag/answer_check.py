@@ -8,8 +8,8 @@ fits its weights and measures it; `docs/search-quality.md` has the figures.
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kebab.core.answers import Quote
 from kebab.core.queries import Page, StoredChunk
@@ -91,8 +91,7 @@ Both are set so that few answerable questions are flagged: 4 % of SQuAD 2.
 _MAX_LOGIT = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(NamedTuple):
     """A doubt about an answer and the term of the question that raises it."""
 
     kind: DoubtKind
@@ -105,8 +104,7 @@ class Doubt:
         return f"{text}: {self.term}" if self.term else text
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerCheck:
+class AnswerCheck(NamedTuple):
     """The doubts about an answer, and the probability that it is about what was asked."""
 
     doubts: tuple[Doubt, ...]
@@ -128,11 +126,17 @@ def find_absent_terms(
     of a product, not like a paraphrase.
     """
     parts = [part for term in terms for part in term.split_words()]
-    asked = [part for part in parts if part.kind is not TermKind.WORD or _is_rare(part, page)]
-    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
-    roots = {part: _list_roots(part) for part in asked if not found.contains(part)}
+    roots = {
+        part: _list_roots(part)
+        for part in parts
+        if part.kind is not TermKind.WORD or _is_rare(part, page)
+    }
     counts = count_occurrences({token for tokens in roots.values() for token in tokens})
-    return [part for part, tokens in roots.items() if not any(counts[token] for token in tokens)]
+    absent = [part for part, tokens in roots.items() if not any(counts[one] for one in tokens)]
+    if not absent:
+        return []
+    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+    return [part for part in absent if not found.contains(part)]
 
 
 def is_decisive(terms: Sequence[QuestionTerm], absent: Collection[QuestionTerm]) -> bool:

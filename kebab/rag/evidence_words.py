@@ -21,8 +21,8 @@ _NAMES = (
     " nine/ninth ten/tenth eleven/eleventh twelve/twelfth"
 )
 _NUMBER_NAMES = tuple(pair.split("/") for pair in _NAMES.split())
-_MIN_MISSPELT = 4
-"""Shorter words are not compared with similar ones."""
+_MIN_MISSPELT, _MAX_MISSPELT = 4, 40
+"""Shorter and longer words are not compared with similar ones."""
 
 
 class EvidenceWords:
@@ -74,7 +74,7 @@ class EvidenceWords:
         if _ACRONYM.fullmatch(word) and word in self._initials:
             return True
         plain = _strip_accents(word.lower())
-        if len(plain) < _MIN_MISSPELT:
+        if not _MIN_MISSPELT <= len(plain) <= _MAX_MISSPELT:
             return False
         near = list_near_spellings(plain)
         return any(

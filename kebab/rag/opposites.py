@@ -4,7 +4,7 @@ Only English: the lists are short, and a miss costs nothing but a doubt that is 
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
 from kebab.text.tokenizer import collect_tokens, tokenize
@@ -50,17 +50,27 @@ _CLAUSE = re.compile(
 )
 _PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
 _MIN_BASE = 4
+_FIRST_LETTERS = 3
+"""Two forms of a word share so many letters; all forms of one stem are compared."""
 
 
 @cache
-def _load_opposites() -> dict[str, frozenset[str]]:
-    """Return the opposites of each index token."""
-    found: dict[str, set[str]] = {}
+def _group_pairs() -> dict[str, list[tuple[str, str]]]:
+    """Return the pairs in both directions by the first letters of their first word."""
+    grouped: dict[str, list[tuple[str, str]]] = {}
     for pair in _PAIRS.split(", "):
-        one, other = (tokenize(word)[0] for word in pair.split())
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return {token: frozenset(others) for token, others in found.items()}
+        one, other = pair.split()
+        grouped.setdefault(one[:_FIRST_LETTERS], []).append((one, other))
+        grouped.setdefault(other[:_FIRST_LETTERS], []).append((other, one))
+    return grouped
+
+
+def _list_opposites(word: str) -> Iterator[str]:
+    """Yield the index tokens of the opposites of a word in any of its forms."""
+    token = tokenize(word)[0]
+    for one, other in _group_pairs().get(word[:_FIRST_LETTERS].lower(), ()):
+        if tokenize(one)[0] == token:
+            yield tokenize(other)[0]
 
 
 def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
@@ -72,12 +82,13 @@ def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str])
         passage: The tokens of the passage around it.
     """
     said = collect_tokens(sentence)
-    opposites = _load_opposites()
     for word in words:
         token = tokenize(word)[0]
-        if token in said or (token in passage and token not in opposites):
+        if token in said:
             continue
-        if not said.isdisjoint(opposites.get(token, ())) or _denies(word, said):
+        if not said.isdisjoint(_list_opposites(word)):
+            return word
+        if token not in passage and _denies(word, said):
             return word
     return None
 

@@ -6,9 +6,10 @@ script without blanks. Capitals mean nothing in German and in a title, so the wo
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from functools import lru_cache
+from itertools import groupby, islice
+from typing import NamedTuple
 
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.normalize import normalize_for_index
@@ -24,10 +25,17 @@ _CODE = re.compile(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
 _ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"\u201c\u2014])[\s\"\u201c*_(]*$")
 _LOOK_BEHIND = 6
 
+MAX_WORDS = 64
+"""The most content words that are read; a pasted page is no question about each of its words."""
+
 _MONTHS = "January February March April May June July August September October November December"
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 _CALENDAR = frozenset(f"{_MONTHS} {_DAYS}".lower().split())
 """Words with a capital that are no names: notes may write a day as a date."""
+
+
+_TITLE_WORDS = 100
+"""The words that show whether a text is a title."""
 
 
 class TermKind(StrEnum):
@@ -40,8 +48,7 @@ class TermKind(StrEnum):
     WORD = "word"
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionTerm:
+class QuestionTerm(NamedTuple):
     """A key term as the question words it, with its kind and the index tokens of each word."""
 
     text: str
@@ -58,8 +65,7 @@ class QuestionTerm:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     start: int
     end: int
     text: str
@@ -74,7 +80,8 @@ def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[Quest
         nouns: Whether its language capitalises every noun.
     """
     text = normalize_for_index(question)
-    words = list(_classify_words(text, capitals=not nouns and _uses_capitals_for_names(text)))
+    capitals = not nouns and _uses_capitals_for_names(text)
+    words = list(islice(_classify_words(text, capitals=capitals), MAX_WORDS))
     terms: list[QuestionTerm] = []
     for _, group in groupby(_number_names(text, words), key=lambda pair: pair[0]):
         found = [word for _, word in group]
@@ -84,6 +91,7 @@ def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[Quest
     return tuple(dict.fromkeys(terms))
 
 
+@lru_cache(maxsize=4096)
 def is_content_word(word: str) -> bool:
     """Return whether a word is no stop word."""
     return len(strip_stop_words(f"{_ANCHOR} {word.lower()}").split()) > 1
@@ -145,6 +153,6 @@ def _opens_sentence(text: str, unit: re.Match[str]) -> bool:
 
 def _uses_capitals_for_names(text: str) -> bool:
     """Return whether capitals mark names, which they do not in a title or in a shouted text."""
-    later = [unit[0] for unit in iter_unit_matches(text)][1:]
+    later = [unit[0] for unit in islice(iter_unit_matches(text), 1, _TITLE_WORDS)]
     fillers = [word for word in later if word[0].isalpha() and not is_content_word(word)]
     return not any(word[0].isupper() and word != "I" for word in fillers)

@@ -1,5 +1,7 @@
 """Compares words that differ in an ending or in one letter."""
 
+from functools import lru_cache
+
 _ADJECTIVE_ENDINGS = frozenset(
     ("n", "an", "ian", "ean", "ese", "ish", "s", "ns", "ans", "ians", "ic")
 )
@@ -19,6 +21,7 @@ def has_same_root(one: str, other: str) -> bool:
     return endings <= _ENDINGS and (is_adjective or shared >= _LONG_STEM)
 
 
+@lru_cache(maxsize=4096)
 def list_near_spellings(word: str) -> frozenset[str]:
     """Return a word and its spellings without one letter; two words with one in common are near.
 

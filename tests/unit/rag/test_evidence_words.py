@@ -52,3 +52,7 @@ def test_every_word_of_a_name_has_to_occur():
 
 def test_a_text_without_words_contains_nothing():
     assert not contains("Ada", "")
+
+
+def test_an_endless_word_is_not_compared_letter_by_letter():
+    assert not contains("Q" + "a" * 100_000)

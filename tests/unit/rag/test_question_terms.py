@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.question_terms import TermKind, extract_question_terms
+from kebab.rag.question_terms import MAX_WORDS, TermKind, extract_question_terms
 
 NAME, CODE, NUMBER, WORD = TermKind.NAME, TermKind.CODE, TermKind.NUMBER, TermKind.WORD
 
@@ -78,3 +78,12 @@ def test_a_name_is_split_into_its_words():
 
     assert [part.text for part in name.split_words()] == ["Ada", "Lovelace"]
     assert [part.words for part in name.split_words()] == [(("ada",),), (("lovelac",),)]
+
+
+@pytest.mark.parametrize("separator", [" is ", " "])
+def test_of_a_pasted_page_a_limited_number_of_words_is_read(separator):
+    terms = extract_question_terms(
+        separator.join(f"Name{'abcdefghij'[n % 10]}" for n in range(999))
+    )
+
+    assert sum(len(term.words) for term in terms) <= MAX_WORDS
