@@ -30,6 +30,8 @@ _VALUE_FLAGS = {
     "since": "--since",
     "until": "--until",
     "per_doc": "--per-doc",
+    "detail": "--detail",
+    "max_tokens": "--max-tokens",
     "min_confidence": "--min-confidence",
 }
 
@@ -37,7 +39,10 @@ _VALUE_FLAGS = {
 def format_search_command(request: SearchRequest) -> str:
     """Return the command line of a request, without flags that have their default value."""
     words = ["kebab", "search", *_list_flags(request, SearchRequest(query=""))]
-    return shlex.join([*words, *(["--"] if request.query.startswith("-") else []), request.query])
+    words += [word for query in request.queries for word in ("--query", query)]
+    if request.query or not request.queries:
+        words += [*(["--"] if request.query.startswith("-") else []), request.query]
+    return shlex.join(words)
 
 
 def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kebab.app.conversions import quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import describe_left_out, render_degraded
+from kebab.cli.render.hits import describe_left_out, list_queries, render_degraded
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.pages import describe_absent_terms
 from kebab.cli.render.width import clean, clean_lines
@@ -114,8 +114,7 @@ def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
     queries = reply.queries or []
     shown = "" if queries else f" {clean(reply.query)}"
     yield f"{count}{place} (revision {reply.corpus_revision}) for:{shown}"
-    for number, query in enumerate(queries, start=1):
-        yield f"q{number}: {clean(query)}"
+    yield from list_queries(queries)
 
 
 def _render_head(block: Block, canvas: Canvas, *, absolute: bool) -> str:

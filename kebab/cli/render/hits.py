@@ -1,6 +1,6 @@
 """Renders hits, and the places of passages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
@@ -70,9 +70,10 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
     """Yield the place, the headings and the text of a hit, on a terminal at most `lines` of it."""
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
-    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  ")
+    found = "".join(f" q{index + 1}" for index in hit.queries or [])
+    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}")
     where = render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
-    yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}"
+    yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
     yield from _render_text(hit, canvas, lines)
@@ -159,6 +160,11 @@ def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> st
         if measure_width(text) <= canvas.width - margin:
             return text
     return canvas.fit(whole, margin)
+
+
+def list_queries(queries: Sequence[str]) -> list[str]:
+    """Return the numbered queries of a search for several, one a line."""
+    return [f"q{number}: {clean(query)}" for number, query in enumerate(queries, start=1)]
 
 
 def describe_left_out(left_out: LeftOut) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import MOST_LINES
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import describe_left_out, render_degraded, render_hit
+from kebab.cli.render.hits import describe_left_out, list_queries, render_degraded, render_hit
 from kebab.cli.render.width import clean, measure_width
 from kebab.wire.query_parsed import ActiveFilters
 from kebab.wire.search import SearchHit, SearchResponse
@@ -68,6 +68,7 @@ def render_hits(
 
 def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader of the hits must know first."""
+    yield from map(canvas.dim, list_queries(reply.queries or []) if reply.hits else [])
     if _is_weak(reply):
         yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
     if reply.absent_terms:

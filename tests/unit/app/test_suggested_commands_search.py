@@ -21,6 +21,9 @@ def test_every_flag_round_trips_through_the_shell():
         since="7d",
         until="1d",
         per_doc=2,
+        detail="passages",
+        max_tokens=900,
+        queries=["garden plan", "-x"],
         source=["notes"],
         lang=["en"],
         media=["markdown"],
@@ -31,9 +34,16 @@ def test_every_flag_round_trips_through_the_shell():
     assert shlex.split(line)[2:] == [
         *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
         *("--since", "7d", "--until", "1d", "--per-doc", "2"),
+        *("--detail", "passages", "--max-tokens", "900"),
         *("--tag", "a b", "--tag", "c", "--lang", "en", "--media", "markdown"),
-        *("--source", "notes", "it's -here"),
+        *("--source", "notes", "--query", "garden plan", "--query", "-x", "it's -here"),
     ]
+
+
+def test_several_queries_need_no_argument():
+    request = SearchRequest(queries=["restore", "garden"])
+
+    assert format_search_command(request) == "kebab search --query restore --query garden"
 
 
 @pytest.mark.parametrize(("query", "seam"), [("-draft", True), ("a -draft", False)])

@@ -225,3 +225,12 @@ def test_a_shortened_hit_is_noted():
     reply = replies.response(replies.hit(), left_out=LeftOut(hits=0, tokens=1))
 
     assert drawn(reply)[-1] == "left out by --max-tokens: a part of the first hit, about 1 token"
+
+
+def test_several_queries_are_numbered():
+    hit = replies.hit(queries=[0, 1])
+
+    lines = drawn(replies.response(hit, query="a | b", queries=["a", "b"]))
+
+    assert lines[:2] == ["q1: a", "q2: b"]
+    assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
