@@ -25,7 +25,7 @@ _StartedRun: TypeAlias = tuple[list[list[list[int]]], InferenceRun]
 _SLICE = 32  # texts that are returned together: less than a second of work
 
 
-QUERY_WINDOWS = 4
+QUERY_WINDOWS = 2
 """How many windows of a query are embedded: each costs as much as a passage."""
 
 _TOKEN_CHARS = 16

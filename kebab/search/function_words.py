@@ -25,6 +25,9 @@ _WORDS_BY_LANGUAGE = {
         " want wants way ways well went were what whatever whenever whether which while whole"
         " will with within without would yes yet you your yours"
     ),
+    "English numbers": (
+        "two three four five six seven eight nine ten first second third once twice it its she her"
+    ),
     "Korean": (
         "및 등 수 것 때 그 이 저 또는 그리고 하지만 대한 대해 위해 위한 통해 따라 따른 경우 모든"
         " 다른 같은 하는 있는 없는 되는 된 할 한 하고 하여 하면 에서 으로 에게 까지 부터 보다 것이"

@@ -62,6 +62,9 @@ _is_contraction = re.compile(
 ).fullmatch
 """`wouldn't` and `they'll` are grammar, though the index has them as words."""
 
+_MAX_TERMS = 4096
+"""How many terms of a pasted page are looked up: each costs a look-up in the index."""
+
 _MAX_WORDS = 256
 """How many words of a pasted page are listed."""
 
@@ -135,7 +138,7 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
 
 def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms of a text without its stop words, and the terms of its stop words."""
-    terms = dict.fromkeys(build_query_terms(strip_stop_words(plain)))
+    terms = dict.fromkeys(islice(build_query_terms(strip_stop_words(plain)), _MAX_TERMS))
     stop_words = dict.fromkeys(filter(is_stop_word, plain.split()))
     stop_terms = build_query_terms(" ".join(stop_words))
     return tuple(terms), tuple(term for term in stop_terms if term not in terms)
