@@ -102,6 +102,11 @@ def build_import_error(fault: ImportError) -> DependencyMissing | None:
     return _build_missing(fault, library, library)
 
 
+def build_missing_program(feature: str, install: str) -> DependencyMissing:
+    """Return the signal for a program that is not there; `install` is the command that helps."""
+    return DependencyMissing(feature=feature, install=install)
+
+
 def _build_missing(fault: ImportError | OSError, feature: str, package: str) -> DependencyMissing:
     # `pip install` does not replace a package that is installed and broken.
     command = "install" if isinstance(fault, ModuleNotFoundError) else "install --force-reinstall"

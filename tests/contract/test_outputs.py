@@ -82,6 +82,13 @@ CASES = {
         (["inspect", "chunk", "CHUNK"], 0, "chunk_inspection.v1"),
         (["inspect", "chunk", "nowhere"], 1, "not_found.v1"),
     ],
+    "open": [
+        (["open", f"{DOC}:2", "--print"], 0, "open_report.v1"),
+        (["open", "nowhere"], 1, "not_found.v1"),
+        (["open", "3"], 1, "not_found.v1"),
+        (["open", DOC], 2, "dependency_missing"),
+        (["open"], 2, "usage_invalid"),
+    ],
     "outline": [
         (["outline"], 0, "outline.v1"),
         (["outline", DOC, "--depth", "1"], 0, "outline.v1"),

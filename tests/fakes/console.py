@@ -60,11 +60,12 @@ def run(
 
 def environment(home: os.PathLike[str] | str) -> dict[str, str]:
     """Return an environment whose folders are all below `home`."""
-    outside = ("KEBAB_", "XDG_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "OLLAMA_")
+    outside = ("KEBAB_", "XDG_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "OLLAMA_", "VISUAL")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
     places = ("CONFIG", "DATA", "CACHE", "STATE")
     folders = {f"XDG_{place}_HOME": os.path.join(home, place.lower()) for place in places}  # noqa: PTH118 - a string is wanted
-    return {**inherited, **folders, "HOME": os.fspath(home), "KEBAB_OFFLINE": "true"}
+    own = {"HOME": os.fspath(home), "KEBAB_OFFLINE": "true", "EDITOR": "no-such-editor"}
+    return {**inherited, **folders, **own}
 
 
 @contextmanager

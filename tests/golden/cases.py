@@ -61,9 +61,9 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model pull": ("model", "pull"),
     "model use": ("model", "use", "auto"),
 }
-"""A plain line of each command that answers; `bench` measures, `chat` is for people."""
+"""A plain line of each command that answers; `bench` measures, `chat` and `open` are for people."""
 
-NEVER = {"bench": ("bench", "--chunks", "10"), "chat": ("chat",)}
+NEVER = {"bench": ("bench", "--chunks", "10"), "chat": ("chat",), "open": ("open", "nowhere")}
 LINES = {**SUCCESS, **NEVER}
 NEEDS_MODEL = ("model pull", "model use")
 

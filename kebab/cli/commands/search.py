@@ -131,7 +131,19 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         paging = _build_paging(context, request, flags, show_all=show_all)
         return _render_form(form, reply, canvas, paging)
 
+    _store_hits(context, settings, form, reply)
     return context.print_reply(reply, render, status)
+
+
+def _store_hits(
+    context: CommandContext, settings: Settings, form: str, reply: SearchResponse
+) -> None:
+    """Store the hits that a person sees at a terminal, for `kebab open N`."""
+    is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
+    if is_seen and not context.flags.read_only:
+        from kebab.app.last_hits import store_hits
+
+        store_hits(settings, reply.hits)
 
 
 def _draws_excerpts(

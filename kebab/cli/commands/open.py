@@ -1,0 +1,95 @@
+"""`kebab open` opens a file at the line of a hit or a reference."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.completion import complete
+from kebab.cli.context import CommandContext
+from kebab.errors.signal import Exit
+from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.opened import OpenReport
+
+if TYPE_CHECKING:
+    from kebab.cli.render.canvas import Canvas
+
+_MAX_RANK_DIGITS = 4
+
+
+@click.command(
+    "open",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=("kebab open 2", "kebab open notes/backup.md:12", "kebab open 1 --print"),
+)
+@click.argument("ref", metavar="N|REF", shell_complete=complete("documents"))
+@click.option("--print", "print_only", is_flag=True, help="Print the command without running it.")
+@click.pass_obj
+def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
+    """Open a file at the line of a hit or a reference.
+
+    N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. The
+    file opens in `$VISUAL` or `$EDITOR` at the line, or without these in the program that the
+    system has for it.
+    """
+    found = _find_place(context, ref)
+    if isinstance(found, NotFound):
+        return context.print_reply(found, _render_command)
+    from kebab.cli.editor import build_command, run_command
+
+    file, line = str(found.file), _get_line(found)
+    words = build_command(file, line, os.environ)
+    if not print_only:
+        run_command(words, file, context.channels, quiet=context.flags.machine)
+    report = OpenReport(
+        doc_id=found.doc_id,
+        doc_path=found.doc_path,
+        file=file,
+        line=line,
+        command_line=words,
+        ran=not print_only,
+    )
+    return context.print_reply(report, _render_command)
+
+
+def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
+    """Return the place of a rank or a reference whose file can be opened."""
+    from kebab.app.last_hits import find_hit
+    from kebab.app.references import build_lookup_fault
+
+    refs: list[str] | NotFound = [ref]
+    if ref.isdecimal() and ref.isascii() and len(ref) <= _MAX_RANK_DIGITS:
+        refs = find_hit(context.load_settings(), int(ref))
+    if isinstance(refs, NotFound):
+        return refs
+    with context.open_kebab() as kebab:
+        results = kebab.fetch(FetchRequest(refs=refs)).results
+    found = next((one for one in results if isinstance(one, FetchResult)), results[0])
+    if isinstance(found, FetchResult):
+        if found.freshness == "gone":
+            return build_lookup_fault(ref, f"the file is gone: {found.doc_path}")
+        if not isinstance(found.file, str):
+            return build_lookup_fault(ref, f"this text has no file: {found.doc_path}")
+    return found
+
+
+def _get_line(found: FetchResult) -> int:
+    """Return the first line; where a file no longer has the passage, at most its last line."""
+    match found.citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return max(1, min(lines.start, found.line_count))
+        case _:
+            return 1
+
+
+def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:
+    """Yield the command when it was not run."""
+    del canvas
+    if not reply.ran:
+        yield shlex.join(reply.command_line)

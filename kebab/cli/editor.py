@@ -1,0 +1,102 @@
+"""Builds and runs the command that opens a file at a line."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+
+from kebab.cli.channels import OutputChannels
+from kebab.errors.system import build_missing_program, build_read_error
+
+_Arguments = Callable[[str, int], list[str]]
+
+
+def _plus(file: str, line: int) -> list[str]:
+    return [f"+{line}", file]
+
+
+def _goto(file: str, line: int) -> list[str]:
+    return ["--goto", f"{file}:{line}"]
+
+
+def _colon(file: str, line: int) -> list[str]:
+    return [f"{file}:{line}"]
+
+
+def _flag(file: str, line: int) -> list[str]:
+    return ["--line", str(line), file]
+
+
+def _letter(file: str, line: int) -> list[str]:
+    return [f"-n{line}", file]
+
+
+_SYNTAX: Mapping[_Arguments, str] = {
+    _plus: "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne"
+    " emacs emacsclient gedit xed pluma gnome-text-editor bbedit less",
+    _goto: "code code-insiders codium vscodium cursor windsurf positron",
+    _colon: "subl sublime_text zed zeditor atom pulsar lapce",
+    _flag: "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite"
+    " mate",
+    _letter: "notepad++",
+}
+_EDITORS = {name: arguments for arguments, names in _SYNTAX.items() for name in names.split()}
+"""How each editor takes a line; the JetBrains editors take `--line` before the file."""
+
+_OPENERS = {"darwin": "open"}
+
+
+def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]:
+    """Return the command of `VISUAL` or `EDITOR`, else that of the system, which knows no lines.
+
+    An editor that is not known gets the file without the line.
+
+    Raises:
+        DependencyMissing: There is no editor and no program of the system.
+    """
+    editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    if editor:
+        words = split_words(editor)
+        name = PurePath(words[0]).name.lower().removesuffix(".exe")
+        known = _EDITORS.get(name)
+        return [*words, *(known(file, line) if known else [file])]
+    opener = _OPENERS.get(sys.platform, "xdg-open")
+    if shutil.which(opener, path=environ.get("PATH")) is None:
+        raise build_missing_program("opening a file in an editor", "export EDITOR=vi")
+    return [opener, file]
+
+
+def split_words(command: str) -> list[str]:
+    """Return the words of a command; a path with blanks that exists is one word."""
+    if os.path.exists(command):  # noqa: PTH110 - a text of the environment
+        return [command]
+    try:
+        return shlex.split(command) or [command]
+    except ValueError:  # a quotation mark without its pair
+        return command.split()
+
+
+def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet: bool) -> None:
+    """Run the command at the terminal and wait; with `quiet` it has no terminal.
+
+    Raises:
+        DependencyMissing: The program does not exist.
+        IoError: The program cannot be started, or fails.
+    """
+    out = subprocess.DEVNULL if quiet else channels.out.descriptor
+    err = subprocess.DEVNULL if quiet else channels.err.descriptor
+    try:
+        done = subprocess.run(  # noqa: S603 - the editor that the user names
+            words, stdin=subprocess.DEVNULL if quiet else None, stdout=out, stderr=err, check=False
+        )
+    except FileNotFoundError as fault:
+        feature = f"opening a file with `{words[0]}`"
+        raise build_missing_program(feature, "export EDITOR=vi") from fault
+    except OSError as fault:
+        cause = f"`{words[0]}` cannot be started, {fault.strerror}"
+        raise build_read_error(file, cause) from fault
+    if done.returncode:
+        raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")

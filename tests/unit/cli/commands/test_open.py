@@ -1,0 +1,132 @@
+from typing import ClassVar
+
+import pytest
+
+from kebab.app.last_hits import get_hits_path, store_hits
+from kebab.cli.channels import OutputChannel
+from kebab.config.load import load_settings
+from kebab.wire.fetch import FetchList, FetchRequest
+from tests.fakes import replies
+from tests.fakes.console import run
+from tests.fakes.facade import FakeKebab
+
+FILE = "/home/ada/ops/backup.md"
+
+
+class Shelf(FakeKebab):
+    """Finds one file for every reference but those that are nowhere."""
+
+    changes: ClassVar[dict[str, object]] = {}
+
+    def fetch(self, request: FetchRequest) -> FetchList:
+        self._note("fetch", request)
+        found = replies.fetch_result(**{"file": FILE, **self.changes})
+        results = [
+            replies.not_found(ref) if ref in ("nowhere", replies.CHUNK) else found
+            for ref in request.refs
+        ]
+        return FetchList(results=results, missing=0, truncated=False)
+
+
+@pytest.fixture
+def shelf(monkeypatch):
+    opened = []
+
+    def open_file(*arguments, **changes):
+        monkeypatch.setattr(Shelf, "changes", changes)
+
+        def opener(*given, **flags):
+            opened.append(Shelf(*given, **flags))
+            return opened[-1]
+
+        return run("open", *arguments, opener=opener)
+
+    monkeypatch.setenv("EDITOR", "vim")
+    open_file.opened = opened  # type: ignore[attr-defined]
+    return open_file
+
+
+def test_the_command_is_printed_without_running_it(shelf):
+    ran = shelf("backup.md:12", "--print")
+
+    assert (ran.status, ran.out, ran.err) == (0, f"vim +12 {FILE}\n", "")
+    assert shelf.opened[0].asked == [("fetch", FetchRequest(refs=["backup.md:12"]))]
+
+
+def test_the_report_has_the_command(shelf):
+    reply = shelf("backup.md:12", "--print", "--json").reply
+
+    assert reply["schema_version"] == "open_report.v1"
+    assert (reply["command_line"], reply["ran"]) == (["vim", "+12", FILE], False)
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_the_editor_is_run(shelf, monkeypatch, tmp_path, flags):
+    editor = tmp_path / "ed"
+    editor.write_text(f"#!/bin/sh\necho noise; echo $1 > {tmp_path}/said\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    ran = shelf("backup.md", *flags)
+
+    assert ran.status == 0
+    assert (tmp_path / "said").read_text() == f"{FILE}\n"
+    assert ran.out == "noise\n" if not flags else ran.reply["ran"]
+
+
+def test_a_number_is_the_rank_of_a_hit_of_the_last_search(shelf):
+    store_hits(load_settings(), [replies.hit(1), replies.hit(2, file=FILE)])
+    ran = shelf("2", "--print")
+
+    assert (ran.status, ran.out) == (0, f"vim +12 {FILE}\n")
+    refs = shelf.opened[0].asked[0][1].refs
+    assert refs == [replies.CHUNK, f"{FILE}#L12"]
+
+
+def test_a_rank_without_a_hit_is_a_reply(shelf):
+    ran = shelf("3", "--json")
+
+    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
+    assert "no last search" in shelf("3").out
+
+
+@pytest.mark.parametrize(
+    ("ref", "changes", "message"),
+    [
+        ("nowhere", {}, "no document named nowhere"),
+        ("a.md", {"freshness": "gone"}, "the file is gone: ops/backup.md"),
+        ("a.md", {"file": None}, "this text has no file: ops/backup.md"),
+    ],
+)
+def test_what_cannot_be_opened_is_explained(shelf, ref, changes, message):
+    ran = shelf(ref, **changes)
+
+    assert (ran.status, ran.out) == (1, f"{message}\n")
+
+
+def test_a_line_beyond_the_end_becomes_the_last_one(shelf):
+    assert shelf("a.md", "--print", line_count=5).out == f"vim +5 {FILE}\n"
+
+
+def test_an_editor_that_does_not_exist_is_missing(shelf, monkeypatch):
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+
+    assert shelf("a.md", "--json").fault["code"] == "dependency_missing"
+
+
+@pytest.mark.parametrize(
+    ("flags", "terminal", "stored"),
+    [
+        ([], True, True),
+        ([], False, False),
+        (["--json"], True, False),
+        (["--read-only"], True, False),
+        (["--format", "compact"], True, False),
+    ],
+)
+def test_a_search_stores_its_hits_for_a_person_only(
+    kebab, home, monkeypatch, flags, terminal, stored
+):
+    monkeypatch.setattr(OutputChannel, "is_terminal", property(lambda _: terminal))
+    kebab("search", "restore", *flags)
+
+    assert get_hits_path(load_settings()).exists() is stored
