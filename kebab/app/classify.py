@@ -7,7 +7,7 @@ import msgspec
 
 from kebab.app.redaction import redact
 from kebab.config.settings import Settings
-from kebab.errors.catalog import Cancelled, Generic
+from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
 from kebab.errors.system import (
     build_import_error,
@@ -20,6 +20,8 @@ from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.wire.error import ErrorReply
 
 _MOST_CAUSES = 20
+_NO_MEMORY = "out of memory"
+"""How the stores word a lack of memory that they meet while they read or write."""
 _INCLUDED_COMMANDS = {"model use": "model pull"}
 """The command that another command includes."""
 
@@ -117,6 +119,8 @@ def _list_public_details(signal: Signal) -> dict[str, Any]:
 
 
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
+    if isinstance(fault, IoError) and _NO_MEMORY in fault.cause.lower():
+        return build_memory_error(operation)
     if isinstance(fault, Signal):
         return fault
     if isinstance(fault, KeyboardInterrupt):

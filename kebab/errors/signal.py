@@ -10,6 +10,8 @@ from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
+from kebab.errors.causes import clean_cause
+
 
 class Exit(IntEnum):
     """The exit statuses of the process."""
@@ -217,7 +219,8 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         if filled.keys() != declared.keys() or MISSING in filled.values():
             raise TypeError(f"{self.meaning.code} takes {[*declared]}: {[*details]}")
         for name, value in filled.items():
-            setattr(self, name, value)
+            is_cause = name == "cause" and isinstance(value, str)
+            setattr(self, name, clean_cause(value) if is_cause else value)
 
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""

@@ -144,7 +144,7 @@ def convert_exceptions(path: str, parser: str) -> Iterator[None]:
     try:
         yield
     except PARSER_EXCEPTIONS as fault:
-        cause = f"{type(fault).__name__}: {fault}"
+        cause = f"the parser failed: {fault}" if str(fault) else "the parser failed"
         raise ParseFailed(path=path, parser=parser, cause=cause) from fault
 
 

@@ -50,6 +50,9 @@ def test_a_signal_is_classified_by_its_meaning():
         (OSError("no file at all"), "generic", Exit.ERROR),
         (ValueError("what"), "generic", Exit.ERROR),
         (MemoryError(), "out_of_memory", Exit.ERROR),
+        (RuntimeError("std::bad_alloc"), "out_of_memory", Exit.ERROR),
+        (OSError(12, "Cannot allocate memory"), "out_of_memory", Exit.ERROR),
+        (IoError(path="/x", op="read", cause="out of memory"), "out_of_memory", Exit.ERROR),
     ],
 )
 def test_other_exceptions_get_a_matching_code(raised, code, status):

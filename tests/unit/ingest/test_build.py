@@ -115,4 +115,4 @@ def test_an_unexpected_exception_of_a_parser_is_a_refusal_of_the_file(entry):
         odd.build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
-    assert caught.value.cause == "IndexError: out of the blue"
+    assert caught.value.cause == "the parser failed: out of the blue"
