@@ -119,16 +119,12 @@ def _list_public_details(signal: Signal) -> dict[str, Any]:
 
 
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
-    if isinstance(fault, IoError) and _NO_MEMORY in fault.cause.lower():
+    if _is_lack_of_memory(fault):
         return build_memory_error(operation)
     if isinstance(fault, Signal):
         return fault
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
-    if isinstance(fault, MemoryError) or (
-        isinstance(fault, OSError | RuntimeError) and is_memory_fault(fault)
-    ):
-        return build_memory_error(operation)
     if isinstance(fault, OSError):
         return _convert_os_error(fault)
     if isinstance(fault, ImportError):
@@ -143,6 +139,12 @@ def _convert_os_error(fault: OSError) -> Signal:
         # Only the working folder is looked up without a name.
         return build_read_error(".", "the working folder was deleted")
     return Generic()
+
+
+def _is_lack_of_memory(fault: BaseException) -> bool:
+    if isinstance(fault, Signal):
+        return isinstance(fault, IoError) and _NO_MEMORY in fault.cause.lower()
+    return isinstance(fault, MemoryError | OSError | RuntimeError) and is_memory_fault(fault)
 
 
 def _drop_circular_hint(hint: str | None, operation: str) -> str | None:
