@@ -218,6 +218,5 @@ def _add_doubts(
 
 
 def _build_refusal_text(question: str, refusal: Refusal | None, absent: Sequence[str]) -> str:
-    if refusal is None:
-        return ""
-    return get_refusal_sentence(refusal, detect_question_language(question).code, absent)
+    code = detect_question_language(question).code
+    return get_refusal_sentence(refusal, code, absent) if refusal else ""

@@ -29,6 +29,7 @@ def facts(question, **options):
         ("what does --max-pods of kubelet do", [("max-pods", CODE)]),
         ("does useState work in c++", [("useState", CODE), ("c++", CODE)]),
         ("how do i restore a backup", []),
+        ("what does 🐛 or → mean in Git", [("Git", NAME)]),
         ("", []),
     ],
 )
