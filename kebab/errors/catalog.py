@@ -567,6 +567,10 @@ class TimedOut(
         return Rerun(variables=(change,)) if self.setting else None
 
 
+KNOWN_IN_IT = "documents are known in it"
+"""Part of the cause when the folder of a source is suddenly empty or missing."""
+
+
 class IoError(
     Signal,
     meaning=Meaning(
@@ -584,6 +588,7 @@ class IoError(
     derived=("folder",),
     cases={
         "missing": Wording("cannot {op} {path}: {cause}"),
+        "emptied": Wording("cannot {op} {path}: {cause}", "kebab source list"),
         "denied_read": Wording("cannot {op} {path}: {cause}", "chmod u+rX {path}"),
         "denied_write": Wording("cannot {op} {path}: {cause}", "chmod u+rwX {folder}"),
     },
@@ -607,6 +612,8 @@ class IoError(
         if not self.path.startswith(os.sep):
             return ""
         cause = self.cause.lower()
+        if KNOWN_IN_IT in cause:
+            return "emptied"
         if cause == "permission denied":
             return "denied_read" if self.op == "read" else "denied_write"
         missing = (NO_FILE, NO_FOLDER, "no such file or directory")

@@ -10,7 +10,7 @@ from pathlib import Path
 from kebab.core.documents import KnownDocument, Source, build_named_files_key
 from kebab.core.files import ScanResult, ScanRules, get_suffix
 from kebab.core.ports import FileScanner, LibraryWriter
-from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
+from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
 from kebab.ingest.scopes import LibraryState, Scope, is_below
@@ -218,7 +218,7 @@ def _is_empty(root: str) -> bool:
 
 def _build_missing_root_error(root: str, count: int) -> IoError:
     cause = (
-        f"the folder is empty or missing, but {count} documents are known in it; "
+        f"the folder is empty or missing, but {count} {KNOWN_IN_IT}; "
         f"`kebab source rm {shlex.quote(root)}` removes them"
     )
     return build_read_error(root, cause)

@@ -126,6 +126,7 @@ FAULTS = [
     ("embedding_unavailable", ["search", "restore", "--mode", "vector"], lambda home: None),
     ("read_only", ["ingest", "notes", "--read-only"], lambda home: None),
     ("store_corrupt", ["list"], break_database),
+    ("io_error", ["ingest"], lambda home: (home / "notes").rename(home / "moved")),
 ]
 """The code of a fault, a command line that meets it, and what produces it."""
 

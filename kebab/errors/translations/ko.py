@@ -102,6 +102,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     },
     rows.IoError: {
         "missing": Wording(_FILE),
+        "emptied": Wording(_FILE, "kebab source list"),
         "denied_read": Wording(_FILE, "chmod u+rX {path}"),
         "denied_write": Wording(_FILE, "chmod u+rwX {folder}"),
     },

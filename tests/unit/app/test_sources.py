@@ -80,6 +80,7 @@ def test_a_deleted_folder_is_no_error_after_its_source_is_removed(two):
     report = two.again()
     (item,) = report.items
     assert f"kebab source rm {two.folder}/old" in item.error.message
+    assert item.error.hint == "kebab source list"
     assert (report.errors, report.unchanged) == (1, 2)
 
     assert isinstance(remove(two, f"{two.folder}/old"), SourceRemoved)
@@ -94,8 +95,10 @@ def test_an_ingest_of_the_only_folder_names_the_command(desk):
     (desk.notes / "a.md").unlink()
 
     for _ in ("empty", "gone"):
-        with pytest.raises(IoError, match="kebab source rm"):
+        with pytest.raises(IoError) as caught:
             desk.again()
+        assert caught.value.format_hint() == "kebab source list"
+        assert f"`kebab source rm {desk.notes}`" in caught.value.format_message()
         if desk.notes.exists():
             desk.notes.rmdir()
 
