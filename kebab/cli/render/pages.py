@@ -71,7 +71,7 @@ def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield from map(canvas.dim, list_queries(reply.queries or []) if reply.hits else [])
     if _is_weak(reply):
         yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
-    if reply.absent_terms:
+    if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if _is_weak(reply):
         yield canvas.dim("the nearest passages, likely on other matters")

@@ -1,6 +1,8 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.filters import render_unmatched_filters
+from kebab.cli.render.pages import render_hits
 from kebab.wire.filters import UnmatchedFilter
+from tests.fakes import replies
 
 
 def entry(name, value, documents=0, nearest=()):
@@ -29,3 +31,11 @@ def test_a_combination_is_listed_with_the_documents_of_each_filter():
 
 def test_no_filter_is_no_line():
     assert list(render_unmatched_filters([], None, Canvas())) == []
+
+
+def test_words_are_not_called_absent_where_no_document_was_searched():
+    reply = replies.response(
+        query="bread", absent_terms=["bread"], unmatched_filters=[entry("tag", "ops")]
+    )
+
+    assert not [line for line in render_hits(reply, Canvas(), None) if "not in" in line]
