@@ -129,6 +129,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         paging = _build_paging(context, request, flags, show_all=show_all)
+        _write_notes(context, form, reply, paging)
         return _render_form(form, reply, canvas, paging)
 
     _store_hits(context, settings, form, reply)
@@ -144,6 +145,24 @@ def _store_hits(
         from kebab.app.last_hits import store_hits
 
         store_hits(settings, reply.hits)
+
+
+def _write_notes(
+    context: CommandContext, form: str, reply: SearchResponse, paging: "Paging"
+) -> None:
+    """Write notes on lines for programs to stderr, because stdout has only the lines."""
+    if form not in ("paths", "vimgrep"):
+        return
+    from kebab.cli.render.paths import render_notes
+
+    canvas = context.create_canvas(context.channels.err)
+    context.channels.err.write_lines(render_notes(reply, canvas, _find_next_page(reply, paging)))
+
+
+def _find_next_page(reply: SearchResponse, paging: "Paging") -> str:
+    """Return the command for the next page, empty at the end."""
+    more = reply.has_more and reply.next_cursor and reply.hits
+    return paging.next_page(reply, reply.hits[-1].rank) if more else ""
 
 
 def _draws_excerpts(
@@ -240,9 +259,7 @@ def _render_form(
     if form == "compact":
         from kebab.cli.render.compact import render_compact
 
-        more = reply.has_more and reply.next_cursor and reply.hits
-        next_page = paging.next_page(reply, reply.hits[-1].rank) if more else ""
-        return render_compact(reply, canvas, next_page)
+        return render_compact(reply, canvas, _find_next_page(reply, paging))
     from kebab.cli.render.paths import render_paths, render_vimgrep
 
     return render_paths(reply, canvas) if form == "paths" else render_vimgrep(reply, canvas)

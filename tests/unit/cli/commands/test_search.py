@@ -221,3 +221,11 @@ def test_a_pipe_gets_snippets(kebab, opened):
     kebab("search", "x")
 
     assert opened[0].asked[0][1].detail == "snippets"
+
+
+@pytest.mark.parametrize("form", ["paths", "vimgrep"])
+def test_notes_on_lines_for_programs_go_to_stderr(kebab, form):
+    ran = kebab("search", "word", "-n", "1", "--format", form)
+
+    assert ran.out.count("\n") == 1
+    assert ran.err == f"more: kebab search word -n 1 --format {form} --page 2\n"
