@@ -26,7 +26,12 @@ from kebab.rag.answer_check import (
     is_decisive,
 )
 from kebab.rag.followup import build_standalone_question
-from kebab.rag.question_terms import QuestionTerm, TermKind, extract_question_terms
+from kebab.rag.question_terms import (
+    QuestionTerm,
+    TermKind,
+    extract_question_terms,
+    select_asking_sentences,
+)
 from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
@@ -146,7 +151,8 @@ class AskEngine:
         terms = _extract_terms(query.question, page)
         absent = find_absent_terms(terms, page, self._count_occurrences)
         names = tuple(term.text for term in absent)
-        refused = is_decisive(terms, absent)
+        asked = _extract_terms(select_asking_sentences(query.question), page)
+        refused = is_decisive(asked, absent)
         draft = self._write(question, page, history, listener, refused=refused)
         if draft.refusal is None:
             draft = _add_doubts(draft, query.question, terms, absent, page)

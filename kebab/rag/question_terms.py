@@ -24,6 +24,8 @@ _NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
 _CODE = re.compile(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
 _ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"\u201c\u2014])[\s\"\u201c*_(]*$")
 _LOOK_BEHIND = 6
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+")
+_ASKS = ("?", "\uff1f", "\u061f")
 
 MAX_WORDS = 64
 """The most content words that are read; a pasted page is no question about each of its words."""
@@ -70,6 +72,15 @@ class _Word(NamedTuple):
     end: int
     text: str
     kind: TermKind
+
+
+def select_asking_sentences(question: str) -> str:
+    """Return the sentences that end in a question mark; all if there is none.
+
+    The others tell about the person who asks: `I use Emacs. How do I restore a backup?`
+    """
+    asking = [part for part in _SENTENCE_END.split(question.strip()) if part.endswith(_ASKS)]
+    return " ".join(asking) or question
 
 
 def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[QuestionTerm, ...]:

@@ -168,6 +168,13 @@ def test_a_question_about_an_absent_name_is_refused_before_the_writer_runs():
     assert writer.asked == []
 
 
+def test_an_absent_name_beside_the_question_makes_the_answer_uncertain():
+    answer, _ = ask_about("I live in Ruritania. When does the backup run?", {"ruritania": 0})
+
+    assert (answer.grounded, answer.uncertain) == (True, True)
+    assert answer.absent_terms == ("Ruritania",)
+
+
 def test_an_absent_number_makes_the_answer_uncertain():
     answer, _ = ask_about("when does the backup of 2031 run", {"2031": 0})
 

@@ -1,6 +1,11 @@
 import pytest
 
-from kebab.rag.question_terms import MAX_WORDS, TermKind, extract_question_terms
+from kebab.rag.question_terms import (
+    MAX_WORDS,
+    TermKind,
+    extract_question_terms,
+    select_asking_sentences,
+)
 
 NAME, CODE, NUMBER, WORD = TermKind.NAME, TermKind.CODE, TermKind.NUMBER, TermKind.WORD
 
@@ -88,3 +93,17 @@ def test_of_a_pasted_page_a_limited_number_of_words_is_read(separator):
     )
 
     assert sum(len(term.words) for term in terms) <= MAX_WORDS
+
+
+@pytest.mark.parametrize(
+    ("question", "asking"),
+    [
+        ("I use Emacs. How do I restore a backup?", "How do I restore a backup?"),
+        ("Who is Ada? And Bob? Thanks.", "Who is Ada? And Bob?"),
+        ("I use Emacs. Tell me about v1.2 backups.", "I use Emacs. Tell me about v1.2 backups."),
+        ("who is Ada", "who is Ada"),
+        ("", ""),
+    ],
+)
+def test_only_the_sentences_with_a_question_mark_ask(question, asking):
+    assert select_asking_sentences(question) == asking
