@@ -133,6 +133,7 @@ def _find_damaged_keys(context: AppContext) -> set[Key]:
 def _build_document_inputs(context: AppContext) -> DocumentInputs:
     return DocumentInputs(
         count_pending=partial(_count_pending, context),
+        has_model=partial(_has_model, context),
         sample_files=partial(_sample_files, context),
         list_lost_sources=partial(list_lost_sources, context),
     )
@@ -176,6 +177,14 @@ def _find_version(context: AppContext) -> str | None:
     return stored or next(
         (model.version for model in registry.MODELS if context.embedders.find_weights(model)),
         None,
+    )
+
+
+def _has_model(context: AppContext) -> bool:
+    """Return whether an ingest can compute vectors now."""
+    version = _find_version(context)
+    return version is not None and bool(
+        context.embedders.find_weights(registry.find_model(version))
     )
 
 

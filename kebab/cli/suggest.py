@@ -21,6 +21,10 @@ _SHORT = 6
 """The letters of a name up to which only one edit is a mistake and not another word."""
 
 
+_DESTRUCTIVE = ("reset", "rm")
+"""Commands that a mistake must not lead to."""
+
+
 class UnknownCommand(click.UsageError):
     """The command line names a command that does not exist.
 
@@ -81,6 +85,8 @@ def _correct_command(error: UnknownCommand, words: list[str]) -> list[str] | Non
     if error.name not in words:
         return None
     at = words.index(error.name)
+    if error.near in _DESTRUCTIVE:
+        return None
     if error.near:
         return [*words[:at], error.near, *words[at + 1 :]]
     return [*words[:at], "search", *words[at:]] if error.is_question else None

@@ -132,11 +132,13 @@ class IndexedFile:
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `sample_files` returns at most this many documents that have a file, spread over all of them,
-    without those of the sources that `list_lost_sources` returns.
+    `has_model` returns whether an ingest can compute vectors now. `sample_files` returns at most
+    this many documents that have a file, spread over all of them, without those of the sources
+    that `list_lost_sources` returns.
     """
 
     count_pending: Callable[[], int]
+    has_model: Callable[[], bool] = lambda: True
     sample_files: Callable[[int], Sequence[IndexedFile]]
     list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
 
@@ -145,7 +147,7 @@ def check_pending(documents: DocumentInputs) -> Finding:
     """Check that every passage has a vector."""
     if count := documents.count_pending():
         summary = f"{format_count(count, 'passage')} without a vector, found by words only"
-        return warn(summary, "kebab ingest")
+        return warn(summary, "kebab ingest" if documents.has_model() else "kebab model pull")
     return succeed("every passage has a vector")
 
 

@@ -57,6 +57,7 @@ class ConfigInvalid(
         "folder": Wording("invalid configuration: {path}: {cause}", "mkdir -p {folder}"),
         "variable": Wording("invalid configuration: {path}: {cause}", "unset {variable}"),
         "setting": Wording("invalid configuration: {path}: {cause}", "kebab doctor"),
+        "special": Wording("invalid configuration: {path}: {cause}"),
     },
 ):
     """The configuration cannot be used.
@@ -81,7 +82,10 @@ class ConfigInvalid(
             return "variable"
         if self.cause in (NO_FILE, NO_FOLDER):
             return "missing" if self.cause == NO_FILE else "folder"
-        return "" if os.sep in self.path else "setting"
+        if os.sep not in self.path:
+            return "setting"
+        # A pipe, a device or a folder cannot be replaced by a settings file.
+        return "special" if os.path.exists(self.path) and not os.path.isfile(self.path) else ""  # noqa: PTH110, PTH113
 
     def derive_values(self) -> Mapping[str, str]:
         """Return the name of the variable, and the folder of the file."""

@@ -118,7 +118,7 @@ def test_a_settings_file_that_is_no_file_is_refused_and_never_waited_for(kind, e
     ran = kebab("list", "--config", path, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "config_invalid")
-    assert ran.fault["details"]["path"] == path
+    assert (ran.fault["details"]["path"], ran.fault["hint"]) == (path, None)
 
 
 @pytest.mark.timeout(60)

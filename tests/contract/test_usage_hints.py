@@ -36,6 +36,7 @@ def test_the_hint_is_the_line_that_was_meant(arguments, hint, home, kebab):
     ("arguments", "hint"),
     [
         (["xyzzy"], "kebab --help"),
+        (["rest"], "kebab --help"),
         (["search", "x", "--frobnicate"], "kebab search --help"),
         (["search", "x", "--mode", "psychic"], "kebab search --help"),
         (["search", "x", "--limit", "many"], "kebab search --help"),

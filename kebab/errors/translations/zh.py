@@ -67,6 +67,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         "folder": Wording(_CONFIG, "mkdir -p {folder}"),
         "variable": Wording(_CONFIG, "unset {variable}"),
         "setting": Wording(_CONFIG, "kebab doctor"),
+        "special": Wording(_CONFIG),
     },
     rows.TimedOut: {
         "setting": Wording(

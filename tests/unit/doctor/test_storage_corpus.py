@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kebab.core.documents import Source, SourceCounts
@@ -25,6 +27,8 @@ def indexed(tmp_path):
 def test_passages_without_a_vector_are_a_worry_with_its_fix():
     assert storage.check_pending(asked()).status == "ok"
 
+    no_model = replace(asked(pending=2), has_model=lambda: False)
+    assert storage.check_pending(no_model).fix == "kebab model pull"
     finding = storage.check_pending(asked(pending=1200))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
