@@ -65,7 +65,7 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
         return [*words, *(known(file, line) if known else [file])]
     opener = _OPENERS.get(sys.platform, "xdg-open")
     if shutil.which(opener, path=environ.get("PATH")) is None:
-        raise build_missing_program("opening a file in an editor", "export EDITOR=vi")
+        raise build_missing_program(opener, "opening a file", "export EDITOR=vi")
     return [opener, file]
 
 
@@ -94,7 +94,7 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         )
     except FileNotFoundError as fault:
         feature = f"opening a file with `{words[0]}`"
-        raise build_missing_program(feature, "export EDITOR=vi") from fault
+        raise build_missing_program(words[0], feature, "export EDITOR=vi") from fault
     except OSError as fault:
         cause = f"`{words[0]}` cannot be started, {fault.strerror}"
         raise build_read_error(file, cause) from fault

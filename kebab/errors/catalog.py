@@ -846,11 +846,13 @@ class DependencyMissing(
     ),
     message="cannot load the library for this feature: {feature}",
     hint="{install}",
+    cases={"program": Wording("no program to use for this: {feature}", "{install}")},
 ):
-    """A library that the feature needs is not installed, or cannot be loaded.
+    """A library or a program that the feature needs is not installed, or cannot be loaded.
 
     The installed library may be broken, or may not exist for this machine. A search that can use
-    words alone goes on without the feature and reports it.
+    words alone goes on without the feature and reports it. `program` names a program that was
+    searched for, such as the editor of `kebab open`; it is null for a library.
 
     Example: `kebab search bread --mode vector` when `onnxruntime` cannot be imported.
 
@@ -860,6 +862,11 @@ class DependencyMissing(
 
     feature: str
     install: str
+    program: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a program, or a library."""
+        return "" if self.program is None else "program"
 
 
 class ConfirmationRequired(

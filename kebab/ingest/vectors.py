@@ -5,7 +5,6 @@ the library marks their chunks as committed. The next run deletes rows that are 
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from kebab.core.documents import EMBEDDING_VERSION, VECTOR_FILES, VECTORS_DIRTY
 from kebab.core.ids import Key, find_missing_keys, find_repeated_keys
@@ -15,17 +14,11 @@ from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
-    OutOfMemory,
     StoreCorrupt,
 )
 from kebab.ingest.embedding import ChunkEmbedder, VectorCounts
 from kebab.ingest.job import RunContext
 from kebab.wire.ingest import EmbeddingSummary
-
-NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)
-"""The reasons for a run without vectors."""
-
-NoModel: TypeAlias = EmbeddingUnavailable | DependencyMissing | OutOfMemory
 
 
 def reconcile(
@@ -49,7 +42,7 @@ def reconcile(
     return len(pending)
 
 
-def describe_fault(fault: NoModel) -> str:
+def describe_fault(fault: EmbeddingUnavailable | DependencyMissing) -> str:
     """Return why there is no model, in the words of its source."""
     return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
 
@@ -70,7 +63,7 @@ class VectorSync:
         context: RunContext,
     ) -> None:
         self.counts = VectorCounts()
-        self.fault: NoModel | None = None
+        self.fault: EmbeddingUnavailable | DependencyMissing | None = None
         """The reason why there is no model."""
         self._library = library
         self._open_index = open_index

@@ -15,7 +15,6 @@ from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
-    OutOfMemory,
     StoreCorrupt,
     TimedOut,
 )
@@ -40,7 +39,6 @@ _DEGRADING: tuple[type[Signal], ...] = (
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
-    OutOfMemory,
     StoreCorrupt,
     TimedOut,
 )

@@ -62,7 +62,8 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
         reply = kebab.fetch(request)
     status = context.print_reply(reply, render_fetched, Exit.NO if reply.missing else Exit.DONE)
     if not context.flags.machine:
-        context.channels.err.write_lines(list_notes(reply, context.create_canvas()))
+        err = context.channels.err
+        err.write_lines(list_notes(reply, context.create_canvas(err)))
     return status
 
 

@@ -101,6 +101,9 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "export {variable}={seconds}",
         ),
     },
+    rows.DependencyMissing: {
+        "program": Wording("이 작업에 쓸 프로그램이 없습니다: {feature}", "{install}")
+    },
     rows.IoError: {
         "missing": Wording(_FILE),
         "emptied": Wording(_FILE, "kebab source list"),

@@ -79,6 +79,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "export {variable}={seconds}",
         ),
     },
+    rows.DependencyMissing: {"program": Wording("没有可用于此操作的程序：{feature}", "{install}")},
     rows.IoError: {
         "missing": Wording(_FILE),
         "emptied": Wording(_FILE, "kebab source list"),

@@ -58,6 +58,7 @@ def test_without_any_program_the_remedy_is_named(tmp_path):
         build_command(FILE, 7, {"PATH": str(tmp_path)})
 
     assert caught.value.install == "export EDITOR=vi"
+    assert str(caught.value) == "no program to use for this: opening a file"
 
 
 @pytest.fixture

@@ -3,7 +3,11 @@ import sys
 import pytest
 
 from kebab.errors.catalog import DependencyMissing
-from kebab.errors.system import build_import_error, translate_import_errors
+from kebab.errors.system import (
+    build_import_error,
+    build_missing_program,
+    translate_import_errors,
+)
 
 
 def test_a_missing_library_hints_at_installing(monkeypatch):
@@ -12,7 +16,8 @@ def test_a_missing_library_hints_at_installing(monkeypatch):
     with pytest.raises(DependencyMissing) as caught, translate_import_errors("the index", "apsw"):
         import apsw  # noqa: F401
 
-    assert caught.value.details() == {"feature": "the index", "install": "pip install apsw"}
+    install = "pip install apsw"
+    assert caught.value.details() == {"feature": "the index", "install": install, "program": None}
     assert caught.value.format_hint() == "pip install apsw"
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
@@ -44,9 +49,16 @@ def test_an_unexpected_failed_import_names_the_library():
     signal = build_import_error(ModuleNotFoundError("text", name="platformdirs.unix"))
 
     assert signal is not None
-    assert signal.details() == {"feature": "platformdirs", "install": "pip install platformdirs"}
+    assert (signal.feature, signal.install) == ("platformdirs", "pip install platformdirs")
 
 
 @pytest.mark.parametrize("name", [None, "kebab.cli.nowhere", "readline"])
 def test_a_failed_import_of_kebab_is_no_missing_library(name):
     assert build_import_error(ImportError("text", name=name)) is None
+
+
+def test_a_missing_program_is_no_library():
+    signal = build_missing_program("xdg-open", "opening a file", "export EDITOR=vi")
+
+    assert str(signal) == "no program to use for this: opening a file"
+    assert (signal.program, signal.format_hint()) == ("xdg-open", "export EDITOR=vi")

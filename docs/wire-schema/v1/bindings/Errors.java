@@ -562,7 +562,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ true)),
-    /** A library that the feature needs is not installed, or cannot be loaded. */
+    /** A library or a program that the feature needs is not installed, or cannot be loaded. */
     DEPENDENCY_MISSING(
         "dependency_missing",
         new Row(

@@ -675,10 +675,11 @@ export interface TooLargeDetails {
 /** The details of `unauthorized`. The token of the HTTP server is missing or wrong. */
 export type UnauthorizedDetails = Record<string, never>;
 
-/** The details of `dependency_missing`. A library that the feature needs is not installed, or cannot be loaded. */
+/** The details of `dependency_missing`. A library or a program that the feature needs is not installed, or cannot be loaded. */
 export interface DependencyMissingDetails {
   readonly feature: string;
   readonly install: string;
+  readonly program?: string | null;
 }
 
 /** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */
