@@ -155,8 +155,7 @@ def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: b
 def _opens_sentence(text: str, unit: re.Match[str]) -> bool:
     """Return whether a word has its capital from its place; an acronym never has."""
     word = unit[0]
-    before = text[max(0, unit.start() - _LOOK_BEHIND) : unit.start()]
-    opens = unit.start() == 0 or _ENDS_SENTENCE.search(before) is not None
+    opens = _starts_sentence(text, unit)
     after = text[unit.end() : unit.end() + 2]
     joined = after[:1] == " " and after[1:].isupper()
     return opens and not (word.isupper() and len(word) > 1) and not joined
@@ -164,6 +163,15 @@ def _opens_sentence(text: str, unit: re.Match[str]) -> bool:
 
 def _uses_capitals_for_names(text: str) -> bool:
     """Return whether capitals mark names, which they do not in a title or in a shouted text."""
-    later = [unit[0] for unit in islice(iter_unit_matches(text), 1, _TITLE_WORDS)]
-    fillers = [word for word in later if word[0].isalpha() and not is_content_word(word)]
-    return not any(word[0].isupper() and word != "I" for word in fillers)
+    capitals = (
+        unit for unit in islice(iter_unit_matches(text), _TITLE_WORDS) if unit[0][0].isupper()
+    )
+    return not any(
+        unit[0] != "I" and not is_content_word(unit[0]) and not _starts_sentence(text, unit)
+        for unit in capitals
+    )
+
+
+def _starts_sentence(text: str, unit: re.Match[str]) -> bool:
+    before = text[max(0, unit.start() - _LOOK_BEHIND) : unit.start()]
+    return unit.start() == 0 or _ENDS_SENTENCE.search(before) is not None

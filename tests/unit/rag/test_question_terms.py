@@ -62,6 +62,10 @@ def test_capitals_mean_nothing_in_a_title_in_shouting_and_in_german(question, op
     assert facts(question, **options) == []
 
 
+def test_a_second_sentence_is_no_sign_of_a_title():
+    assert facts("I live in Ghent. When does Ada come?") == [("Ghent", NAME), ("Ada", NAME)]
+
+
 def test_the_pronoun_i_is_no_sign_of_a_title():
     assert facts("when did I visit Ghent") == [("Ghent", NAME)]
 
