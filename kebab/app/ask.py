@@ -5,8 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
+from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.search import (
     build_engine,
     build_filters,
@@ -35,6 +38,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
 )
+from kebab.wire.indexing import Indexing
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
@@ -62,6 +66,7 @@ class AnswerContext:
     created: float
     prompted: bool = False
     unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
+    indexing: Indexing | UnsetType = UNSET
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
@@ -129,7 +134,7 @@ def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieva
         chunks_used=retrieved.used,
         top_score=retrieved.top_score,
         score_gate=retrieved.gate,
-        degraded=list(retrieved.page.degraded),
+        degraded=explain_degraded(retrieved.page.degraded, context.indexing),
         corpus_revision=retrieved.page.revision,
         unmatched_filters=context.unmatched,
     )
@@ -173,6 +178,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         created=created,
         prompted=writer.model is not None,
         unmatched=unmatched,
+        indexing=read_indexing(context),
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
 

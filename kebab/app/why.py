@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kebab.app.context import AppContext
 from kebab.app.conversions import cite_chunk, to_doc_summary
 from kebab.app.filters import resolve_filters
+from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
@@ -59,6 +60,8 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
             library=reader, vectors=vectors, embedder=embedder, cache=context.cache
         )
         explained = Explainer(reader, channel).explain(query, passages)
+    degraded = explain_degraded(explained.degraded, read_indexing(context))
+    explained = replace(explained, degraded=tuple(degraded))
     return _to_explanation(explained, document, request.search, query)
 
 
