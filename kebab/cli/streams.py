@@ -146,6 +146,7 @@ class SearchFrames:
         complete = EventData(
             elapsed_ms=self._elapsed_ms(),
             hit_count=len(reply.hits),
+            queries=reply.queries,
             has_more=reply.has_more,
             next_cursor=reply.next_cursor,
             truncated=reply.truncated,

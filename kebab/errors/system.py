@@ -14,7 +14,7 @@ _MOST_CAUSES = 20
 _NO_MEMORY = re.compile(
     r"std::bad_alloc|bad allocation|cannot allocate memory|failed to allocate memory|out of memory"
     r"|malloc failed|memory allocation of \d+ bytes failed|can't start new thread"
-    r"|resource temporarily unavailable.*thread|pthread_create",
+    r"|resource temporarily unavailable.*thread|pthread_create|failed to map segment",
     re.IGNORECASE,
 )
 """How native libraries and the system word a lack of memory."""
@@ -56,6 +56,28 @@ def read_memory_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
+def require_address_space(size: int) -> None:
+    """Refuse work that needs more address space than the limit of the process leaves.
+
+    A native library that gets no memory or no thread may abort the process or wait for ever.
+
+    Raises:
+        OutOfMemory: Less is left.
+    """
+    limit = read_memory_limit()
+    if limit is not None and limit - _read_used_address_space() < size:
+        raise build_memory_error()
+
+
+def _read_used_address_space() -> int:
+    """Return the address space of this process in bytes; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - a file of the system
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 def is_memory_fault(fault: BaseException) -> bool:
     """Return whether an exception or one of its causes is a lack of memory.
 
@@ -82,7 +104,7 @@ def translate_os_errors(path: object, op: Op) -> Iterator[None]:
 
 @contextmanager
 def translate_import_errors(feature: str, package: str) -> Iterator[None]:
-    """Turn a failed import in the block into `DependencyMissing`.
+    """Turn a failed import in the block into `DependencyMissing`, or into a lack of memory.
 
     Args:
         feature: The feature that needs the library.
@@ -91,6 +113,8 @@ def translate_import_errors(feature: str, package: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, OSError) as fault:
+        if is_memory_fault(fault):
+            raise build_memory_error() from fault
         raise _build_missing(fault, feature, package) from fault
 
 

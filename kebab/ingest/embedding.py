@@ -20,6 +20,9 @@ BATCH_CHUNKS = 4096
 FLUSH_INTERVAL_S = 5.0
 """How long computed vectors may wait to be durable: a killed run computes them again."""
 
+_FLUSHES_PER_MAINTENANCE = 100
+"""How often the table of a long run is compacted, because every flush adds a small fragment."""
+
 
 @dataclass(slots=True)
 class VectorCounts:
@@ -41,9 +44,10 @@ class ChunkEmbedder:
         self._vectors = vectors
         self._version = version
         self._context = context
-        self._rows: list[VectorRow] = []
+        self._rows: list[tuple[VectorRow, bool]] = []
         self._last_flush = context.clock.monotonic()
         self._done = 0
+        self._flushes = 0
 
     def copy_equal_vectors(self) -> None:
         """Copy vectors to the first pending chunks from embedded chunks with the same text."""
@@ -107,17 +111,21 @@ class ChunkEmbedder:
         return remaining
 
     def _add(self, chunk: PendingChunk, vector: "Vector", *, is_copy: bool) -> None:
-        self._rows.append(VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector))
-        counts = self.counts.copied if is_copy else self.counts.embedded
-        counts[chunk.doc_id] += 1
+        self._rows.append((VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector), is_copy))
 
     def _flush(self) -> None:
-        """Make the buffered rows durable, then mark their chunks as committed."""
+        """Make the buffered rows durable, mark their chunks as committed, and count them."""
         if self._rows:
-            self._vectors.append(self._rows)
-            keys = [row.key for row in self._rows]
+            self._vectors.append([row for row, _ in self._rows])
+            keys = [row.key for row, _ in self._rows]
             self._library.mark_vectors(keys, "committed", self._version)
+            for row, is_copy in self._rows:
+                counts = self.counts.copied if is_copy else self.counts.embedded
+                counts[row.doc_id] += 1
             self._rows = []
+            self._flushes += 1
+            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
+                self._vectors.maintain()
         self._last_flush = self._context.clock.monotonic()
 
     def _report(self, count: int, total: int) -> None:

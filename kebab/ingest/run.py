@@ -21,7 +21,7 @@ from kebab.ingest.job import (
 from kebab.ingest.plan import CompareOptions, Plan, compare_files
 from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_exempt_files
 from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
-from kebab.ingest.vectors import VectorSync, describe_fault
+from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
 from kebab.text.normalize import escape_undecodable
 
 
@@ -154,12 +154,13 @@ class _Run:
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
             embedder = self._ports.embedder()
-        except (EmbeddingUnavailable, DependencyMissing) as error:
+            if embedder is not None:
+                vectors.set_model(embedder, rebuild=False)
+                vectors.prepare_index()
+        except NO_MODEL as error:
             self._report_no_model(vectors, error)
             return None
         if embedder is not None:
-            vectors.set_model(embedder, rebuild=False)
-            vectors.prepare_index()
             # The embedding step raises it again, after the documents are stored.
             with suppress(DependencyMissing):
                 embedder.prepare()
@@ -198,12 +199,10 @@ class _Run:
         self._context.limit_embedding(self._job.vector_seconds)
         try:
             self._update_or_repair(vectors, embedder)
-        except (EmbeddingUnavailable, DependencyMissing) as error:
+        except NO_MODEL as error:
             self._report_no_model(vectors, error)
 
-    def _report_no_model(
-        self, vectors: VectorSync, fault: EmbeddingUnavailable | DependencyMissing
-    ) -> None:
+    def _report_no_model(self, vectors: VectorSync, fault: NoModel) -> None:
         vectors.fault = fault
         message = f"no vectors in this run, words only: {describe_fault(fault)}"
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)

@@ -5,6 +5,7 @@ the library marks their chunks as committed. The next run deletes rows that are 
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from kebab.core.documents import EMBEDDING_VERSION, VECTOR_FILES, VECTORS_DIRTY
 from kebab.core.ids import Key, find_missing_keys, find_repeated_keys
@@ -14,11 +15,17 @@ from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
+    OutOfMemory,
     StoreCorrupt,
 )
 from kebab.ingest.embedding import ChunkEmbedder, VectorCounts
 from kebab.ingest.job import RunContext
 from kebab.wire.ingest import EmbeddingSummary
+
+NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)
+"""The reasons for a run without vectors."""
+
+NoModel: TypeAlias = EmbeddingUnavailable | DependencyMissing | OutOfMemory
 
 
 def reconcile(
@@ -42,7 +49,7 @@ def reconcile(
     return len(pending)
 
 
-def describe_fault(fault: EmbeddingUnavailable | DependencyMissing) -> str:
+def describe_fault(fault: NoModel) -> str:
     """Return why there is no model, in the words of its source."""
     return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
 
@@ -63,7 +70,7 @@ class VectorSync:
         context: RunContext,
     ) -> None:
         self.counts = VectorCounts()
-        self.fault: EmbeddingUnavailable | DependencyMissing | None = None
+        self.fault: NoModel | None = None
         """The reason why there is no model."""
         self._library = library
         self._open_index = open_index

@@ -15,6 +15,7 @@ from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
+    OutOfMemory,
     StoreCorrupt,
     TimedOut,
 )
@@ -39,6 +40,7 @@ _DEGRADING: tuple[type[Signal], ...] = (
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
+    OutOfMemory,
     StoreCorrupt,
     TimedOut,
 )

@@ -35,6 +35,8 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`progress`, `complete`: the time since the search began."""
     hit_count: int | UnsetType = UNSET
     """`complete`: the number of hits that were sent."""
+    queries: list[str] | UnsetType = UNSET
+    """`complete`: the queries, when the request has `queries`."""
     has_more: bool | UnsetType = UNSET
     """`complete`: whether there are further hits."""
     next_cursor: str | UnsetType | None = UNSET

@@ -21,6 +21,13 @@ from kebab.cli.options import (
     per_doc_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
+from kebab.cli.search_forms import (
+    FORM_DEFAULTS,
+    build_paging,
+    pop_form,
+    render_form,
+    write_notes,
+)
 from kebab.cli.stdin_text import read_argument
 from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
@@ -29,16 +36,8 @@ from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchRequest, SearchR
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
-    from kebab.cli.render.pages import Paging
 
 DETAILS = ("ids", "snippets", "passages")
-FORM_DEFAULTS: dict[str, dict[str, Any]] = {
-    "text": {},
-    "compact": {"detail": "passages", "limit": 5},
-    "vimgrep": {"detail": "passages"},
-    "paths": {"detail": "ids", "per_doc": 1},
-}
-"""The forms of text output with the fields of the request that each changes by default."""
 
 
 @click.command(
@@ -99,7 +98,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
     confidence.
     """
-    bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
+    bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     within = pop_folder_flags(flags)
     if bulk and (query or stream or flags["queries"]):
@@ -128,8 +127,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return frames.finish(reply, status)
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
-        paging = _build_paging(context, request, flags, show_all=show_all)
-        return _render_form(form, reply, canvas, paging)
+        paging = build_paging(context, request, flags, show_all=show_all)
+        write_notes(context, form, reply, paging)
+        return render_form(form, reply, canvas, paging)
 
     _store_hits(context, settings, form, reply)
     return context.print_reply(reply, render, status)
@@ -196,56 +196,6 @@ def _pick_hit(
 def is_convincing(reply: SearchResponse) -> bool:
     """Return whether a page has hits of a search whose best hit is above weak confidence."""
     return bool(reply.hits) and reply.convincing
-
-
-def _pop_form(flags: dict[str, Any]) -> str:
-    """Return the form of text output, and drop its flags.
-
-    Raises:
-        UsageError: `-l` contradicts another form.
-    """
-    form: str = flags.pop("form")
-    if not flags.pop("files_with_matches"):
-        return form
-    if form not in ("text", "paths"):
-        cause = f"`-l` prints paths and `--format {form}` does not"
-        raise click.UsageError(cause, click.get_current_context())
-    return "paths"
-
-
-def _build_paging(
-    context: CommandContext, request: SearchRequest, flags: dict[str, Any], *, show_all: bool
-) -> "Paging":
-    """Return what a page of text shows; a page that the caller chooses is shown whole."""
-    from kebab.cli.render.pages import Paging
-
-    chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
-    return Paging(
-        limit=request.limit,
-        fits_screen=not (chosen or show_all),
-        shows_weak=show_all,
-        whole=bool(flags["detail"]),
-        repeat=context.repeat_command,
-    )
-
-
-def _render_form(
-    form: str, reply: SearchResponse, canvas: "Canvas", paging: "Paging"
-) -> Iterator[str]:
-    """Yield the lines of a page in a form of text output."""
-    if form == "text":
-        from kebab.cli.render.pages import render_hits
-
-        return render_hits(reply, canvas, paging)
-    if form == "compact":
-        from kebab.cli.render.compact import render_compact
-
-        more = reply.has_more and reply.next_cursor and reply.hits
-        next_page = paging.next_page(reply, reply.hits[-1].rank) if more else ""
-        return render_compact(reply, canvas, next_page)
-    from kebab.cli.render.paths import render_paths, render_vimgrep
-
-    return render_paths(reply, canvas) if form == "paths" else render_vimgrep(reply, canvas)
 
 
 def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:

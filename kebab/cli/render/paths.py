@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.filters import render_unmatched_filters
+from kebab.cli.render.hits import describe_left_out, render_degraded
 from kebab.cli.render.width import clean, clean_lines
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
@@ -26,6 +28,19 @@ def render_vimgrep(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         number, column, line = find_best_line(hit)
         place = clean(path) if canvas.is_terminal else path
         yield f"{place}:{number}:{column}:{clean_lines(line)}"
+
+
+def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Iterator[str]:
+    """Yield what is to know about a page of paths or lines, for another channel than theirs."""
+    for channel in reply.degraded:
+        yield from render_degraded(channel, canvas)
+    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
+    if reply.hits and not reply.convincing:
+        yield from canvas.note("nothing convincing")
+    if reply.left_out:
+        yield describe_left_out(reply.left_out)
+    if next_page:
+        yield f"more: {next_page}"
 
 
 def format_openable_path(file: str | None, doc_path: str) -> str:

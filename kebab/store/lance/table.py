@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, compute_digest
-from kebab.errors.system import translate_import_errors, translate_os_errors
+from kebab.errors.system import (
+    require_address_space,
+    translate_import_errors,
+    translate_os_errors,
+)
 from kebab.store.lance import layout
-from kebab.store.lance.engine import LanceTable, preload_lancedb, rebuild_vector_file
+from kebab.store.lance.engine import (
+    ADDRESS_SPACE,
+    LanceTable,
+    preload_lancedb,
+    rebuild_vector_file,
+)
 from kebab.store.lance.vector_file import TOMBSTONE
 from kebab.store.lance.vector_search import ExactIndex, MappedVectors
 
@@ -48,7 +57,12 @@ class LanceVectors(MappedVectors):
         return {Key(key): vector for key, vector in zip(rows[0].tolist(), rows[1], strict=True)}
 
     def prepare(self) -> None:
-        """Start to import LanceDB in a thread, so that the first write waits less."""
+        """Start to import LanceDB in a thread, so that the first write waits less.
+
+        Raises:
+            OutOfMemory: There is not enough address space for it.
+        """
+        require_address_space(ADDRESS_SPACE)
         with suppress(RuntimeError):  # no thread can be started
             Thread(target=preload_lancedb, name="lancedb").start()
 

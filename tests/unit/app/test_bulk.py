@@ -76,6 +76,7 @@ def test_an_invalid_line_keeps_its_queries(library):
 
 
 FOUND, NOTHING = replies.response(replies.hit()), replies.response()
+DOUBTFUL = replies.response(replies.hit(confidence="weak"), convincing=False)
 REFUSED = InvalidInput(field="$", cause="x")
 UNINDEXED = NotIndexed(data_dir="/x", expected=1, found=None)
 
@@ -86,6 +87,7 @@ UNINDEXED = NotIndexed(data_dir="/x", expected=1, found=None)
         ([], Exit.NO),
         ([FOUND, REFUSED], Exit.DONE),
         ([NOTHING, REFUSED], Exit.NO),
+        ([DOUBTFUL, REFUSED], Exit.NO),
         ([REFUSED, UNINDEXED], Exit.ERROR),
         ([UNINDEXED, UNINDEXED], Exit.UNUSABLE),
     ],

@@ -3,6 +3,7 @@ import pytest
 from kebab.core.documents import VectorRow
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
+from kebab.errors.catalog import OutOfMemory
 from kebab.ingest import embedding
 from kebab.ingest.embedding import FLUSH_INTERVAL_S, ChunkEmbedder
 from kebab.ingest.job import RunContext
@@ -147,3 +148,26 @@ def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
 
     assert work.counts.unsupported == 2
     assert waiting.library.count_pending() == 0
+
+
+def test_only_durable_vectors_are_counted(waiting):
+    class Full(MemoryVectors):
+        def append(self, rows):
+            raise OutOfMemory(operation="ingest", limit_bytes=1)
+
+    work = make_chunk_embedder(waiting, Full())
+
+    with pytest.raises(OutOfMemory):
+        work.embed_pending(waiting.embedder)
+
+    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (0, 0)
+
+
+def test_the_table_of_a_long_run_is_compacted_on_the_way(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 1)
+    monkeypatch.setattr(embedding, "_FLUSHES_PER_MAINTENANCE", 2)
+    table = MemoryVectors()
+
+    make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
+
+    assert (table.commits, table.maintained) == (5, 2)

@@ -12,6 +12,7 @@ from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
+    OutOfMemory,
     ParseFailed,
     TooLarge,
     UnsupportedMedia,
@@ -19,6 +20,7 @@ from kebab.errors.catalog import (
 from kebab.ingest.job import IngestJob, ItemKind
 from kebab.ingest.run import run_ingest
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.vectors import MemoryVectors
 
 TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
 
@@ -844,3 +846,30 @@ def test_damaged_names_of_files_remove_no_document(desk):
     desk.ingest()
 
     assert set(desk.ids()) == {".hidden.md", "a.md"}
+
+
+def test_without_memory_for_the_index_words_are_stored(desk):
+    class Large(MemoryVectors):
+        def prepare(self):
+            raise OutOfMemory(operation="ingest", limit_bytes=1)
+
+    desk.tables[desk.embedder.version] = Large()
+    desk.write("a.md", "one")
+
+    counted = desk.ingest().embedding
+
+    assert (counted.embedded, counted.reused, counted.pending) == (0, 0, 1)
+    assert counted.unavailable is not None
+
+
+def test_vectors_that_could_not_be_stored_are_not_counted(desk):
+    class Full(MemoryVectors):
+        def append(self, rows):
+            raise DependencyMissing(feature="the vector index", install="lancedb")
+
+    desk.tables[desk.embedder.version] = Full()
+    desk.write("a.md", "one")
+
+    counted = desk.ingest().embedding
+
+    assert (counted.embedded, counted.reused, counted.pending) == (0, 0, 1)

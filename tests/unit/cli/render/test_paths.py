@@ -4,10 +4,12 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.paths import (
     find_best_line,
     format_openable_path,
+    render_notes,
     render_paths,
     render_vimgrep,
 )
 from kebab.wire.citation import PageCitation, PageSpan
+from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
 
 TEXT = "# Restore\n\n여행 first\nthe snapshot, then Restore\n"
@@ -85,3 +87,18 @@ def test_a_citation_without_lines_begins_at_line_1(canvas):
     )
 
     assert line == "/a.pdf:1:1:x"
+
+
+def test_notes_on_lines_say_what_is_missing():
+    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
+    reply = replies.response(
+        hit(), degraded=[missing], convincing=False, left_out=LeftOut(hits=1, tokens=9)
+    )
+
+    assert list(render_notes(reply, Canvas(), "kebab search x --page 2")) == [
+        "note: no vector search: no model",
+        "hint: kebab doctor",
+        "note: nothing convincing",
+        "left out by --max-tokens: 1 hit, about 9 tokens",
+        "more: kebab search x --page 2",
+    ]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import sort_keys
-from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import layout
+from kebab.errors import system
+from kebab.errors.catalog import OutOfMemory, StoreCorrupt
+from kebab.store.lance import engine, layout
 from kebab.store.lance.table import LanceVectors
 from kebab.store.lance.vector_file import VectorFile
 from kebab.store.lance.vector_search import MappedVectors
@@ -222,3 +223,14 @@ def test_a_table_without_versions_is_cleared(tmp_path, writer, make_rows):
     other.append(make_rows(4))
 
     assert other.list_keys(verify=True) == sort_keys([4])
+
+
+def test_the_engine_is_not_loaded_without_address_space_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(system, "read_memory_limit", lambda: 1_000)
+
+    with pytest.raises(OutOfMemory):
+        LanceVectors(tmp_path, "v", 3).prepare()
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "lancedb", raising=False)
+        with pytest.raises(OutOfMemory):
+            engine._import_lancedb()
