@@ -290,8 +290,8 @@ def _list_ask_cases() -> Iterator[Case]:
     extractive = ("ask", RESTORE, "--extractive")
     for name, line in {
         "no_chunks": ("ask", "qqqqqqqq", "--extractive", "--mode", "lexical"),
-        "absent_terms": ("ask", f"{RESTORE} at Ruritania", "--extractive"),
-        "uncertain": ("ask", f"{RESTORE} of 2031", "--extractive"),
+        "absent_terms": ("ask", RESTORE.replace("when", "at Ruritania when"), "--extractive"),
+        "uncertain": ("ask", RESTORE.replace("fails", "of 2031 fails"), "--extractive"),
         "empty_question": ("ask", ""),
         "empty_model": ("ask", RESTORE, "--model", ""),
         "model_of_no_use": (*extractive, "--model", "gemma3:4b"),
