@@ -99,13 +99,17 @@ def explain_degraded(
     ]
 
 
+_PENDING = "pending"
+"""The check of passages without vectors; a running ingest computes them."""
+
+
 def explain_checks(report: "Doctor", indexing: Indexing | UnsetType) -> "Doctor":
     """Return the report of doctor; while an ingest runs, no note suggests to run one."""
     if isinstance(indexing, UnsetType):
         return report
     checks = [
         structs.replace(check, fix=None)
-        if check.status == "warn" and suggests_ingest(check.fix)
+        if check.status == "warn" and (check.name == _PENDING or suggests_ingest(check.fix))
         else check
         for check in report.checks
     ]

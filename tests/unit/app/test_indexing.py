@@ -143,7 +143,7 @@ def test_without_an_ingest_the_fix_stays(pending):
 
     assert health.indexing is UNSET
     (check,) = [check for check in health.checks if check.name == "pending"]
-    assert check.fix == "kebab ingest"
+    assert check.fix == "kebab model pull"
 
 
 def test_an_answer_and_an_explanation_do_not_suggest_an_ingest(running):
