@@ -45,6 +45,7 @@ def build_paging(
     chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
     return Paging(
         limit=request.limit,
+        page=request.page or 1,
         fits_screen=not (chosen or show_all),
         shows_weak=show_all,
         whole=bool(flags["detail"]),

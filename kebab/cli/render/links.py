@@ -3,7 +3,7 @@
 Names of formats and placeholders are those of ripgrep's `--hyperlink-format`.
 """
 
-import socket
+import os
 from pathlib import Path
 
 _FORMATS = {
@@ -41,7 +41,7 @@ def build_link(file: str | None, line: int | None, form: str) -> str:
         return ""
     values = {"path": path, "line": str(line or 1), "column": "1"}
     if "{host}" in template:
-        values["host"] = socket.gethostname()
+        values["host"] = os.uname().nodename
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return template

@@ -28,6 +28,7 @@ class Paging:
 
     Args:
         limit: The number of hits on a page.
+        page: The number of the page, 1 also for a page after a cursor.
         fits_screen: Whether only the best hits that fit the screen are shown.
         shows_weak: Whether a terminal gets weak hits behind better ones, and more than the nearest.
         whole: Whether passages are shown whole, not only the lines around the matches.
@@ -35,6 +36,7 @@ class Paging:
     """
 
     limit: int = 10
+    page: int = 1
     fits_screen: bool = False
     shows_weak: bool = False
     whole: bool = False
@@ -54,7 +56,7 @@ def render_hits(
     """Yield the hits and notes on them."""
     paging = paging or Paging()
     if not reply.hits:
-        yield from _render_no_hits(reply, canvas)
+        yield from _render_no_hits(reply, canvas, paging.page)
     hits, weaker = _split_hits(reply, canvas, paging)
     head, notes = list(_render_head(reply, canvas)), list(_render_notes(reply, canvas))
     yield from (*head, "") if head and hits else head
@@ -145,7 +147,10 @@ def _render_rest(
         yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
 
 
-def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+def _render_no_hits(reply: SearchResponse, canvas: Canvas, page: int) -> Iterator[str]:
+    if page > 1:
+        yield f"no hits on page {page:,} for: {clean(reply.query)}"
+        return
     yield f"no results for: {clean(reply.query)}"
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)

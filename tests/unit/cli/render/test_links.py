@@ -1,4 +1,4 @@
-import socket
+import os
 
 import msgspec
 import pytest
@@ -19,7 +19,7 @@ PATH = "/a%20b/%EB%B0%B1%EC%97%85.md"
         ("vscode", f"vscode://file{PATH}:12:1"),
         ("textmate", f"txmt://open?url=file://{PATH}&line=12&column=1"),
         ("editor://{path}?at={line}", f"editor://{PATH}?at=12"),
-        ("file://{host}{path}", f"file://{socket.gethostname()}{PATH}"),
+        ("file://{host}{path}", f"file://{os.uname().nodename}{PATH}"),
     ],
 )
 def test_each_format_has_its_address(form, link):

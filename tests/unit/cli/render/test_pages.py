@@ -234,3 +234,9 @@ def test_several_queries_are_numbered():
 
     assert lines[:2] == ["q1: a", "q2: b"]
     assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
+
+
+def test_a_page_after_the_last_one_is_named():
+    lines = drawn(replies.response(query="x"), paging=Paging(page=99))
+
+    assert lines == ["no hits on page 99 for: x"]
