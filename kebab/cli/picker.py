@@ -37,7 +37,7 @@ _PAUSE_S = 0.15
 _LISTED = 8
 """The number of hits in the list."""
 
-_KEYS = "Enter print · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
+_KEYS = "Enter print · Ctrl-O open · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
 
 
 @dataclass(slots=True)
@@ -46,9 +46,11 @@ class Selection:
 
     Args:
         search: Returns the hits of a query with their whole passages.
+        open_hit: Opens the file of a hit in an editor, and waits for it.
     """
 
     search: Callable[[str], SearchResponse]
+    open_hit: Callable[[SearchHit], None] = lambda _: None
     hits: list[SearchHit] = field(default_factory=list)
     index: int = 0
     scroll: int = 0
@@ -71,6 +73,15 @@ class Selection:
             return
         self.hits = reply.hits
         self.note = pluralize(len(reply.hits), "hit") + ("" if reply.convincing else ", all weak")
+
+    def open(self) -> None:
+        """Open the file of the chosen hit; a failure leaves a note."""
+        if self.chosen is None:
+            return
+        try:
+            self.open_hit(self.chosen)
+        except Signal as failed:
+            self.note = str(failed)
 
     def move(self, step: int) -> None:
         """Choose another hit."""
@@ -117,6 +128,7 @@ def pick_hit(
     channel: OutputChannel,
     *,
     color: bool,
+    open_hit: Callable[[SearchHit], None],
     devices: tuple[Input, Output] | None = None,
 ) -> SearchHit | None:
     """Return the hit that a person chooses, None when the person leaves.
@@ -126,6 +138,7 @@ def pick_hit(
         query: The first query.
         channel: The terminal to draw on.
         color: Whether to use colour.
+        open_hit: Opens the file of a hit in an editor, and waits for it.
         devices: The keyboard and the screen, by default stdin and the channel.
 
     Raises:
@@ -135,7 +148,7 @@ def pick_hit(
         import prompt_toolkit  # noqa: F401 - the imports below are of its parts
 
     keyboard, screen = devices or _open_devices(channel)
-    selection = Selection(search)
+    selection = Selection(search, open_hit)
     selection.update(query)
 
     def create_canvas() -> Canvas:
@@ -232,6 +245,7 @@ def _build_layout(
 
 
 def _build_keys(selection: Selection) -> KeyBindings:
+    from prompt_toolkit.application import run_in_terminal
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     keys = KeyBindings()
@@ -244,6 +258,10 @@ def _build_keys(selection: Selection) -> KeyBindings:
             selection.scroll = max(0, selection.scroll + lines)
 
         keys.add(name)(scroll)
+
+    @keys.add("c-o")
+    async def open_file(_: KeyPressEvent) -> None:
+        await run_in_terminal(selection.open)
 
     @keys.add("enter")
     def choose(event: KeyPressEvent) -> None:

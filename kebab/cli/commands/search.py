@@ -1,7 +1,9 @@
 """`kebab search` finds passages by words and by meaning."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,9 +34,10 @@ from kebab.cli.stdin_text import read_argument
 from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
-from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchRequest, SearchResponse
+from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
+    from kebab.cli.channels import OutputChannel
     from kebab.cli.render.canvas import Canvas
 
 DETAILS = ("ids", "snippets", "passages")
@@ -186,7 +189,8 @@ def _pick_hit(
             changes = {"query": text, "detail": "passages"}
             return kebab.search(build_request({**fields, **changes}, SearchRequest))
 
-        hit = pick_hit(search, query, channel, color=context.create_canvas(channel).color)
+        color = context.create_canvas(channel).color
+        hit = pick_hit(search, query, channel, color=color, open_hit=partial(_open_hit, channel))
     if hit is None:
         return Exit.INTERRUPTED
     context.channels.out.write(f"{format_line_range(hit.citation)}\n")
@@ -196,6 +200,17 @@ def _pick_hit(
 def is_convincing(reply: SearchResponse) -> bool:
     """Return whether a page has hits of a search whose best hit is above weak confidence."""
     return bool(reply.hits) and reply.convincing
+
+
+def _open_hit(channel: "OutputChannel", hit: SearchHit) -> None:
+    """Open the file of a hit in an editor at this terminal."""
+    from kebab.cli.channels import OutputChannels
+    from kebab.cli.editor import build_command, run_command
+    from kebab.cli.render.hits import get_line
+
+    if hit.file is not None:
+        words = build_command(hit.file, get_line(hit.citation) or 1, os.environ)
+        run_command(words, hit.file, OutputChannels(channel, channel), quiet=False)
 
 
 def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:

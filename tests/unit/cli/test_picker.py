@@ -5,7 +5,7 @@ from prompt_toolkit.output import DummyOutput
 from kebab.cli.channels import OutputChannel
 from kebab.cli.picker import Selection, pick_hit
 from kebab.cli.render.canvas import Canvas
-from kebab.errors.catalog import InvalidInput, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, StoreCorrupt
 from tests.fakes import replies
 
 CANVAS = Canvas(width=60)
@@ -25,6 +25,11 @@ def queries():
 
 
 @pytest.fixture
+def opened():
+    return []
+
+
+@pytest.fixture
 def search(queries):
     """Return twelve hits for every query but a few."""
 
@@ -40,7 +45,7 @@ def search(queries):
 
 
 @pytest.fixture
-def pick(search):
+def pick(search, opened):
     """Choose a hit with these keys."""
 
     def run(keys, query="backup"):
@@ -48,7 +53,12 @@ def pick(search):
             keyboard.send_text(keys)
             channel = OutputChannel(2, "<stderr>")
             devices = (keyboard, DummyOutput())
-            return pick_hit(search, query, channel, color=False, devices=devices)
+
+            def open_hit(hit):
+                opened.append(hit.rank)
+                keyboard.send_text("\r")
+
+            return pick_hit(search, query, channel, color=False, open_hit=open_hit, devices=devices)
 
     return run
 
@@ -67,6 +77,22 @@ def test_a_person_can_leave(pick, key):
 
 def test_enter_without_hits_chooses_nothing(pick):
     assert pick("\r" + CTRL_C, query="") is None
+
+
+def test_a_file_can_be_opened_before_a_choice(pick, opened):
+    assert pick(DOWN + "\x0f").rank == 2
+    assert opened == [2]
+
+
+def test_an_editor_that_fails_leaves_a_note(search):
+    def fail(hit):
+        raise IoError(path=hit.file, op="read", cause="no editor")
+
+    selection = Selection(search, fail)
+    selection.update("x")
+    selection.open()
+
+    assert "no editor" in selection.note
 
 
 def test_the_first_query_is_searched_at_once(pick, queries):
