@@ -150,7 +150,11 @@ def test_what_every_command_needs_is_named_without_it(breakable, library):
     error = break_imports(breakable, library).fails("dependency_missing", "list")
     told = breakable("list", status=2)
 
-    assert error["details"] == {"feature": library, "install": f"pip install {library}"}
+    assert error["details"] == {
+        "feature": library,
+        "install": f"pip install {library}",
+        "program": None,
+    }
     assert told.err.decode().splitlines() == [
         f"error: cannot load the library for this feature: {library}",
         f"hint: pip install {library}",
