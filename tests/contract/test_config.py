@@ -9,7 +9,7 @@ NEED_NO_SETTINGS = (
 )
 ERROR = 2
 SETTINGS = [
-    (path, arguments, {"config_invalid", *(["usage_invalid"] if status == ERROR else [])})
+    (path, arguments, ["config_invalid", *(["usage_invalid"] if status == ERROR else [])])
     for path, arguments, (status, _) in STATED
     if path not in NEED_NO_SETTINGS
     and (path != "schema" or arguments == ["schema"])
@@ -59,7 +59,7 @@ def test_a_file_that_does_not_exist_is_refused(path, arguments, codes, before, e
     ran = kebab(*([*flag, *arguments] if before else [*arguments, *flag]), "--json")
 
     assert (ran.status, ran.out) == (2, "")
-    assert ran.fault["code"] in ({"usage_invalid"} if path == "bench" else codes)
+    assert ran.fault["code"] in (["usage_invalid"] if path == "bench" else codes)
     assert not (empty / "data").exists()
 
 

@@ -1,0 +1,163 @@
+"""Every file of `integrations` is run as a person would run it."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kebab.cli.command_list import iterate_commands
+from tests.fakes.console import environment
+from tests.shape.tree import ROOT
+
+FOLDER = ROOT / "integrations"
+SKILL = (FOLDER / "claude-code/kebab/SKILL.md").read_text("utf-8")
+MOST_BYTES = 3000
+FENCED = re.compile(r"^```sh\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
+RECIPES = FENCED.findall((FOLDER / "jq.md").read_text("utf-8"))
+FZF = """#!{python}
+# Stands in for fzf: shows the preview of the first line, and chooses that line.
+import subprocess, sys
+line = sys.stdin.readline()
+preview = next(word.partition("=")[2] for word in sys.argv if word.startswith("--preview="))
+command = preview.replace("{{1}}", "'" + line.split("\\t")[0].rstrip() + "'")
+subprocess.run(command, shell=True, check=True, stdout=sys.stderr)
+sys.stdout.write(line)
+"""
+
+
+def require(program):
+    """Return the path of a program of the system, or skip the test."""
+    return shutil.which(program) or pytest.skip(f"this machine has no {program}")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with indexed notes, and `kebab` and `fzf` as programs."""
+    home = tmp_path_factory.mktemp("home")
+    programs = home / "bin"
+    programs.mkdir()
+    write_program(programs / "kebab", f'#!/bin/sh\nexec {sys.executable} -m kebab "$@"\n')
+    write_program(programs / "fzf", FZF.format(python=sys.executable))
+    shutil.copytree(ROOT / "samples/notes", home / "notes")
+    shell(home, "kebab ingest notes")
+    return home
+
+
+def write_program(path, text):
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def shell(home, script, *, status=0):
+    """Run a script with bash in the notes' home; return what it printed."""
+    done = subprocess.run(
+        [require("bash"), "-c", script],
+        cwd=home,
+        env=set_environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def set_environment(home):
+    path = os.pathsep.join([str(home / "bin"), os.environ.get("PATH", os.defpath)])
+    return {**environment(home), "PATH": path, "KEBAB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_prints_plain_lines(home, recipe):
+    require("jq")
+    printed = shell(home, recipe)
+
+    quiet = any(one in recipe for one in ("kebab doctor", ".freshness", ".absent_terms"))
+    assert quiet or printed.strip()
+    assert not printed.startswith(("{", "["))
+
+
+def test_a_hit_is_chosen_and_opened(home):
+    require("jq")
+    opened = shell(home, f"source {FOLDER}/kebab.bash; EDITOR=echo kebab-pick restore a backup")
+
+    assert "backup" in opened
+
+
+def test_a_document_is_chosen(home):
+    require("jq")
+
+    assert shell(home, f"source {FOLDER}/kebab.bash; kebab-doc").strip().endswith(".md")
+
+
+@pytest.mark.parametrize("command", ["Kebab restore a backup", "KebabGrep backup"])
+def test_vim_fills_its_quickfix_list(home, command, tmp_path):
+    vim, listed = require("vim"), tmp_path / "list.json"
+    entries = "map(getqflist(), '[bufname(v:val.bufnr), v:val.lnum]')"
+    steps = [f"source {FOLDER}/kebab.vim", command]
+    steps += [f"call writefile([json_encode({entries})], '{listed}')", "qall!"]
+    subprocess.run(
+        [vim, "-Nes", "-u", "NONE", *(word for step in steps for word in ("-c", step))],
+        cwd=home,
+        env=set_environment(home),
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        check=False,
+    )
+
+    found = json.loads(listed.read_text())
+    assert found
+    assert all(Path(home, name).is_file() and line > 0 for name, line in found)
+
+
+def test_the_tasks_of_visual_studio_code_read_what_kebab_prints(home):
+    tasks = json.loads((FOLDER / "vscode/tasks.json").read_text())["tasks"]
+    search, ingest = tasks
+    arguments = [one.replace("${input:query}", "restore a backup") for one in search["args"]]
+    pattern = search["problemMatcher"]["pattern"]
+
+    for line in shell(home, shlex.join(["kebab", *arguments])).splitlines():
+        found = re.fullmatch(pattern["regexp"], line)
+        assert found
+        assert Path(home, found[pattern["file"]]).is_file()
+        assert int(found[pattern["line"]]) > 0
+    assert ingest["args"] == ["ingest", "${workspaceFolder}"]
+
+
+def test_the_skill_is_a_short_read():
+    head = SKILL.split("---")[1]
+
+    assert len(SKILL.encode()) <= MOST_BYTES
+    assert "\nname: kebab\n" in head
+    assert "\ndescription: " in head
+
+
+def test_the_skill_names_only_what_exists():
+    commands = {path.split()[0]: command for path, command in iterate_commands()}
+    paths = {path for path, _ in iterate_commands()} | set(commands)
+    code = re.findall(r"`kebab ([^`]+)`|^kebab (.+)$", SKILL, re.MULTILINE)
+    for words in (shlex.split(one or other) for one, other in code):
+        assert words[0] in paths
+        known = {
+            flag
+            for path, command in iterate_commands()
+            if path.split()[0] == words[0]
+            for param in command.params
+            for flag in param.opts
+        }
+        assert {word for word in words if word.startswith("-")} <= known
+
+
+def test_every_file_is_listed():
+    listed = re.findall(r"\]\(([^)]+)\)", (FOLDER / "README.md").read_text("utf-8"))
+    files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()}
+
+    assert files - {"README.md"} == set(listed)
