@@ -271,7 +271,10 @@ class _Listing:
         self._listing.close()
 
     def __iter__(self) -> Iterator["_Entry"]:
-        return (_Entry(one, self._world, self._point) for one in self._listing)
+        return self
+
+    def __next__(self) -> "_Entry":
+        return _Entry(next(self._listing), self._world, self._point)
 
     def close(self) -> None:
         self._listing.close()
