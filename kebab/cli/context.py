@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kebab.wire.record import Reply
 
 R = TypeVar("R", bound="Reply")
+A = TypeVar("A", bound="Reply | NotFound")
 KebabFactory = Callable[..., "Kebab"]
 Renderer = Callable[[R, "Canvas"], Iterable[str]]
 
@@ -175,12 +176,11 @@ class CommandContext:
 
         `not_found.v1` is a result too; its exit status is always `NO`.
         """
-        from kebab.cli.hints import complete_reply
         from kebab.wire.library import NotFound
 
         if isinstance(reply, NotFound):
             status = Exit.NO
-        reply = complete_reply(reply, self.flags)
+        reply = self._complete_hints(reply)
         if self.flags.machine:
             self.write_json(reply, status)
             return status
@@ -193,6 +193,14 @@ class CommandContext:
             text = "\n".join(render(reply, canvas))
         self.channels.out.write(text + "\n" if text else "")
         return status
+
+    def _complete_hints(self, reply: A) -> A:
+        """Return a reply whose hints use the settings and the knowledge base of this call."""
+        if not (self.flags.config or self.flags.data_dir):
+            return reply
+        from kebab.cli.hints import complete_reply
+
+        return complete_reply(reply, self.flags)
 
     def write_json(self, reply: Reply, status: int | None) -> None:
         """Write one line of JSON on stdout; `status` is None while it is unknown."""
@@ -209,12 +217,11 @@ class CommandContext:
     ) -> bytes:
         """Return a reply with its envelope as one line of JSON; its hints are complete."""
         from kebab.app.timestamps import format_timestamp
-        from kebab.cli.hints import complete_reply
         from kebab.wire.record import add_envelope, encode_json
 
         name, now = command or self.command, format_timestamp(time.time())
         code = None if status is None else int(status)
-        reply = complete_reply(reply, self.flags)
+        reply = self._complete_hints(reply)
         return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 
     def repeat_command_with(self, flag: str, value: str | None) -> str:

@@ -10,8 +10,6 @@ from msgspec import Struct
 
 from kebab.config.paths import find_default_config
 from kebab.config.settings import Settings
-from kebab.config.settings_file import find_line, read_settings_text
-from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
@@ -126,6 +124,8 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
         try:
             return msgspec.to_builtins(msgspec.convert(values, Settings)), faults
         except msgspec.ValidationError as invalid:
+            from kebab.config.settings_file import find_line
+
             key, cause = _explain_fault(str(invalid))
             line = find_line(text, key)
             cause = cause if line is None else f"line {line}: {cause}"
@@ -135,6 +135,10 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
 
 
 def _read_text(path: Path, *, must_exist: bool) -> str:
+    if not must_exist and not os.path.lexists(path):
+        return ""
+    from kebab.config.settings_file import read_settings_text
+
     try:
         return read_settings_text(path)
     except (FileNotFoundError, NotADirectoryError) as fault:
@@ -146,6 +150,8 @@ def _read_text(path: Path, *, must_exist: bool) -> str:
 
 
 def _parse_toml(text: str, path: Path) -> dict[str, Any]:
+    if not text:
+        return {}
     import tomllib
 
     try:
@@ -220,6 +226,8 @@ def _find_unknown_variables(environ: Mapping[str, str]) -> tuple[list[ConfigInva
     for name in sorted(name for name, text in environ.items() if text):
         if name in known or name in _OTHER_VARIABLES or not name.startswith(_PREFIX):
             continue
+        from kebab.core.spelling import find_near_name
+
         near = find_near_name(name, sorted(known))
         if near is None:
             unknown.append(name)

@@ -10,7 +10,6 @@ from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
-from kebab.errors.causes import clean_cause
 
 
 class Exit(IntEnum):
@@ -218,9 +217,12 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         filled = {**declared, **details}
         if filled.keys() != declared.keys() or MISSING in filled.values():
             raise TypeError(f"{self.meaning.code} takes {[*declared]}: {[*details]}")
+        if isinstance(filled.get("cause"), str):
+            from kebab.errors.causes import clean_cause
+
+            filled["cause"] = clean_cause(filled["cause"])
         for name, value in filled.items():
-            is_cause = name == "cause" and isinstance(value, str)
-            setattr(self, name, clean_cause(value) if is_cause else value)
+            setattr(self, name, value)
 
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""

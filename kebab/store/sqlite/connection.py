@@ -13,7 +13,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.filters import lower_text
-from kebab.text.globs import matches_glob
 
 FILE_NAME = "kebab.sqlite"
 _BUSY_MS = 5_000
@@ -82,10 +81,16 @@ def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
+def _matches_path(pattern: str, path: str) -> bool:
+    from kebab.text.globs import matches_glob
+
+    return matches_glob(pattern, path)
+
+
 def _register_functions(database: apsw.Connection) -> None:
     """Register the functions that filters use."""
     functions: tuple[tuple[str, Any, int], ...] = (
-        ("path_matches", matches_glob, 2),
+        ("path_matches", _matches_path, 2),
         ("lower_text", lower_text, 1),
     )
     for name, function, arity in functions:
