@@ -273,11 +273,11 @@ class AppContext:
     def list_own_files(self) -> list[Path]:
         """Return every path that kebab may have created in the data directory, the lock last."""
         from kebab.store.lance.layout import get_tables_folder
-        from kebab.store.sqlite.lock import FILE_NAME
+        from kebab.store.sqlite.connection import LOCK_NAME
 
         files = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
         vectors = self.paths.data / get_tables_folder(self.paths.data).name
-        return [*files, vectors, self.paths.stdin_dir, self.paths.data / FILE_NAME]
+        return [*files, vectors, self.paths.stdin_dir, self.paths.data / LOCK_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
         """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""

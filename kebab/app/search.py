@@ -10,7 +10,6 @@ from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_search_response
-from kebab.app.indexing import add_indexing
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
@@ -142,8 +141,21 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     following = page.next_offset
     cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
     response = to_search_response(page, query, cursor, several=bool(request.queries))
-    response = add_indexing(context, response)
+    if _may_have_writer(context):
+        from kebab.app.indexing import add_indexing
+
+        response = add_indexing(context, response)
     return _add_unmatched_filters(response, request, unmatched) if unmatched else response
+
+
+def _may_have_writer(context: AppContext) -> bool:
+    """Return whether a process may be writing; the lock file of an idle knowledge base is empty."""
+    from kebab.store.sqlite.connection import LOCK_NAME
+
+    try:
+        return (context.paths.data / LOCK_NAME).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def resolve_request_filters(

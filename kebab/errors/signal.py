@@ -11,7 +11,6 @@ from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 
-
 class Exit(IntEnum):
     """The exit statuses of the process."""
 

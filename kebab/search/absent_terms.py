@@ -29,13 +29,13 @@ _SHORTEST_RUN = 2
 _LONG_VOWEL = "\u30fc"
 """The last sign of Katakana words that are also written without it."""
 
-_find_script_runs = re.compile(
+_SCRIPT_RUNS = (
     "(?P<hiragana>[\u3041-\u309f]+)"
     "|(?P<katakana>[\u30a0-\u30ff]+)"
     "|(?P<hangul>[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+)"
     "|(?P<other>[^\u3041-\u30ff\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+)"
-).finditer
-_match_number = re.compile(r"[vV]?\d+(?:\.\d+)+").fullmatch
+)
+_NUMBER = r"[vV]?\d+(?:\.\d+)+"
 
 Lookup = Callable[[str], bool]
 
@@ -96,7 +96,7 @@ def _holds_compound(unit: str, is_present: Lookup) -> bool:
     tokens = tokenize_unit(indexed)
     if not tokens:
         return True
-    if _match_number(indexed):
+    if "." in indexed and re.fullmatch(_NUMBER, indexed):
         return is_present(tokens[0])
     whole = is_present(tokens[-1])
     if indexed[-1] in "+#" or len(tokens) == 1:
@@ -133,7 +133,7 @@ def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
 
 def _split_scripts(signs: list[str]) -> Iterator[tuple[int, int, str | None]]:
     """Yield start, end and kind of the runs of one script."""
-    for run in _find_script_runs("".join(sign[0] for sign in signs)):
+    for run in re.finditer(_SCRIPT_RUNS, "".join(sign[0] for sign in signs)):
         yield run.start(), run.end(), run.lastgroup
 
 

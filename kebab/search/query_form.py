@@ -23,19 +23,25 @@ _QUESTION_WORDS = frozenset(
 _EARLY = 3
 """A question word is among the first words; a later one may open a clause of a topic."""
 
-_find_question_form = re.compile(
+_QUESTION_FORMS = (
     "[?\uff1f\u061f]\\s*$"
     "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
     "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
     "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
-).search
+)
 """A question mark at the end, or a question word of Japanese, Korean or Chinese."""
 
 
 def is_question(text: str) -> bool:
     """Return whether a text asks, by its first words, a question mark or a question ending."""
     early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
-    return bool(_find_question_form(text)) or not _QUESTION_WORDS.isdisjoint(early)
+    if not _QUESTION_WORDS.isdisjoint(early):
+        return True
+    return text.rstrip().endswith("?") or (not text.isascii() and _has_question_form(text))
+
+
+def _has_question_form(text: str) -> bool:
+    return re.search(_QUESTION_FORMS, text) is not None
 
 
 def _split_words(text: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Reads the operators of a query: phrases, exclusions, and fields."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -18,13 +19,15 @@ _COLUMNS: dict[str, Column] = {
     "body": "body",
 }
 _LISTS = frozenset({"tag", "lang", "media", "source"})
-_OPERATOR = re.compile(
+_OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
-    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)""",
-    re.IGNORECASE,
+    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
 )
-_QUOTED = re.compile(r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])')
+_QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
 """The only operator of a question in prose: `tar -x` and `note: this` are words there."""
+
+_OPERATOR_SIGNS = frozenset('-":')
+"""Every operator has one of these characters."""
 
 _MAX_PHRASES = 32
 """More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
@@ -72,11 +75,11 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
     """
     excludes = not (prose or reads_as_question(text) or is_command_line(text))
     reader = _OperatorReader(filters, excludes=excludes)
-    pattern, read = (_QUOTED, reader.read_quote) if prose else (_OPERATOR, reader.read_operator)
+    read = reader.read_quote if prose else reader.read_operator
     plain: list[str] = []
     unquoted: list[str] = []
     position = 0
-    for match in pattern.finditer(text):
+    for match in _find_operators(text, prose=prose):
         piece, before = read(match), text[position : match.start()]
         plain += (before, piece.text)
         unquoted += (before, "" if piece.is_phrase else piece.text)
@@ -89,6 +92,13 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
         excluded=tuple(reader.excluded),
         filters=reader.filters,
     )
+
+
+def _find_operators(text: str, *, prose: bool) -> Iterator[re.Match[str]]:
+    """Yield the operators of a query; most queries have none, and need no pattern."""
+    if _OPERATOR_SIGNS.isdisjoint(text):
+        return iter(())
+    return re.compile(_QUOTED_PATTERN if prose else _OPERATOR_PATTERN, re.IGNORECASE).finditer(text)
 
 
 def _join_words(parts: tuple[str, ...]) -> str:

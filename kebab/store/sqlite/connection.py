@@ -15,6 +15,9 @@ from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.filters import lower_text
 
 FILE_NAME = "kebab.sqlite"
+LOCK_NAME = "writer.lock"
+"""The file that a writer locks; it is empty while nobody writes."""
+
 _BUSY_MS = 5_000
 _WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
 

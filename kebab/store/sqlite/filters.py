@@ -7,7 +7,6 @@ from unicodedata import normalize
 
 from kebab.core.queries import Filters
 from kebab.store.sqlite.values import to_json
-from kebab.text.globs import ALL_BELOW
 
 Condition: TypeAlias = tuple[str, list[str | int]]
 
@@ -52,6 +51,8 @@ def _filter_place(filters: Filters) -> Iterable[Condition]:
     if filters.path_glob is not None:
         yield _match_path(filters.path_glob)
     if filters.folder is not None:
+        from kebab.text.globs import ALL_BELOW
+
         yield _match_path(glob.escape(filters.folder.rstrip("/")) + ALL_BELOW)
     if filters.source:
         names = to_json(list(filters.source))

@@ -13,8 +13,8 @@ from typing import NamedTuple, Self
 
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
+from kebab.store.sqlite.connection import LOCK_NAME
 
-FILE_NAME = "writer.lock"
 _RETRY_SECONDS = 0.05
 _MAX_BYTES = 512
 
@@ -53,7 +53,7 @@ class WriterLock:
             Locked: Another writer holds it.
             IoError: The lock file cannot be created.
         """
-        self._path = data_dir / FILE_NAME
+        self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -133,7 +133,7 @@ def read_writer(data_dir: Path) -> Writer | None:
     import fcntl
 
     try:
-        file = os.open(data_dir / FILE_NAME, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(data_dir / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
