@@ -135,18 +135,23 @@ def find_references(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RipgrepAgent:
-    """Searches for each pattern, and reads the file with the most matches around the first one."""
+    """Searches for the patterns, and reads the file with the most matches around the first one.
+
+    The patterns of a question with two parts are sent together first.
+    """
 
     docs: Path
     program: str
 
     def ask(self, question: Question) -> Iterator[Reply]:
         """Yield what ripgrep and sed print, call after call."""
-        for pattern in question.patterns:
-            command = (self.program, "-n", "-i", "--sort=path", "-C2", "-m4", pattern, ".")
-            reply = run_tool(command, self.docs, _SHOWN_LINES)
+        together = [question.patterns] if len(question.queries) > 1 else []
+        for patterns in (*together, *([pattern] for pattern in question.patterns)):
+            flags = [word for pattern in patterns for word in ("-e", pattern)]
+            command = (self.program, "-n", "-i", "--sort=path", "-C2", "-m4", *flags, ".")
+            reply = run_tool(command, self.docs, _SHOWN_LINES * len(patterns))
             yield reply
-            if place := find_densest_file(reply.text):
+            if len(patterns) == 1 and (place := find_densest_file(reply.text)):
                 path, line = place
                 start = max(1, line - _READ_LINES // 3)
                 yield run_tool(("sed", "-n", f"{start},{start + _READ_LINES}p", path), self.docs)
