@@ -10,7 +10,7 @@ from kebab.config.paths import resolve_paths
 from kebab.config.settings import AUTO, Settings
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
+from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, InvalidInput, ReadOnly
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
@@ -106,7 +106,7 @@ class AppContext:
         paths = resolve_paths(self.settings)
         for path in (paths.data, paths.models, self.config_path):
             if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
-                raise ConfigInvalid(path=resolve_path(path), cause="the name is not valid UTF-8")
+                raise ConfigInvalid(path=resolve_path(path), cause=NOT_UTF8)
         return paths
 
     @property

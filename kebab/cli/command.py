@@ -173,15 +173,17 @@ COMMANDS = {
     "init": CommandEntry("Start", "Write a commented settings file"),
     "ingest": CommandEntry("Start", "Read files into the knowledge base"),
     "search": CommandEntry("Start", "Find passages by words and by meaning"),
-    "grep": CommandEntry("Start", "Search the indexed files for a regular expression"),
+    "grep": CommandEntry(
+        "Start", "Search the indexed files for a regular expression, as they are on disk now"
+    ),
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
     "chat": CommandEntry("Start", "Ask one question after another"),
     "rank": CommandEntry("Library", "Order lines from stdin by words and by meaning"),
     "list": CommandEntry("Library", "List the documents"),
     "inspect": CommandEntry("Library", "Show all metadata of a document or a passage"),
     "fetch": CommandEntry("Library", "Print original lines of a file"),
-    "open": CommandEntry("Library", "Open a file at the line of a hit"),
-    "outline": CommandEntry("Library", "Show the headings of a document or the tree of a folder"),
+    "open": CommandEntry("Library", "Open a file at the line of a hit or a reference"),
+    "outline": CommandEntry("Library", "Show the headings of a document, or the tree of a folder"),
     "related": CommandEntry("Library", "Find documents that are similar to one document"),
     "dupes": CommandEntry("Library", "Find copies and near copies"),
     "why": CommandEntry("Library", "Explain why a search finds or misses a document"),
@@ -193,7 +195,9 @@ COMMANDS = {
     "schema": CommandEntry("Health", "Show version, capabilities, models and statistics"),
     "errors": CommandEntry("Health", "Count recent errors"),
     "explain": CommandEntry("Health", "Explain an error code"),
-    "install": CommandEntry("Health", "Teach a coding agent to use kebab"),
+    "install": CommandEntry(
+        "Health", "Write the skill by which a coding agent learns to use kebab"
+    ),
     "completion": CommandEntry("Health", "Print the completion script of a shell"),
     "model": CommandEntry("Health", "List, download or change the embedding model"),
     "eval": CommandEntry("Health", "Measure search quality"),

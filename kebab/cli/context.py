@@ -233,10 +233,8 @@ class CommandContext:
 
         The flags `without` are left out with their values.
         """
-        import shlex
-
-        from kebab.cli.hints import change_flags, list_flags_with_value
+        from kebab.cli.hints import change_flags, join_words, list_flags_with_value
 
         with_value = {*without, *list_flags_with_value(self.params)}
         words = change_flags(self.arguments, drop=without, add=more, with_value=with_value)
-        return shlex.join(["kebab", *words])
+        return join_words(["kebab", *words])

@@ -11,6 +11,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from kebab.text.normalize import escape_undecodable
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -86,7 +88,18 @@ def repeat_call(
         with_value=list_flags_with_value(params),
     )
     variables = [f"{name}={shlex.quote(value)}" for name, value in rerun.variables]
-    return " ".join([*variables, shlex.join([_PROGRAM, *words])])
+    return " ".join([*variables, join_words([_PROGRAM, *words])])
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Return words as a command line for a shell; bytes that are not UTF-8 are escaped."""
+    return " ".join(map(_quote_word, words))
+
+
+def _quote_word(word: str) -> str:
+    if escape_undecodable(word) == word:
+        return shlex.quote(word)
+    return "$'" + escape_undecodable(word.replace("\\", "\\\\").replace("'", "\\'")) + "'"
 
 
 def change_flags(
@@ -157,7 +170,7 @@ def _complete_command(text: str, flags: Flags) -> str:
         if value and not _has_flag(words, name)
         for word in ([f"{name}={value}"] if value.startswith("-") else [name, value])
     ]
-    return f"{match[1]} {shlex.join(missing)}{match[2]}" if missing else text
+    return f"{match[1]} {join_words(missing)}{match[2]}" if missing else text
 
 
 def _split_shell(text: str) -> list[str]:

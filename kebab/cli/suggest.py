@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.hints import OUTPUT_FLAGS, change_flags, list_flags_with_value, split_arguments
+from kebab.cli.hints import (
+    OUTPUT_FLAGS,
+    change_flags,
+    join_words,
+    list_flags_with_value,
+    split_arguments,
+)
 from kebab.core.spelling import find_near_name
 
 if TYPE_CHECKING:
@@ -62,7 +67,7 @@ def suggest_correction(error: click.ClickException, arguments: Sequence[str]) ->
         corrected = _correct_value(error.param, words)
     else:
         corrected = None
-    return shlex.join(["kebab", *corrected]) if corrected else None
+    return join_words(["kebab", *corrected]) if corrected else None
 
 
 def find_near_flag(name: str, params: Iterable[click.Parameter]) -> str | None:

@@ -135,11 +135,10 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
 
 
 def _read_text(path: Path, *, must_exist: bool) -> str:
-    if not must_exist and not os.path.lexists(path):
-        return ""
-    from kebab.config.settings_file import read_settings_text
-
     try:
+        path.lstat()  # most people have no settings file, and reading one needs more imports
+        from kebab.config.settings_file import read_settings_text
+
         return read_settings_text(path)
     except (FileNotFoundError, NotADirectoryError) as fault:
         if not must_exist:

@@ -27,6 +27,7 @@ Op: TypeAlias = Literal["read", "write", "create"]
 
 NO_FILE = "no such file"
 NO_FOLDER = "no such folder"
+NOT_UTF8 = "the name is not valid UTF-8"
 """Causes that kebab words itself, so that a hint can depend on them."""
 
 _EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
@@ -84,6 +85,8 @@ class ConfigInvalid(
             return "missing" if self.cause == NO_FILE else "folder"
         if os.sep not in self.path:
             return "setting"
+        if self.cause == NOT_UTF8:
+            return "special"
         # A pipe, a device or a folder cannot be replaced by a settings file.
         return "special" if os.path.exists(self.path) and not os.path.isfile(self.path) else ""  # noqa: PTH110, PTH113
 

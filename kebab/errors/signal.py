@@ -220,8 +220,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             from kebab.errors.causes import clean_cause
 
             filled["cause"] = clean_cause(filled["cause"])
-        for name, value in filled.items():
-            setattr(self, name, value)
+        self.__dict__.update(filled)
 
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""

@@ -125,11 +125,13 @@ def _list_search_commands() -> list[Command]:
     return [
         Command("lexical search", ("search", "dough", "--mode", "lexical")),
         Command("hybrid search", ("search", "how long does dough rest")),
-        Command("vector search", ("search", "dog park", "--mode", "vector")),
+        Command("vector search", ("search", "dog park", "--mode", "vector"), status=1),
         Command("filtered search", ("search", "soup", "--path", "food/**")),
         Command("bulk search", ("search", "--bulk"), stdin=lines, lines=True),
         Command("streamed search", ("search", "dough", "--stream"), lines=True),
-        Command("search without sidecar", ("search", "dog park", "--mode", "vector"), "bare"),
+        Command(
+            "search without sidecar", ("search", "dog park", "--mode", "vector"), "bare", status=1
+        ),
         Command("search of nothing", ("search", "dough"), "empty", status=3),
         Command("search of edits", ("search", "dough hours"), "edited"),
     ]

@@ -142,7 +142,9 @@ def _list_refusals() -> Iterator[Case]:
         yield Case(command=command, name="usage_invalid", line=(*line, "--nonsense"))
         if command not in NO_SETTINGS:
             wrong = (*line, "--config", "nowhere/else.toml")
-            yield Case(command=command, name="config_invalid", line=_build_line(wrong))
+            # Doctor reports what is wrong with the settings, and goes on.
+            name = "without_settings" if command == "doctor" else "config_invalid"
+            yield Case(command=command, name=name, line=_build_line(wrong))
     yield Case(command="chat", name="for_people", line=NEVER["chat"])
 
 
@@ -176,6 +178,12 @@ def _list_unexpected_errors() -> Iterator[Case]:
         yield Case(command=command, name="generic", line=line, opener=surprise)
         cut = build_failing_opener(KeyboardInterrupt())
         yield Case(command=command, name="cancelled", line=line, opener=cut)
+    yield Case(
+        command="search",
+        name="out_of_memory",
+        line=_build_line(SUCCESS["search"]),
+        opener=build_failing_opener(MemoryError()),
+    )
     yield Case(
         command="search",
         name="generic_verbose",

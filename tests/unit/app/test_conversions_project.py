@@ -17,7 +17,7 @@ from kebab.core.queries import (
 )
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
-from kebab.wire.search import DegradedChannel, TraceStage
+from kebab.wire.search import DegradedChannel, LeftOut, TraceStage
 from tests.fakes.evidence import retrieval
 
 
@@ -62,7 +62,7 @@ def _page(*hits, **changes):
         "hits": hits,
         "has_more": False,
         "next_offset": None,
-        "truncated": False,
+        "left_out": None,
         "degraded": (),
         "revision": 5,
         "timing_ms": 1.5,
@@ -94,7 +94,9 @@ def test_text_from_standard_input_has_no_file(tmp_path):
 
 def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
-    page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
+    page = _page(
+        _hit(_chunk(tmp_path)), degraded=degraded, has_more=True, left_out=LeftOut(hits=1, tokens=9)
+    )
     plain = to_search_response(page, Query(text="cat"), "next")
     traced = to_search_response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
 

@@ -56,7 +56,7 @@ def test_floats_are_rounded_to_six_places_at_any_depth():
         (b'{"query": "a", "tag": ["x", 1]}', "$.tag[1]"),
         (b'{"query": "a", "limit": 0}', "$.limit"),
         (b'{"query": "a", "lines": 3}', "$"),
-        (b"{}", "$"),
+        (b"[]", "$"),
         (b"not json", "$"),
         (b'"\xff"', "$"),
     ],
