@@ -6,7 +6,6 @@ import pytest
 
 from kebab.config import load as loading
 from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
-from kebab.config.paths import find_default_config
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
@@ -69,13 +68,11 @@ def test_a_byte_order_mark_is_ignored(tmp_path):
     assert load_settings(path, environ={}).search.limit == 7
 
 
-def test_an_unreadable_default_file_is_refused_and_not_ignored(monkeypatch):
+def test_an_unreadable_default_file_is_refused_and_not_ignored(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    file = find_default_config()
-    file.parent.mkdir(parents=True)
-    file.write_text("offline = true\n")
+    (tmp_path / "absent.toml").write_text("offline = true\n")
     monkeypatch.setattr(os, "open", refuse)
 
     with pytest.raises(ConfigInvalid, match="Permission denied"):
