@@ -126,9 +126,9 @@ def _list_search_commands() -> list[Command]:
         Command("lexical search", ("search", "dough", "--mode", "lexical")),
         Command("hybrid search", ("search", "how long does dough rest")),
         Command("vector search", ("search", "dog park", "--mode", "vector"), status=1),
-        Command("filtered search", ("search", "soup", "--path", "food/**")),
+        Command("filtered search", ("search", "the soup simmers", "--path", "food/**")),
         Command("bulk search", ("search", "--bulk"), stdin=lines, lines=True),
-        Command("streamed search", ("search", "dough", "--stream"), lines=True),
+        Command("streamed search", ("search", "how long does dough rest", "--stream"), lines=True),
         Command(
             "search without sidecar", ("search", "dog park", "--mode", "vector"), "bare", status=1
         ),
