@@ -7,6 +7,7 @@ whole command line again with other flags.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -31,8 +32,11 @@ OUTPUT_FLAGS = ("--json", "--output-format", "--color")
 
 _COMMAND = re.compile(rf"((?:KEBAB_\w+=\S+ )*{_PROGRAM})(?= )(.*)", re.DOTALL)
 _LITERAL = re.compile(r"(?<=`)[^`]+(?=`)")
-_NEED_NO_SETTINGS = ("--help", "--version", "completion", "errors", "explain")
-"""Words of a command that reads neither settings nor a knowledge base."""
+_NEED_NO_SETTINGS = ("completion", "errors", "explain")
+"""Commands that read neither settings nor a knowledge base."""
+
+_INFORM = ("--help", "--version")
+"""Flags with which no command reads them."""
 
 _HINT_FIELDS = ("hint", "fix")
 _TEMPLATES = "error_row.v1"
@@ -161,8 +165,8 @@ def _complete_command(text: str, flags: Flags) -> str:
     match = _COMMAND.fullmatch(text)
     if match is None:
         return text
-    words = _split_shell(text)
-    if any(word in words for word in _NEED_NO_SETTINGS):
+    words = list(itertools.takewhile(lambda word: word != _END, _split_shell(match[2])))
+    if not {*words[:1]}.isdisjoint(_NEED_NO_SETTINGS) or not {*words}.isdisjoint(_INFORM):
         return text
     missing = [
         word

@@ -49,6 +49,8 @@ BOTH = Flags(config="my settings.toml", data_dir="/k/한글")
         ("start `ollama serve`", "start `ollama serve`"),
         ("kebab search --help", "kebab search --help"),
         ("kebab errors --id 4", "kebab errors --id 4"),
+        ("kebab search errors", "kebab --config c.toml --data-dir /k search errors"),
+        ("kebab search -- --help", "kebab --config c.toml --data-dir /k search -- --help"),
         ("a kebab ingest is running", "a kebab ingest is running"),
         ("kebabs are good", "kebabs are good"),
     ],
