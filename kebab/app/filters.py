@@ -1,6 +1,5 @@
 """Converts filters to those of a snapshot, and explains filters that nothing passes."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kebab.app.document_names import make_absolute
 from kebab.core.queries import Filters
 from kebab.search.explain_matches import list_active_filters
 from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
@@ -66,7 +66,7 @@ def resolve_source_names(value: str, sources: "Sequence[Source]") -> list[str]:
     """Return the names of the sources that a name, a path or the end of a path means."""
     if any(source.name == value for source in sources):
         return [value]
-    path = os.path.realpath(os.path.expanduser(value)) if "\0" not in value else value  # noqa: PTH111 - a name, perhaps no path
+    path = make_absolute(value)
     end = f"/{value.strip('/')}"
     at_path = [source.name for source in sources if source.root == path]
     below = [source.name for source in sources if source.root.endswith(end)]
@@ -150,7 +150,7 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
 
 def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:
     """Return the sources whose folders are most like a value, or are above it."""
-    path = os.path.abspath(os.path.expanduser(value))  # noqa: PTH100, PTH111 - a name, perhaps no path
+    path = make_absolute(value)
     above = [name for name in names if path.startswith(f"{name.rstrip('/')}/")]
     by_end = {Path(name).name: name for name in names}
     near = [by_end[end] for end in find_nearest(Path(value).name, by_end)]

@@ -80,6 +80,16 @@ def test_a_source_is_named_by_its_folder(kitchen, form):
     assert names(kitchen, source=[form.format(folder=kitchen.folder)]) == [SOUP]
 
 
+@pytest.mark.parametrize("name", ["other", "othr"])
+def test_a_source_is_compared_in_a_folder_that_was_deleted(kitchen, tmp_path, monkeypatch, name):
+    place = tmp_path / "deleted"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    place.rmdir()
+
+    assert names(kitchen, source=[name]) == ([SOUP] if name == "other" else [])
+
+
 def test_a_reading_that_exists_in_the_named_source_is_chosen(kitchen):
     assert names(kitchen, path_glob="recipes", source=["other"]) == [SOUP]
 
