@@ -36,6 +36,24 @@ def pop_form(flags: dict[str, Any]) -> str:
     return "paths"
 
 
+def refuse_conflicts(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+    """Refuse flags that exclude each other.
+
+    Raises:
+        UsageError: Queries come from stdin and from the command line, or a person chooses from
+            something else than the first page of one query.
+    """
+    ctx = click.get_current_context()
+    if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
+        raise click.UsageError("`--bulk` takes its queries from stdin", ctx)
+    if flags["interactive"]:
+        others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
+        others |= {"page": "--page", "cursor": "--cursor"}
+        for name, flag in others.items():
+            if flags[name]:
+                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other", ctx)
+
+
 def build_paging(
     context: CommandContext, request: SearchRequest, flags: dict[str, Any], *, show_all: bool
 ) -> "Paging":

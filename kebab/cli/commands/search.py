@@ -27,6 +27,7 @@ from kebab.cli.search_forms import (
     FORM_DEFAULTS,
     build_paging,
     pop_form,
+    refuse_conflicts,
     render_form,
     write_notes,
 )
@@ -101,11 +102,10 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
     confidence.
     """
+    refuse_conflicts(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     within = pop_folder_flags(flags)
-    if bulk and (query or stream or flags["queries"]):
-        raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
     if stream:
         from kebab.cli.streams import SearchFrames

@@ -146,6 +146,16 @@ def test_choosing_a_hit_needs_a_terminal(kebab, flags):
     assert "`--interactive` needs a terminal" in ran.err
 
 
+@pytest.mark.parametrize(
+    "flags", [["--bulk"], ["--stream"], ["-q", "x"], ["--page", "2"], ["--cursor", "x"]]
+)
+def test_choosing_a_hit_excludes_other_ways_to_search(kebab, flags):
+    ran = kebab("search", "-i", *flags)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "exclude each other" in ran.err
+
+
 def test_several_queries_reach_the_request(kebab, opened):
     kebab("search", "-q", "one", "--query", "two words")
     kebab("search", "first", "-q", "second")
