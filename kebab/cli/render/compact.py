@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from kebab.app.conversions import quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import describe_left_out, list_queries, render_degraded
+from kebab.cli.render.hits import (
+    describe_absent_terms,
+    describe_left_out,
+    list_queries,
+    render_degraded,
+    render_refresh,
+)
 from kebab.cli.render.layout import find_runs
-from kebab.cli.render.pages import describe_absent_terms
 from kebab.cli.render.width import clean, clean_lines
 from kebab.wire.citation import LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
@@ -58,9 +63,7 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     yield from map(canvas.dim, _list_header(reply, folder))
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    if reply.refresh and not reply.refresh.refreshed:
-        reason = clean(reply.refresh.reason or "")
-        yield from canvas.note(f"the index was not brought up to date: {reason}")
+    yield from render_refresh(reply.refresh, canvas)
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)

@@ -17,7 +17,9 @@ from kebab.wire.citation import (
     SectionCitation,
     SlideCitation,
 )
-from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, SearchHit
+from kebab.wire.filters import IndexRefresh
+from kebab.wire.query_parsed import ActiveFilters
+from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, SearchHit, SearchResponse
 
 _ARROW = " > "
 _SHORTEST_PATH = 12
@@ -167,10 +169,24 @@ def list_queries(queries: Sequence[str]) -> list[str]:
     return [f"q{number}: {clean(query)}" for number, query in enumerate(queries, start=1)]
 
 
+def describe_absent_terms(reply: SearchResponse) -> str:
+    """Return which words of the query occur nowhere."""
+    filtered = reply.query_parsed.filters != ActiveFilters()
+    where = "what was searched" if filtered else "your notes"
+    return f"not in {where}: {clean(', '.join(reply.absent_terms))}"
+
+
 def describe_left_out(left_out: LeftOut) -> str:
     """Return what the token budget left out."""
     what = pluralize(left_out.hits, "hit") if left_out.hits else "a part of the first hit"
     return f"left out by --max-tokens: {what}, about {pluralize(left_out.tokens, 'token')}"
+
+
+def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str]:
+    """Yield why the index of a folder was not brought up to date before the search."""
+    if refresh and not refresh.refreshed:
+        reason = clean(refresh.reason or "")
+        yield from canvas.note(f"the index was not brought up to date: {reason}")
 
 
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:

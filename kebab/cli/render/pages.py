@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import MOST_LINES
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import describe_left_out, list_queries, render_degraded, render_hit
+from kebab.cli.render.hits import (
+    describe_absent_terms,
+    describe_left_out,
+    list_queries,
+    render_degraded,
+    render_hit,
+    render_refresh,
+)
 from kebab.cli.render.width import clean, measure_width
-from kebab.wire.query_parsed import ActiveFilters
 from kebab.wire.search import SearchHit, SearchResponse
 
 _NEAREST = 3
@@ -56,7 +62,7 @@ def render_hits(
     """Yield the hits and notes on them."""
     paging = paging or Paging()
     if not reply.hits:
-        yield from _render_no_hits(reply, canvas, paging.page)
+        yield from _render_no_hits(reply, canvas, paging)
     hits, weaker = _split_hits(reply, canvas, paging)
     head, notes = list(_render_head(reply, canvas)), list(_render_notes(reply, canvas))
     yield from (*head, "") if head and hits else head
@@ -77,13 +83,6 @@ def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(describe_absent_terms(reply))
     if _is_weak(reply):
         yield canvas.dim("the nearest passages, likely on other matters")
-
-
-def describe_absent_terms(reply: SearchResponse) -> str:
-    """Return which words of the query occur nowhere."""
-    filtered = reply.query_parsed.filters != ActiveFilters()
-    where = "what was searched" if filtered else "your notes"
-    return f"not in {where}: {clean(', '.join(reply.absent_terms))}"
 
 
 def _is_weak(reply: SearchResponse) -> bool:
@@ -147,9 +146,9 @@ def _render_rest(
         yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
 
 
-def _render_no_hits(reply: SearchResponse, canvas: Canvas, page: int) -> Iterator[str]:
-    if page > 1:
-        yield f"no hits on page {page:,} for: {clean(reply.query)}"
+def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
+    if paging.page > 1:
+        yield f"no hits on page {paging.page:,} for: {clean(reply.query)}"
         return
     yield f"no results for: {clean(reply.query)}"
     if reply.unmatched_filters:
@@ -157,7 +156,8 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, page: int) -> Iterato
         return
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
-        yield canvas.dim("try both channels: --mode hybrid")
+        command = paging.repeat("--mode", "hybrid", without=("--mode",))
+        yield canvas.dim(f"try both channels: {command}")
     yield canvas.step("see what is indexed", "kebab list")
     yield canvas.step("read more files", "kebab ingest FOLDER")
 
@@ -165,9 +165,7 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, page: int) -> Iterato
 def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    if reply.refresh and not reply.refresh.refreshed:
-        reason = clean(reply.refresh.reason or "")
-        yield from canvas.note(f"the index was not brought up to date: {reason}")
+    yield from render_refresh(reply.refresh, canvas)
     if reply.left_out:
         yield canvas.dim(describe_left_out(reply.left_out))
 

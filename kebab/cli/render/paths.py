@@ -5,9 +5,14 @@ from pathlib import Path
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import describe_left_out, render_degraded
+from kebab.cli.render.hits import (
+    describe_absent_terms,
+    describe_left_out,
+    get_line,
+    render_degraded,
+    render_refresh,
+)
 from kebab.cli.render.width import clean, clean_lines
-from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
 
@@ -34,9 +39,12 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     """Yield what is to know about a page of paths or lines, for another channel than theirs."""
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
+    yield from render_refresh(reply.refresh, canvas)
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if reply.hits and not reply.convincing:
         yield from canvas.note("nothing convincing")
+    if reply.absent_terms and not reply.unmatched_filters:
+        yield from canvas.note(describe_absent_terms(reply))
     if reply.left_out:
         yield describe_left_out(reply.left_out)
     if next_page:
@@ -73,12 +81,4 @@ def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
         start = end + 1
     index, start, first = best
     column = len(text[start:first].encode("utf-8", "surrogatepass")) + 1
-    return _get_first_line(hit) + index, column, text[start:].partition("\n")[0]
-
-
-def _get_first_line(hit: SearchHit) -> int:
-    match hit.citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return lines.start
-        case _:
-            return 1
+    return (get_line(hit.citation) or 1) + index, column, text[start:].partition("\n")[0]

@@ -159,10 +159,10 @@ def test_a_later_page_of_weak_hits_has_no_note():
 
 
 def test_no_hits_are_reported_with_suggestions():
-    lines = drawn(replies.response(query="x\x07", mode="lexical"))
+    lines = drawn(replies.response(query="x\x07", mode="lexical"), paging=Paging(repeat=repeat))
 
     assert lines[0] == "no results for: x\ufffd"
-    assert any("--mode hybrid" in line for line in lines)
+    assert "try both channels: kebab search x --mode hybrid" in lines
     assert any("kebab list" in line for line in lines)
 
 

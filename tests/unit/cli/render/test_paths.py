@@ -9,6 +9,7 @@ from kebab.cli.render.paths import (
     render_vimgrep,
 )
 from kebab.wire.citation import PageCitation, PageSpan
+from kebab.wire.filters import IndexRefresh
 from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
 
@@ -101,4 +102,14 @@ def test_notes_on_lines_say_what_is_missing():
         "note: nothing convincing",
         "left out by --max-tokens: 1 hit, about 9 tokens",
         "more: kebab search x --page 2",
+    ]
+
+
+def test_notes_name_absent_words_and_an_index_that_is_not_up_to_date():
+    refresh = IndexRefresh(folder="/n", refreshed=False, reason="`--read-only`")
+    reply = replies.response(absent_terms=["zeppelin"], refresh=refresh)
+
+    assert list(render_notes(reply, Canvas(), "")) == [
+        "note: the index was not brought up to date: `--read-only`",
+        "note: not in your notes: zeppelin",
     ]
