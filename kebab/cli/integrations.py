@@ -4,6 +4,7 @@ import difflib
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -83,7 +84,7 @@ def apply_change(skill: SkillFile, change: Change) -> InstallReport:
             draft.replace(skill.path)
         elif change == "remove":
             skill.path.unlink()
-            if backup is None:
+            with suppress(OSError):  # older copies are still in it
                 skill.path.parent.rmdir()
     return InstallReport(
         integration="claude-code",

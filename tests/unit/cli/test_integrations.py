@@ -38,6 +38,17 @@ def test_an_edited_file_is_kept_as_a_copy(load, uninstall):
     assert path.exists() is not uninstall
 
 
+def test_a_copy_stays_when_the_skill_is_removed(load):
+    apply_change(load(), "create")
+    path = load().path
+    path.write_text("mine")
+    kept = apply_change(load(), "replace").backup
+    removed = apply_change(load(), "remove")
+
+    assert (removed.change, path.exists()) == ("remove", False)
+    assert Path(str(kept)).read_text() == "mine"
+
+
 def test_a_change_is_shown_as_a_difference(load):
     shown = format_change(load(), "create")
 
