@@ -164,10 +164,10 @@ class _Search:
         request, room = self._request, self._count_room()
         per_file = 1 if request.files_only else request.max_count
         total = None if self._lists_files and room else room
-        most = min((limit for limit in (per_file, total) if limit is not None), default=None)
+        limits = [limit for limit in (per_file, total) if limit is not None]
         matching = (index for index, line in enumerate(lines) if self._pattern.matches(line))
-        found = list(islice(matching, most))
-        if most is not None and not (request.files_only and found):
+        found = list(islice(matching, min([len(lines), *limits])))
+        if not (request.files_only and found):
             self.has_more = self.has_more or next(matching, None) is not None
         return found
 

@@ -1,4 +1,4 @@
-"""Builds command lines: of a search or a list, and one that finds a lost document."""
+"""Builds command lines: of a search, a list or a grep, and one that finds a lost document."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +8,7 @@ import msgspec
 
 from kebab.search.explain_matches import list_active_filters, remove_conditions
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
+from kebab.wire.grep import GrepRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
@@ -34,6 +35,15 @@ _VALUE_FLAGS = {
     "max_tokens": "--max-tokens",
     "min_confidence": "--min-confidence",
 }
+
+_GREP_SWITCHES = {
+    "fixed": "--fixed",
+    "ignore_case": "--ignore-case",
+    "word": "--word",
+    "files_only": "--files",
+    "count_only": "--count",
+}
+_GREP_NUMBERS = {"before": "--before", "after": "--after", "max_count": "--max-count"}
 
 
 def format_search_command(request: SearchRequest) -> str:
@@ -80,7 +90,16 @@ def suggest_filters(request: FilteredRequest, unmatched: Sequence[UnmatchedFilte
         return format_search_command(changed)
     if isinstance(changed, ListRequest):
         return shlex.join(["kebab", "list", *_list_flags(changed, ListRequest())])
-    return None
+    return _format_grep_command(changed) if isinstance(changed, GrepRequest) else None
+
+
+def _format_grep_command(request: GrepRequest) -> str:
+    """Return the command line of a request, without flags that have their default value."""
+    words = [flag for field, flag in _GREP_SWITCHES.items() if getattr(request, field)]
+    for field, flag in _GREP_NUMBERS.items():
+        words += [flag, str(value)] if (value := getattr(request, field)) else []
+    flags = _list_flags(request, GrepRequest(pattern=request.pattern))
+    return shlex.join(["kebab", "grep", *words, *flags, "--", request.pattern, *request.paths])
 
 
 def suggest_command(

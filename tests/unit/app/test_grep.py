@@ -107,12 +107,23 @@ def test_filters_limit_the_search_and_explain_themselves(shelf):
     assert (reply.hits, [one.filter for one in reply.unmatched_filters]) == ([], ["path_glob"])
 
 
+def test_the_hint_for_a_filter_that_nothing_passes_is_the_whole_command(shelf):
+    options = {"fixed": True, "max_count": 3, "path_glob": "depe/**"}
+    reply = search(shelf, pattern="-a b", paths=["x y"], limit=4, **options)
+
+    assert reply.hint == (
+        "kebab grep --fixed --max-count 3 --limit 4 --path 'deep/**' -- '-a b' 'x y'"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "hits", "files", "more"),
     [
         ({"limit": 1}, 1, 1, True),
         ({"limit": 2}, 2, 1, True),
         ({"limit": 4}, 4, 3, False),
+        ({"limit": 2**64}, 4, 3, False),
+        ({"max_count": 2**64}, 4, 3, False),
         ({"max_count": 1}, 3, 3, True),
         ({"max_count": 2}, 4, 3, False),
         ({"files_only": True}, 0, 3, False),
