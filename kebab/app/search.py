@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.filters import UnmatchedFilter
 
+_MOST_HITS = 2**31
+
 
 def require_utf8(request: Request, base: type[Request] | None = None) -> None:
     """Refuse a request with bytes that are not UTF-8, because no stored text has any.
@@ -193,10 +195,10 @@ def _add_unmatched_filters(
 
 
 def _compute_offset(request: SearchRequest, page: int) -> int:
-    """Return the number of hits before a page."""
+    """Return the number of hits before a page; no index has as many as a number may count."""
     if request.cursor is not None:
         raise InvalidInput(field="$.page", cause="it excludes `cursor`")
-    return (page - 1) * request.limit
+    return min((page - 1) * request.limit, _MOST_HITS)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

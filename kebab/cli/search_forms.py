@@ -36,7 +36,7 @@ def pop_form(flags: dict[str, Any]) -> str:
     return "paths"
 
 
-def refuse_conflicts(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other.
 
     Raises:

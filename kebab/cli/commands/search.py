@@ -27,7 +27,7 @@ from kebab.cli.search_forms import (
     FORM_DEFAULTS,
     build_paging,
     pop_form,
-    refuse_conflicts,
+    refuse_contradictions,
     render_form,
     write_notes,
 )
@@ -102,7 +102,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
     confidence.
     """
-    refuse_conflicts(query, flags)
+    refuse_contradictions(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     within = pop_folder_flags(flags)

@@ -179,6 +179,11 @@ def test_a_page_has_the_hits_between_those_before_and_after_it(library):
     assert library.search("notes", limit=10, cursor=cursor).hits == pages[1].hits
 
 
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+def test_a_page_beyond_all_numbers_is_empty(library, mode):
+    assert library.search("notes", page=2**64, mode=mode).hits == []
+
+
 def test_a_page_and_a_cursor_exclude_each_other(library):
     cursor = library.search("notes", limit=3).next_cursor
 
