@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
-from kebab.core.documents import DocumentName
+from kebab.core.documents import DocumentName, StoredDocument
 
 _ELLIPSIS = "…"
 _REPLACEMENT = "\ufffd"
@@ -111,7 +111,7 @@ class DocumentNames:
         return _group((_fold_case(name.path).rpartition("/")[2], name) for name in self._names)
 
 
-def join_path(name: DocumentName) -> str:
+def join_path(name: DocumentName | StoredDocument) -> str:
     """Return the path of a document on disk."""
     return f"{name.root.rstrip('/')}/{name.path}"
 

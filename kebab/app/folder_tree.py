@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kebab.app.document_names import join_path
 from kebab.core.documents import StoredDocument
 from kebab.wire.outline import OutlineEntry
 
@@ -43,18 +44,13 @@ def list_tree(
     """
     tree = _Folder(root.rstrip("/"))
     for document in documents:
-        *parents, _ = join_document_path(document)[len(tree.path) + 1 :].split("/")
+        *parents, _ = join_path(document)[len(tree.path) + 1 :].split("/")
         folder = tree
         for name in parents:
             folder = folder.folders.setdefault(name, _Folder(f"{folder.path}/{name}"))
             folder.below.append(document)
         folder.documents.append(document)
     yield from _list_folder(tree, "", (level, level + options.depth), options)
-
-
-def join_document_path(document: StoredDocument) -> str:
-    """Return the path of a document on disk."""
-    return f"{document.root.rstrip('/')}/{document.path}"
 
 
 def _list_folder(

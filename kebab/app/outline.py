@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness
-from kebab.app.document_names import DocumentNames, fold_name, make_absolute
+from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.app.fetch import count_indexed_lines, read_file, split_lines
 from kebab.app.folder_tree import (
     TreeOptions,
     build_folder_entry,
     count_hidden,
-    join_document_path,
     list_tree,
 )
 from kebab.app.headings import Section, list_sections, parse_file
@@ -145,10 +144,10 @@ def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest
     documents = [
         document
         for document in catalogue.list_documents(Filters(), limit=-1).documents
-        if join_document_path(document).startswith(start)
+        if join_path(document).startswith(start)
     ]
     options = _build_options(catalogue, request)
-    top = [one for one in documents if "/" not in join_document_path(one)[len(start) :]]
+    top = [one for one in documents if "/" not in join_path(one)[len(start) :]]
     entries = list(list_tree(folder, documents, options))
     return _build_tree_reply(folder, documents, entries, count_hidden(top, options.limit))
 

@@ -2,13 +2,13 @@
 
 import difflib
 import os
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kebab.app.init import keep_copy
 from kebab.errors.system import translate_os_errors
 from kebab.wire.command_help import InstallReport
 
@@ -38,11 +38,6 @@ class SkillFile:
         if self.found is None:
             return "create"
         return "keep" if self.found == self.wanted else "replace"
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether the file has a text that kebab did not bring."""
-        return self.found not in (None, self.wanted)
 
 
 def load_skill(scope: Literal["user", "project"], environ: Mapping[str, str]) -> SkillFile:
@@ -74,9 +69,8 @@ def apply_change(skill: SkillFile, change: Change) -> InstallReport:
     """
     backup = None
     with translate_os_errors(skill.path, "write"):
-        if change in ("replace", "remove") and skill.is_edited:
-            backup = _choose_backup(skill.path)
-            shutil.copy2(skill.path, backup)
+        if change in ("replace", "remove"):
+            backup = keep_copy(skill.path, skill.wanted)
         if change in ("create", "replace"):
             skill.path.parent.mkdir(parents=True, exist_ok=True)
             draft = skill.path.with_name(f".{skill.path.name}.{os.getpid()}")
@@ -102,11 +96,3 @@ def format_change(skill: SkillFile, change: Change) -> list[str]:
     return [
         line.rstrip("\n") for line in difflib.unified_diff(before, after, name, name, lineterm="")
     ]
-
-
-def _choose_backup(path: Path) -> Path:
-    """Return the first free name for a copy beside a file."""
-    number = 0
-    while (backup := path.with_name(f"{path.name}.bak{number or ''}")).exists():
-        number += 1
-    return backup
