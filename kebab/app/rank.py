@@ -16,7 +16,6 @@ from kebab.errors.catalog import (
     NotIndexed,
     StoreCorrupt,
     TimedOut,
-    TooLarge,
 )
 from kebab.search.fusion import rank_by_score
 from kebab.search.line_items import LineItem, read_items
@@ -46,14 +45,13 @@ def rank_lines(context: AppContext, request: RankRequest) -> RankResult:
     Without a model on this machine only words are compared; nothing is downloaded.
 
     Raises:
-        InvalidInput: The query is empty or not valid UTF-8.
-        TooLarge: There are too many lines.
+        InvalidInput: The query is empty or not valid UTF-8, or there are too many lines.
     """
     require_utf8(request)
     if not request.query.strip():
         raise InvalidInput(field="$.query", cause="it is empty")
     if len(request.lines) > MAX_LINES:
-        raise TooLarge(what="lines", size=len(request.lines), limit=MAX_LINES)
+        raise InvalidInput(field="$.lines", cause=f"more than {MAX_LINES:,} lines")
     started = context.clock.monotonic()
     items = read_items(request.lines)
     texts = [item.text for item in items]

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app import rank
 from kebab.app.rank import rank_lines
-from kebab.errors.catalog import InvalidInput, TooLarge
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.rank import RankRequest
 
 LINES = ["the dog runs", "", "the cat sleeps", "a cat and a dog"]
@@ -73,5 +73,5 @@ def test_an_empty_or_broken_query_is_refused(desk, query):
 def test_too_many_lines_are_refused(desk, monkeypatch):
     monkeypatch.setattr(rank, "MAX_LINES", 2)
 
-    with pytest.raises(TooLarge):
+    with pytest.raises(InvalidInput, match="more than 2 lines"):
         ranked(desk, "cat")
