@@ -40,12 +40,15 @@ def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None
     """Refuse flags that exclude each other.
 
     Raises:
-        UsageError: Queries come from stdin and from the command line, or a person chooses from
-            something else than the first page of one query.
+        UsageError: Queries come from stdin and from the command line, a person chooses from
+            something else than the first page of one query, or the lines of whole passages are
+            wanted of cut ones.
     """
     ctx = click.get_current_context()
     if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
         raise click.UsageError("`--bulk` takes its queries from stdin", ctx)
+    if flags["form"] == "vimgrep" and flags["max_tokens"] and not ctx.obj.flags.machine:
+        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other", ctx)
     if flags["interactive"]:
         others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
         others |= {"page": "--page", "cursor": "--cursor"}

@@ -146,6 +146,13 @@ def test_choosing_a_hit_needs_a_terminal(kebab, flags):
     assert "`--interactive` needs a terminal" in ran.err
 
 
+def test_lines_of_whole_passages_have_no_budget(kebab):
+    flags = ["--format", "vimgrep", "--max-tokens", "9"]
+
+    assert "exclude each other" in kebab("search", "x", *flags).err
+    assert kebab("search", "x", *flags, "--json").err == ""
+
+
 @pytest.mark.parametrize(
     "flags", [["--bulk"], ["--stream"], ["-q", "x"], ["--page", "2"], ["--cursor", "x"]]
 )
