@@ -105,7 +105,7 @@ class _Run:
         vectors = VectorSync(library, self._ports.vectors, self._context)
         if self._job.force:
             vectors.verify_all()
-        vectors.check_files()
+        self._check_vectors(vectors)
         embedder = self._load_embedder(plan, library, vectors)
         self._register_sources(summary, library)
         committer = DocumentCommitter(library, self._context)
@@ -165,6 +165,13 @@ class _Run:
             with suppress(DependencyMissing):
                 embedder.prepare()
         return embedder
+
+    def _check_vectors(self, vectors: VectorSync) -> None:
+        """Find lost vectors; without memory for the index the next run looks for them."""
+        try:
+            vectors.check_files()
+        except NO_MODEL as error:
+            self._report_no_model(vectors, error)
 
     def _register_sources(self, summary: ScanSummary, library: LibraryWriter) -> None:
         registered = library.list_sources()

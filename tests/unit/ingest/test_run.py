@@ -862,6 +862,25 @@ def test_without_memory_for_the_index_words_are_stored(desk):
     assert counted.unavailable is not None
 
 
+def test_without_memory_to_check_the_index_words_are_stored(desk, monkeypatch):
+    def refuse(*, verify=False):
+        raise OutOfMemory(operation="ingest", limit_bytes=1)
+
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.write("b.md", "two")
+    table = desk.tables[desk.embedder.version]
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "describe_files", lambda: "changed")
+        patch.setattr(table, "list_keys", refuse)
+        patch.setattr(desk, "check", lambda: None)
+        outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 1, "unchanged": 1}
+    assert outcome.embedding.unavailable is not None
+    assert desk.again().embedding.pending == 0
+
+
 def test_vectors_that_could_not_be_stored_are_not_counted(desk):
     class Full(MemoryVectors):
         def append(self, rows):
