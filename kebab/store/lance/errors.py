@@ -87,7 +87,12 @@ def build_signal_table() -> Mapping[type[Exception], SignalBuilder | None]:
 
 
 def build_signal(error: Exception, path: str, op: Op) -> Signal | None:
-    """Return the signal that an exception means, or None when it is a fault in kebab."""
+    """Return the signal that an exception means, or None when it is a fault in kebab.
+
+    A lack of memory comes in any class, and is no damage: a damaged table is computed again.
+    """
+    if is_memory_fault(error):
+        return IoError(path=path, op=op, cause="out of memory")
     builders = build_signal_table()
     kinds = (kind for kind in type(error).__mro__ if kind in builders)
     build = builders.get(next(kinds, Exception))

@@ -40,6 +40,8 @@ def test_every_exception_of_the_libraries_has_a_meaning(foreign):
         (RuntimeError("lance error: Retryable commit conflict for version 3"), Locked),
         (RuntimeError("LanceError(IO): No space left on device (os error 28)"), IoError),
         (ValueError("Table 'x' was not found"), StoreCorrupt),
+        (RuntimeError("LanceError(IO): Cannot allocate memory (os error 12)"), IoError),
+        (RuntimeError("lance error: memory allocation of 512 bytes failed"), IoError),
         (PermissionError("Permission denied"), IoError),
         (MemoryError(), IoError),
         (pyarrow.lib.ArrowMemoryError("malloc failed"), IoError),
