@@ -25,6 +25,7 @@ DoubtCode = Literal[
     "absent_term",
     "name_not_cited",
     "name_not_found",
+    "names_not_together",
     "number_not_cited",
     "number_not_found",
     "negation_not_cited",

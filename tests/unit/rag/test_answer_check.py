@@ -64,6 +64,7 @@ def check(question, sentence="In 1066 Harold was king of England.", answerabilit
         ("does kubernetes run", []),
         ("was the king untrained", []),
         ("was enormousness seldomly promising", []),
+        ("was Harold king of dictation", ["dictation"]),
         ("who isn't king", []),
     ],
 )
@@ -107,6 +108,25 @@ def test_a_question_about_an_absent_name_or_code_has_no_answer(question, decisiv
 )
 def test_a_doubt_says_what_the_cited_passage_lacks(question, kinds):
     assert [one.kind for one in check(question).doubts] == kinds
+
+
+@pytest.mark.parametrize(
+    ("texts", "kinds"),
+    [
+        (["Copier stores answers.", "PostgreSQL has a table."], ["names_not_together"]),
+        (["Copier stores answers.", "Copier can use PostgreSQL."], []),
+    ],
+)
+def test_names_that_no_found_passage_has_together_are_a_doubt(texts, kinds):
+    chunks = [stored(text, number) for number, text in enumerate(texts, start=1)]
+    quotes = [Quote(chunk=chunk, start=0, end=len(chunk.text)) for chunk in chunks]
+    terms = extract_question_terms("how do I store Copier answers in a PostgreSQL table")
+    hits = page(*map(hit, chunks), answerability=1.0)
+
+    result = check_answer_terms("how do I store it", terms, [], quotes, hits)
+
+    assert [one.kind for one in result.doubts] == kinds
+    assert result.uncertain is bool(kinds)
 
 
 def test_the_opposite_in_the_cited_sentence_is_a_doubt():
