@@ -23,7 +23,7 @@ _SHOWN_LINES = 60
 _NOTHING = 1
 """The exit status of both tools when nothing matches."""
 
-_NOWHERE = "occurs nowhere: "
+_NOWHERE = "not in your notes: "
 """How kebab names the words of a query that occur nowhere; the agent then stops."""
 
 

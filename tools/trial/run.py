@@ -40,7 +40,7 @@ def summarise(questions: Sequence[Question], attempts: Sequence[Attempt]) -> dic
 
 
 def list_grounded(questions: Sequence[Question], data_dir: Path) -> list[str]:
-    """Return the questions without an answer that `ask --extractive` answers as if grounded."""
+    """Return the questions without an answer that `ask --extractive` answers without a doubt."""
     grounded = []
     for question in questions:
         if question.needs:
@@ -50,7 +50,7 @@ def list_grounded(questions: Sequence[Question], data_dir: Path) -> list[str]:
             [*command, "--extractive", "--json", question.text], capture_output=True, check=False
         )
         reply = json.loads(done.stdout)
-        if reply["grounded"] and not reply.get("absent_terms"):
+        if reply["answers_question"] == "likely":
             grounded.append(question.text)
     return grounded
 

@@ -1,4 +1,16 @@
-from tools.trial.agents import Question, Reply, answer, find_densest_file, find_references
+from pathlib import Path
+
+from kebab.cli.render.pages import describe_absent_terms
+from tests.fakes import replies as fakes
+from tools.trial import agents
+from tools.trial.agents import (
+    KebabAgent,
+    Question,
+    Reply,
+    answer,
+    find_densest_file,
+    find_references,
+)
 
 ASKED = Question(
     text="Who sleeps, and where?",
@@ -44,3 +56,10 @@ def test_references_are_read_from_compact_output():
     text = "[1] deep/a.md#L3-L9 strong\nsee b.md#L4 there\n[2] b%20c.md#L4 fair\n"
 
     assert find_references(text) == ["deep/a.md#L3-L9", "b%20c.md#L4"]
+
+
+def test_the_agent_stops_when_kebab_names_words_that_occur_nowhere(monkeypatch):
+    said = describe_absent_terms(fakes.response(absent_terms=["flies"]))
+    monkeypatch.setattr(agents, "run_tool", lambda *_: Reply(f"a.md#L1 [fair]\n{said}\n", 0))
+
+    assert len(list(KebabAgent(Path("docs"), Path("data")).ask(ABSENT))) == 1
