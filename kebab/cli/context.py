@@ -92,7 +92,8 @@ class CommandContext:
         from kebab.cli.render.width import clean
 
         canvas = self.create_canvas(self.channels.err)
-        self.channels.err.write_lines([f"{canvas.warning('warning:')} {clean(message)}"])
+        lines = [f"{canvas.warning('warning:')} {clean(message)}"]
+        self.channels.err.write_lines([*lines, *(canvas.hint(clean(hint)) if hint else ())])
 
     def find_settings(self) -> Settings | None:
         """Return the settings of this call, None when they are unusable."""
@@ -223,6 +224,10 @@ class CommandContext:
         code = None if status is None else int(status)
         reply = self._complete_hints(reply)
         return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
+
+    def replace_argument(self, old: str, new: str) -> None:
+        """Let commands that repeat this one use another word in place of an argument."""
+        self.arguments = tuple(new if word == old else word for word in self.arguments)
 
     def repeat_command_with(self, flag: str, value: str | None) -> str:
         """Return this command line for a shell with this value of a flag, empty without a value."""

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 DETAILS = ("ids", "snippets", "passages")
 
 
+_LONGEST_REPEATED = 200
+"""The longest query from stdin that commands for further pages repeat."""
+
+
 @click.command(
     "search",
     cls=Command,
@@ -60,7 +64,7 @@ DETAILS = ("ids", "snippets", "passages")
         'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
     ),
 )
-@click.argument("query", nargs=-1, metavar="QUERY…")
+@click.argument("query", nargs=-1, metavar="[QUERY…]")
 @click.option(
     "-q", "--query", "queries", multiple=True, metavar="QUERY", help="A query (repeatable)."
 )
@@ -121,6 +125,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if interactive:
         return _pick_hit(context, settings, " ".join(query), fields, within)
     text = read_argument(query, MAX_QUERY_BYTES)
+    if text != " ".join(query) and len(text) <= _LONGEST_REPEATED:
+        context.replace_argument(query[0], text)
     request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])

@@ -192,3 +192,10 @@ def test_a_pipe_gets_snippets(kebab, opened):
     kebab("search", "x")
 
     assert opened[0].asked[0][1].detail == "snippets"
+
+
+
+def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):
+    ran = kebab("search", "-", "-n", "1", stdin=b"word")
+
+    assert "more: kebab search word -n 1 --page 2" in ran.out
