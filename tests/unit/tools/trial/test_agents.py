@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from kebab.cli.render.pages import describe_absent_terms
+from kebab.cli.render.hits import describe_absent_terms
 from tests.fakes import replies as fakes
 from tools.trial import agents
 from tools.trial.agents import (
