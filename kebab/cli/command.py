@@ -173,9 +173,7 @@ COMMANDS = {
     "init": CommandEntry("Start", "Write a commented settings file"),
     "ingest": CommandEntry("Start", "Read files into the knowledge base"),
     "search": CommandEntry("Start", "Find passages by words and by meaning"),
-    "grep": CommandEntry(
-        "Start", "Search the indexed files for a regular expression, as they are on disk now"
-    ),
+    "grep": CommandEntry("Start", "Search the indexed files for a regular expression"),
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
     "chat": CommandEntry("Start", "Ask one question after another"),
     "rank": CommandEntry("Library", "Order lines from stdin by words and by meaning"),
@@ -266,7 +264,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     examples=(
         "kebab ingest ~/notes",
         'kebab search "how do I restore a backup"',
-        "kebab fetch chunk ID --context 5",
+        "kebab fetch 'notes/backup.md#L12-L20' --section",
     ),
     subcommand_metavar="COMMAND …",
 )

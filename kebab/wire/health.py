@@ -129,6 +129,12 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether questions can be answered without a language model."""
     review: bool
     """Whether documents can be reviewed."""
+    watch: bool = False
+    """Whether folders can be watched for changes."""
+    warm_process: bool = False
+    """Whether a process that stays open answers later calls."""
+    translate: bool = False
+    """Whether documents can be translated."""
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):

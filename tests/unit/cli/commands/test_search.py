@@ -194,7 +194,6 @@ def test_a_pipe_gets_snippets(kebab, opened):
     assert opened[0].asked[0][1].detail == "snippets"
 
 
-
 def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):
     ran = kebab("search", "-", "-n", "1", stdin=b"word")
 
