@@ -83,7 +83,7 @@ class CommandContext:
         return loaded
 
     def warn(self, message: str, hint: str | None = None) -> None:
-        """Write a warning to stderr."""
+        """Write a warning to stderr; text has one line, so its hint is in JSON only."""
         if self.flags.machine:
             from kebab.wire.error import Warned
 
@@ -92,8 +92,7 @@ class CommandContext:
         from kebab.cli.render.width import clean
 
         canvas = self.create_canvas(self.channels.err)
-        lines = [f"{canvas.warning('warning:')} {clean(message)}"]
-        self.channels.err.write_lines([*lines, *(canvas.hint(clean(hint)) if hint else ())])
+        self.channels.err.write_lines([f"{canvas.warning('warning:')} {clean(message)}"])
 
     def find_settings(self) -> Settings | None:
         """Return the settings of this call, None when they are unusable."""
