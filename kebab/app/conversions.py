@@ -27,10 +27,13 @@ _NANO = 1_000_000_000
 
 def cite_lines(path: str, start: int, end: int) -> Citation:
     """Return the citation of lines `start` to `end` of a file."""
-    fragment = f"#L{start}" if start == end else f"#L{start}-L{end}"
-    return LineCitation(
-        path=path, uri=quote_path(path) + fragment, line=LineSpan(start=start, end=end)
-    )
+    uri = format_reference(path, start, end)
+    return LineCitation(path=path, uri=uri, line=LineSpan(start=start, end=end))
+
+
+def format_reference(name: str, first: int, last: int) -> str:
+    """Return the reference to lines `first` to `last` of a file, which `kebab fetch` takes."""
+    return quote_path(name) + (f"#L{first}" if first == last else f"#L{first}-L{last}")
 
 
 def cite_chunk(chunk: StoredChunk) -> Citation:

@@ -7,7 +7,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, quote_path
+from kebab.app.conversions import (
+    build_file_path,
+    check_freshness,
+    format_reference,
+    quote_path,
+)
 from kebab.app.fetch import (
     Selection,
     build_indexed_text,
@@ -33,7 +38,6 @@ from kebab.app.references import (
     ReferenceFinder,
     Target,
     build_lookup_fault,
-    format_reference,
 )
 from kebab.core.documents import DocumentDetail
 from kebab.text.normalize import escape_undecodable

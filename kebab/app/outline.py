@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import build_file_path, check_freshness, format_reference
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.app.fetch import count_indexed_lines, read_file, split_lines
 from kebab.app.folder_tree import (
@@ -15,7 +15,7 @@ from kebab.app.folder_tree import (
     list_tree,
 )
 from kebab.app.headings import Section, list_sections, parse_file
-from kebab.app.references import ReferenceFinder, build_lookup_fault, format_reference
+from kebab.app.references import ReferenceFinder, build_lookup_fault
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument
 from kebab.core.queries import Filters
 from kebab.text.normalize import escape_undecodable

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.app.conversions import quote_path
+from kebab.app.conversions import format_reference, quote_path
 from kebab.app.document_names import DocumentNames
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
@@ -145,11 +145,6 @@ def add_place(name: str, reading: Reading) -> str:
     if reading.lines is None:
         return name if reading.place is None else f"{quote_path(name)}#{reading.place}"
     return format_reference(name, *reading.lines)
-
-
-def format_reference(name: str, first: int, last: int) -> str:
-    """Return the reference to lines of a document."""
-    return quote_path(name) + (f"#L{first}" if first == last else f"#L{first}-L{last}")
 
 
 def build_lookup_fault(

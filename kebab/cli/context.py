@@ -180,10 +180,10 @@ class CommandContext:
 
         if isinstance(reply, NotFound):
             status = Exit.NO
-        reply = self._complete_hints(reply)
         if self.flags.machine:
             self.write_json(reply, status)
             return status
+        reply = self._complete_hints(reply)
         canvas = self.create_canvas()
         if isinstance(reply, NotFound):
             from kebab.cli.render.documents import render_not_found

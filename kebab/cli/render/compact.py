@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kebab.app.conversions import quote_path
+from kebab.app.conversions import format_reference, quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
@@ -127,18 +127,17 @@ def _render_head(block: Block, canvas: Canvas, *, absolute: bool) -> str:
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
     facts += _FRESHNESS[first.freshness]
     headings = " > ".join(map(clean, select_headings(first)))
-    reference = canvas.location(format_reference(block, absolute=absolute))
+    reference = canvas.location(format_block_reference(block, absolute=absolute))
     return f"{reference} [{facts}]" + (f" {canvas.dim(headings)}" if headings else "")
 
 
-def format_reference(block: Block, *, absolute: bool = False) -> str:
+def format_block_reference(block: Block, *, absolute: bool = False) -> str:
     """Return a reference that `kebab fetch` takes; `absolute` names the file by its whole path."""
     first = block.first
-    name = quote_path(first.file if absolute and first.file else first.doc_path)
+    name = first.file if absolute and first.file else first.doc_path
     if block.lines is None:
-        return name + first.citation.uri.removeprefix(quote_path(first.citation.path))
-    start, end = block.lines
-    return f"{name}#L{start}" + (f"-L{end}" if end > start else "")
+        return quote_path(name) + first.citation.uri.removeprefix(quote_path(first.citation.path))
+    return format_reference(name, *block.lines)
 
 
 def select_headings(hit: SearchHit) -> list[str]:
