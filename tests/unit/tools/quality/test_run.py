@@ -1,0 +1,51 @@
+import json
+
+import pytest
+
+from tools.quality.run import main
+
+NOTES = {
+    "ada.md": "# Ada\n\nAda Lovelace met Charles Babbage in London in 1833.\n",
+    "bread.md": "# Bread\n\nThe sourdough of Marta Klein rests for twelve hours in the cellar.\n",
+}
+QUESTIONS = [
+    {"id": "1", "query": "When did Ada Lovelace meet Charles Babbage?", "doc": "ada.md"},
+    {"id": "2", "query": "How long does the sourdough of Marta Klein rest?", "doc": "bread.md"},
+]
+
+
+@pytest.fixture
+def sets(tmp_path):
+    folder = tmp_path / "sets" / "notes"
+    (folder / "docs").mkdir(parents=True)
+    for name, text in NOTES.items():
+        (folder / "docs" / name).write_text(text)
+    rows = [{**row, "line_start": 3, "line_end": 3} for row in QUESTIONS]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path / "sets"
+
+
+def run(capsys, *arguments):
+    """Return the columns of the lines after the head."""
+    assert main([str(one) for one in arguments]) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+
+
+def test_a_line_has_the_figures_of_a_set(capsys, sets, tmp_path):
+    (row,) = run(capsys, sets, "--bases", tmp_path / "bases", "--modes", "lexical")
+
+    assert row[:6] == ["notes/queries", "lexical", "2", "1.000", "1.000", "1.000"]
+
+
+def test_half_of_the_documents_leave_questions_without_an_answer(capsys, sets, tmp_path):
+    out = tmp_path / "outcomes.jsonl"
+    options = ("--half", "--modes", "lexical", "--out", out)
+
+    (row,) = run(capsys, sets, "--bases", tmp_path / "bases", *options)
+
+    outcomes = [json.loads(line) for line in out.read_text().splitlines()]
+    assert row[2] == "1"
+    assert [(one["kind"], one["answerable"]) for one in outcomes] == [
+        ("own", True),
+        ("related", False),
+    ]

@@ -1,0 +1,101 @@
+"""Finds evaluation sets, reads their questions, and builds a knowledge base for each."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from kebab.app.facade import Kebab
+from kebab.config.load import load_settings
+from kebab.evals.golden import Question, read_qrels
+from kebab.wire.ingest import IngestRequest
+
+QUERY_FILES = "queries*.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A question of a set, and the documents that do not count as hits of it."""
+
+    question: Question
+    ignored: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One evaluation set."""
+
+    name: str
+    folder: Path
+
+    @property
+    def docs(self) -> Path:
+        """The folder of its documents."""
+        return self.folder / "docs"
+
+    def list_names(self) -> set[str]:
+        """Return the names of its documents."""
+        return {path.name for path in self.docs.rglob("*.md")}
+
+    def list_query_files(self) -> list[Path]:
+        """Return the files of its questions; `queries.jsonl` comes first."""
+        return sorted(self.folder.glob(QUERY_FILES), key=lambda path: (len(path.name), path.name))
+
+    def load_items(self, path: Path) -> list[Item]:
+        """Return the questions of one of these files."""
+        qrels = self.folder / "qrels.tsv"
+        judged = read_qrels(qrels) if qrels.exists() else {}
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [_build_item(json.loads(line), judged) for line in lines if line.strip()]
+
+
+def _build_item(row: dict[str, object], judged: object) -> Item:
+    """Return a question; one on a page or a section counts by its document."""
+    assert isinstance(judged, dict)
+    linked = row.get("linked_from")
+    name = str(row["id"])
+    by_lines = linked is None and name not in judged
+    lines = (int(str(row["line_start"])), int(str(row["line_end"]))) if by_lines else None
+    question = Question(
+        id=name,
+        text=str(row["query"]),
+        doc=None if name in judged else str(row["doc"]),
+        lines=lines,
+        relevant=judged.get(name, {}),
+    )
+    return Item(question=question, ignored=frozenset(map(str, linked or ())))  # type: ignore[call-overload]
+
+
+def find_sets(folder: Path) -> Iterator[DataSet]:
+    """Yield the sets in a folder and in its folders, by name."""
+    for queries in sorted(folder.glob("**/queries.jsonl")):
+        found = queries.parent
+        if (found / "docs").is_dir():
+            parts = found.relative_to(folder).parts
+            yield DataSet("-".join(parts) or found.name, found)
+
+
+def open_base(data_dir: Path, model: str) -> Kebab:
+    """Open a knowledge base with this embedding model."""
+    settings = load_settings(None)
+    embedding = replace(settings.models.embedding, model=model)
+    models = replace(settings.models, embedding=embedding)
+    settings = replace(settings, data_dir=str(data_dir), models=models)
+    return Kebab(settings, config_path=data_dir / "config.toml")
+
+
+def build_base(data_dir: Path, documents: Sequence[Path], root: Path, model: str) -> None:
+    """Ingest documents into a new knowledge base, unless it exists."""
+    if (data_dir / "complete").exists():
+        return
+    copies = data_dir / "notes"
+    for path in documents:
+        target = copies / path.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    with open_base(data_dir, model) as kebab:
+        kebab.ingest(IngestRequest(paths=[str(copies)]))
+    (data_dir / "complete").touch()
