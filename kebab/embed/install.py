@@ -103,10 +103,11 @@ class _Fetch:
             installed = self._try_sources(_list_sources(models), folder)
         if installed is not None:
             return installed
+        reasons = dict.fromkeys(f"{each.label}: {each.reason}" for each in self._failures)
         raise EmbeddingUnavailable(
             model=wanted,
-            tried=[failure.label for failure in self._failures],
-            cause="; ".join(f"{failure.label}: {failure.reason}" for failure in self._failures),
+            tried=list(dict.fromkeys(failure.label for failure in self._failures)),
+            cause="; ".join(reasons),
         )
 
     def _try_sources(

@@ -5,11 +5,13 @@ Source of the architecture: Devlin et al., 2018, https://arxiv.org/abs/1810.0480
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from kebab.embed.four_bit import CENTRE, FourBitTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 
 OPSET = 20
 IR_VERSION = 9  # the oldest that opset 20 may come with, so that older runtimes load it too
-HEADS = 12
-EPSILON = 1e-12
+Weight: TypeAlias = "NDArray[np.generic] | FourBitTable"
+"""A tensor of the encoder: plain numbers, or a matrix of 4-bit numbers."""
+
 _MASKED = -10_000.0  # added to the score of a padded position; far below any real score
 
 
@@ -44,35 +47,62 @@ class _Graph:
 class _Encoder:
     """The layers of the encoder, added to a graph one after the other."""
 
-    def __init__(self, weights: "Mapping[str, NDArray[np.generic]]") -> None:
+    def __init__(self, weights: "Mapping[str, Weight]", heads: int, epsilon: float) -> None:
         self._weights = weights
+        self._heads = heads
+        self._epsilon = epsilon
         self.hidden = int(weights["embeddings.word_embeddings.weight"].shape[1])
         self.layers = sum(name.endswith(".intermediate.dense.weight") for name in weights)
         self.graph = _Graph()
 
     def _add_weight(self, name: str) -> str:
-        return self.graph.add_constant(name, self._weights[name].astype(np.float32))
+        return self.graph.add_constant(name, self._get_matrix(name))
+
+    def _get_matrix(self, name: str) -> "NDArray[np.float32]":
+        weight = self._weights[name]
+        return weight.to_float() if isinstance(weight, FourBitTable) else weight.astype(np.float32)
 
     def _add_lookup(self, name: str, ids: str) -> str:
+        """Look up rows; a table of 4-bit numbers is stored as it is, and only rows are decoded."""
+        table = self._weights[f"{name}.weight"]
+        if isinstance(table, FourBitTable):
+            return self._add_four_bit_lookup(name, table, ids)
         return self.graph.add("Gather", f"{name}.rows", self._add_weight(f"{name}.weight"), ids)
+
+    def _add_four_bit_lookup(self, name: str, table: FourBitTable, ids: str) -> str:
+        """Gather packed rows and their scales, and decode them in full precision."""
+        add, constant = self.graph.add, self.graph.add_constant
+        packed = add("Gather", f"{name}.packed", constant(f"{name}.nibbles", table.packed), ids)
+        pairs = add("Cast", f"{name}.pairs", packed, to=TensorProto.FLOAT)
+        base = constant("nibble_base", np.array(16, np.float32))
+        high = add("Floor", f"{name}.high", add("Div", f"{name}.shifted", pairs, base))
+        low = add("Sub", f"{name}.low", pairs, add("Mul", f"{name}.cleared", high, base))
+        nibbles = add("Concat", f"{name}.values", low, high, axis=-1)
+        centre = constant("nibble_centre", np.array(CENTRE, np.float32))
+        centred = add("Sub", f"{name}.centred", nibbles, centre)
+        last = constant("last_axis", np.array([-1], np.int64))
+        scales = add("Gather", f"{name}.halves", constant(f"{name}.scales", table.scales), ids)
+        scale = add("Cast", f"{name}.scale", scales, to=TensorProto.FLOAT)
+        wide = add("Unsqueeze", f"{name}.wide", scale, last)
+        flat = constant("flat", np.array([0, 0, self.hidden], np.int64))
+        return add("Reshape", f"{name}.rows", add("Mul", f"{name}.scaled", centred, wide), flat)
 
     def _add_linear(self, name: str, value: str) -> str:
         """Multiply by a weight matrix, stored as (out, in), and add its bias."""
-        matrix = self._weights[f"{name}.weight"].astype(np.float32).T
+        matrix = self._get_matrix(f"{name}.weight").T
         weight = self.graph.add_constant(f"{name}.weight", matrix)
         product = self.graph.add("MatMul", f"{name}.product", value, weight)
         return self.graph.add("Add", f"{name}.sum", product, self._add_weight(f"{name}.bias"))
 
     def _add_norm(self, name: str, value: str) -> str:
         scale, bias = self._add_weight(f"{name}.weight"), self._add_weight(f"{name}.bias")
-        return self.graph.add(
-            "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=EPSILON
-        )
+        kind, output, epsilon = "LayerNormalization", f"{name}.norm", self._epsilon
+        return self.graph.add(kind, output, value, scale, bias, axis=-1, epsilon=epsilon)
 
     def _add_split(self, name: str, value: str, order: list[int]) -> str:
         """Split the hidden axis into heads and order the axes."""
-        each = self.hidden // HEADS
-        sizes = self.graph.add_constant("heads", np.array([0, 0, HEADS, each], np.int64))
+        shape = np.array([0, 0, self._heads, self.hidden // self._heads], np.int64)
+        sizes = self.graph.add_constant("heads", shape)
         split = self.graph.add("Reshape", f"{name}.split", value, sizes)
         return self.graph.add("Transpose", f"{name}.heads", split, perm=order)
 
@@ -110,7 +140,7 @@ class _Encoder:
         query = self._add_split(f"{name}.self.query", query, [0, 2, 1, 3])
         key = self._add_split(f"{name}.self.key", key, [0, 2, 3, 1])
         content = self._add_split(f"{name}.self.value", content, [0, 2, 1, 3])
-        root = np.sqrt(self.hidden / HEADS)
+        root = np.sqrt(self.hidden / self._heads)
         scale = self.graph.add_constant("scale", np.array(root, np.float32))
         scores = add("Div", f"{name}.scaled", add("MatMul", f"{name}.scores", query, key), scale)
         shares = add(
@@ -137,16 +167,17 @@ class _Encoder:
         return self._add_norm(f"{prefix}.output.LayerNorm", summed)
 
 
-def build_graph(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
+def build_graph(weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: float = 1e-12) -> Any:
     """Return the checked `onnx.ModelProto` of the encoder.
 
+    `heads` and the `epsilon` of layer normalisation are those of BERT's base size by default.
     Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);
     the output `last_hidden_state` is float32 of shape (batch, length, hidden).
 
     Raises:
         KeyError: A weight is missing.
     """
-    encoder = _Encoder(weights)
+    encoder = _Encoder(weights, heads, epsilon)
     mask, value = encoder.add_mask(), encoder.add_embeddings()
     for index in range(encoder.layers):
         value = encoder.add_layer(index, value, mask)

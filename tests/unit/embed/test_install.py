@@ -214,11 +214,16 @@ def test_what_a_killed_process_left_long_ago_is_swept(tmp_path, no_network):
 
 
 @pytest.mark.weights
-def test_the_package_index_gives_the_real_weights(minilm_dir):
-    assert verify_files(minilm_dir) == []
-    manifest = model_directory.read_manifest(minilm_dir)
+@pytest.mark.parametrize(
+    ("fixture", "cosine"), [("minilm_dir", 0.7553), ("e5_dir", 0.944)], ids=["minilm", "e5"]
+)
+def test_the_package_index_gives_the_real_weights(request, fixture, cosine):
+    directory = request.getfixturevalue(fixture)
+
+    assert verify_files(directory) == []
+    manifest = model_directory.read_manifest(directory)
     assert manifest is not None
-    assert manifest.cosine == pytest.approx(0.7553, abs=0.03)
+    assert manifest.cosine == pytest.approx(cosine, abs=0.03)
     assert manifest.precision == choose_precision(manifest.texts_per_second)
 
 

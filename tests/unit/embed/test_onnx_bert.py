@@ -3,14 +3,16 @@ import onnxruntime
 import pytest
 
 from kebab.embed import onnx_bert
+from kebab.embed.four_bit import parse_four_bit_table
 from tests.fakes import tiny_model
+from tests.fakes.e5s1 import pack_four_bit
 
-HEADS = onnx_bert.HEADS
+HEADS, EPSILON = 12, 1e-12
 
 
 def norm(weights, name, value):
     mean, spread = value.mean(-1, keepdims=True), value.var(-1, keepdims=True)
-    scaled = (value - mean) / np.sqrt(spread + onnx_bert.EPSILON)
+    scaled = (value - mean) / np.sqrt(spread + EPSILON)
     return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
 
@@ -82,3 +84,27 @@ def test_a_missing_weight_is_refused():
 
     with pytest.raises(KeyError, match=r"output\.dense\.bias"):
         onnx_bert.build_graph(weights)
+
+
+def encode(weights, ids, **facts):
+    graph = onnx_bert.build_graph(weights, **facts).SerializeToString()
+    return run(onnxruntime.InferenceSession(graph), [ids], [[1] * len(ids)])[0]
+
+
+def test_a_table_of_4_bit_numbers_gives_the_same_as_its_numbers():
+    weights = tiny_model.build_weights()
+    name = "embeddings.word_embeddings.weight"
+    packed = pack_four_bit(weights[name])
+    table = parse_four_bit_table(packed, *weights[name].shape)
+
+    found = encode(weights | {name: table}, [2, 5, 9, 3])
+    expected = encode(weights | {name: table.to_float()}, [2, 5, 9, 3])
+
+    assert np.allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("facts", [{"heads": 6}, {"epsilon": 0.1}])
+def test_heads_and_epsilon_are_those_of_the_model(facts):
+    weights = tiny_model.build_weights()
+
+    assert not np.allclose(encode(weights, [2, 5, 3]), encode(weights, [2, 5, 3], **facts))

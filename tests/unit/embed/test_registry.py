@@ -73,7 +73,8 @@ def test_the_scripts_of_a_model_are_distinguishable(model):
 def test_packages_are_pinned_by_version_and_hash(model):
     if model.package is not None:
         assert "==" in model.package.requirement
-        assert model.package.sha256.keys() == {"model.safetensors", "tokenizer.json"}
+        names = {path.rsplit("/", 1)[1] for path in model.package.sha256}
+        assert names == {"model.safetensors", "tokenizer.json"} or len(names) == 1
         assert all(re.fullmatch("[0-9a-f]{64}", one) for one in model.package.sha256.values())
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kebab.embed.convert import parse_safetensors
+from kebab.embed.safetensors_file import parse_safetensors
 from tests.fakes.tiny_model import build_safetensors
 
 TENSORS = {
