@@ -13,6 +13,7 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
 from kebab.rag.evidence import MAX_DOWNSHIFTS, PromptLoad, pack_evidence, reduce_load
+from kebab.rag.frame import FrameFilter, remove_frame
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
@@ -26,10 +27,13 @@ _CUT_OFF = "the answer reached its token limit"
 
 
 class StreamBuffer:
-    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more."""
+    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more.
+
+    The frame of the prompt is not passed on.
+    """
 
     def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self._pass_on = pass_on
+        self._filter = FrameFilter(pass_on)
         self._prefix = ""
         self.is_open = False
         """Whether pieces are passed on."""
@@ -40,19 +44,24 @@ class StreamBuffer:
         """Add a piece, and pass on what is no longer held."""
         self.text += piece
         if self.is_open:
-            self._pass_on(piece)
+            self._filter.append(piece)
             return
         # Case, blanks and signs are ignored, and the prefix is never longer than the word.
         letters = _SEPARATORS.sub("", piece).upper()
         self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
         if not _MARKER_WORD.startswith(self._prefix):
             self.is_open = True
-            self._pass_on(self.text)
+            self._filter.append(self.text)
+
+    def close(self) -> None:
+        """Pass on what is held, except `NOT_IN_NOTES`, after the last piece."""
+        self._filter.close()
 
     def reset(self) -> None:
         """Discard all pieces."""
         self._prefix = self.text = ""
         self.is_open = False
+        self._filter.reset()
 
 
 @dataclass(slots=True)
@@ -122,7 +131,10 @@ class ModelWriter:
         except KeyboardInterrupt:
             if not buffer.is_open:
                 raise
-            return run.build_draft(text=buffer.text, refusal=Refusal.LLM_STREAM_ABORTED)
+            return run.build_draft(
+                text=remove_frame(buffer.text), refusal=Refusal.LLM_STREAM_ABORTED
+            )
+        buffer.close()
         if prompt.is_declined(completion.text) or not completion.text.strip():
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
         return self._check(completion.text, run)

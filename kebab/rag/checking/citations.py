@@ -13,6 +13,7 @@ from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.checking.claims import extract_claims
 from kebab.rag.checking.markers import MarkedText, MarkerSpan, Span, choose_separator, parse_markers
 from kebab.rag.checking.response_cleanup import clean_response
+from kebab.rag.checking.round_markers import rewrite_round_markers
 from kebab.rag.checking.support import IndexedEvidence, select_quote
 from kebab.rag.checking.verification import ClaimCheck, WarningCode, verify_claims
 from kebab.wire.ask import AnswerWarning
@@ -91,7 +92,7 @@ def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool)
         if one.supporting:
             found += _edit_supported(marked.text, one, inner)
         elif mark:
-            found += _edit_unsupported(marked.text, one, inner)
+            found += _replace_markers(marked.text, one.claim.span, inner, UNSUPPORTED_MARK)
         index = high
     return [*found, *_remove_stray(marked.markers[index:], marked.text, valid)]
 
@@ -109,22 +110,31 @@ def _edit_supported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -
     """Yield edits that leave a claim with the markers of its supporting evidence."""
     markers = [evidence.marker for evidence in check.supporting]
     low, high = check.claim.span
-    if not inner:
-        position = _find_marker_place(text, low, high)
-        yield Edit(position, position, "".join([" ", *(f"[{marker}]" for marker in markers)]))
-    yield from _remove_markers(
-        text, low, [marker for marker in inner if marker.marker not in markers]
-    )
+    if any(marker.marker in markers for marker in inner):
+        wrong = [marker for marker in inner if marker.marker not in markers]
+        kept = {marker.start for marker in inner if marker.marker in markers}
+        for edit in _remove_markers(text, low, wrong):
+            yield _keep_blank(edit, text) if edit.end in kept else edit
+    else:
+        yield from _replace_markers(text, (low, high), inner, "".join(map("[{}]".format, markers)))
 
 
-def _edit_unsupported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -> list[Edit]:
-    """Return edits that remove the markers of a claim and mark it as unsupported."""
-    low, high = check.claim.span
-    found = list(_remove_markers(text, low, inner))
-    if inner and _count_leading(text, low, inner) < len(inner):
-        return [*found[:-1], replace(found[-1], text=f" {UNSUPPORTED_MARK}")]
-    position = _find_marker_place(text, low, high)
-    return [*found, Edit(position, position, f" {UNSUPPORTED_MARK}")]
+def _keep_blank(edit: Edit, text: str) -> Edit:
+    """Return an edit that leaves the blanks before a removed marker to the marker after it."""
+    removed = text[edit.start : edit.end]
+    return replace(edit, start=edit.end - len(removed.lstrip(" \t")))
+
+
+def _replace_markers(
+    text: str, span: Span, inner: Sequence[MarkerSpan], mark: str
+) -> Iterator[Edit]:
+    """Yield edits that write a mark instead of the markers of a claim."""
+    found = list(_remove_markers(text, span[0], inner))
+    if inner and _count_leading(text, span[0], inner) < len(inner):
+        yield from (*found[:-1], replace(found[-1], text=f" {mark}"))
+    else:
+        position = _find_marker_place(text, *span)
+        yield from (*found, Edit(position, position, f" {mark}"))
 
 
 def _remove_markers(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
@@ -195,7 +205,8 @@ def check_answer(
             `withhold` leaves the claim, because the answer is not shown.
     """
     evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
-    marked = parse_markers(clean_response(text), evidence)
+    plain = rewrite_round_markers(clean_response(text), evidence)
+    marked = parse_markers(plain, evidence)
     checks = verify_claims(extract_claims(marked), evidence)
     edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
     warnings = [*_warn_of_unknown(marked.unknown, checks)]

@@ -67,13 +67,15 @@ def _find_closing_rows(text: str, rows: list[Span], blocks: list[Span]) -> list[
 
 
 _BLANK = r"[ \t\u00a0\u3000]{0,3}"
-_NAMES = (
+MARKER_NAMES = (
     "passages?|sources?|notes?|docs?|documents?|refs?|references?|citations?|quellen?"
     "|출처|구절|지문|문서|자료|노트|발췌"
     "|出典|引用|文献|資料|资料|段落|文書"
     "|出处|出處|来源|來源|文档"
 )
-_LABEL = rf"(?:(?:(?:{_NAMES}){_BLANK}[#:.]?|[#^]){_BLANK})?"
+"""The words before the number of a passage."""
+
+_LABEL = rf"(?:(?:(?:{MARKER_NAMES}){_BLANK}[#:.]?|[#^]){_BLANK})?"
 _DASH = "[-\u2010-\u2015\u2212~\u301c\uff5e]"
 _ITEM = rf"{_LABEL}\d++(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}\d++)?"
 _BETWEEN = rf"{_BLANK}(?:[,;&\u3001\uff0c\uff1b]|and|or)?{_BLANK}"

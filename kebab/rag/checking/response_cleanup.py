@@ -1,11 +1,13 @@
 """Removes additions of models to an answer: an enclosing fence, footnotes, a list of sources.
 
+The frame of the prompt is removed too.
 Citations are built from the checked claims, so a list of sources by the model is redundant.
 """
 
 import re
 
 from kebab.rag.checking.markers import find_fenced_blocks, find_markers, is_inside
+from kebab.rag.frame import remove_frame
 
 _ENCLOSING_FENCE = re.compile(
     r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE
@@ -32,8 +34,10 @@ _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
 
 
 def clean_response(text: str) -> str:
-    """Return an answer without fence, footnotes and list of sources."""
-    return _remove_source_list(_remove_footnotes(_remove_fence(text)))
+    """Return an answer without the frame of the prompt, fence, footnotes and list of sources."""
+    unframed = remove_frame(text)
+    plain = text if unframed == text else unframed.strip()
+    return _remove_source_list(_remove_footnotes(_remove_fence(plain)))
 
 
 def _remove_fence(text: str) -> str:

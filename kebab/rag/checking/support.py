@@ -1,5 +1,6 @@
 """Decides whether evidence supports a claim, and selects the quote."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -37,6 +38,11 @@ _FEW_TERMS = 2
 _MIN_WORD_SHARE = 0.5
 _MAX_LISTED = 4
 _MAX_LISTED_CHARACTERS = 40
+
+_REFERENCE = re.compile(
+    r"\A\W*\d{1,2}[.)]\s|\b(?:passages?|지문|구절) ?\d{1,2}(?: and \d{1,2})?(?!\d)", re.IGNORECASE
+)
+"""The number of a list item or of a passage, which is no quantity."""
 
 _FACT_WEIGHT = 2.0
 """The weight of a fact relative to a key term."""
@@ -84,6 +90,7 @@ class ParsedClaim:
 
 def parse_claim(claim: str) -> ParsedClaim:
     """Parse a claim without markers."""
+    claim = _REFERENCE.sub("", claim)
     written_form = detect_written_form(claim)
     facts = extract_facts(claim, nouns=written_form.language == "de")
     words = extract_key_words(facts.words)

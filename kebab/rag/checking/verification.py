@@ -1,6 +1,6 @@
 """Verifies the claims of an answer against the evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,6 +23,8 @@ class WarningCode(StrEnum):
     """A removed marker names no passage."""
     WRONG_MARKER = "wrong_marker"
     """A removed marker names a passage that does not support its claim, while another one does."""
+    MARKER_CORRECTED = "marker_corrected"
+    """A replaced marker names a passage that does not support its claim; the new one does."""
     UNSUPPORTED_CLAIM = "unsupported_claim"
     """The cited passages do not support the claim."""
     UNCITED_CLAIM = "uncited_claim"
@@ -60,7 +62,8 @@ def verify_claims(
         parsed = parse_claim(claim.text)
         if claim.markers:
             cited = [evidence[marker] for marker in claim.markers]
-            checks.append(_verify_cited(claim, parsed, cited))
+            others = [one for one in evidence.values() if one.marker not in claim.markers]
+            checks.append(_verify_cited(claim, parsed, cited, others))
         else:
             checks.append(_verify_uncited(claim, parsed, evidence, recent))
         recent = frozenset(one.marker for one in checks[-1].supporting) or recent
@@ -68,9 +71,12 @@ def verify_claims(
 
 
 def _verify_cited(
-    claim: Claim, parsed: ParsedClaim, cited: Sequence[IndexedEvidence]
+    claim: Claim,
+    parsed: ParsedClaim,
+    cited: Sequence[IndexedEvidence],
+    others: Sequence[IndexedEvidence],
 ) -> ClaimCheck:
-    """Check whether the cited passages support a claim, each alone or together."""
+    """Check whether the cited passages support a claim, each alone or together, or another one."""
     results = [check_support(parsed, [one]) for one in cited]
     if any(result.supported for result in results):
         return _select_supporting(claim, parsed, cited, results)
@@ -78,8 +84,30 @@ def _verify_cited(
     if result.supported:
         return ClaimCheck(claim, parsed, tuple(_drop_redundant(parsed, cited)))
     marker = cited[0].marker if len(cited) == 1 else None
-    warning = _warn(claim, WarningCode.UNSUPPORTED_CLAIM, marker, result.reason or "")
+    reason = result.reason or ""
+    if right := _find_support(parsed, [(one, check_support(parsed, [one])) for one in others]):
+        message = f"replaced by [{right.marker}]: {reason}"
+        warning = _warn(claim, WarningCode.MARKER_CORRECTED, marker, message)
+        return ClaimCheck(claim, parsed, (right,), (warning,))
+    warning = _warn(claim, WarningCode.UNSUPPORTED_CLAIM, marker, reason)
     return ClaimCheck(claim, parsed, warnings=(warning,))
+
+
+def _find_support(
+    parsed: ParsedClaim,
+    results: Sequence[tuple[IndexedEvidence, SupportCheck]],
+    recent: Collection[int] = (),
+) -> IndexedEvidence | None:
+    """Return the passage that supports most of a claim, if any; among equals a recent one."""
+    # A supported result with a reason compared facts only, so the claim must have some.
+    supporting = [
+        (one, result)
+        for one, result in results
+        if result.supported and (result.reason is None or parsed.facts.count > 0)
+    ]
+    if not supporting:
+        return None
+    return max(supporting, key=lambda pair: (pair[1].share, pair[0].marker in recent))[0]
 
 
 def _select_supporting(
@@ -130,15 +158,8 @@ def _verify_uncited(
 ) -> ClaimCheck:
     """Find the passage that supports a claim without markers; among equals a recent one."""
     results = [(one, check_support(parsed, [one])) for one in evidence.values()]
-    # A supported result with a reason compared facts only, so the claim must have some.
-    supporting = [
-        (one, result)
-        for one, result in results
-        if result.supported and (result.reason is None or parsed.facts.count > 0)
-    ]
-    if supporting:
-        best = max(supporting, key=lambda pair: (pair[1].share, pair[0].marker in recent))
-        return ClaimCheck(claim, parsed, (best[0],))
+    if best := _find_support(parsed, results, recent):
+        return ClaimCheck(claim, parsed, (best,))
     message = _explain_uncited([result for _, result in results])
     warning = _warn(claim, WarningCode.UNCITED_CLAIM, None, message)
     return ClaimCheck(claim, parsed, warnings=(warning,))

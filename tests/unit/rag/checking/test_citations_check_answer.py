@@ -109,6 +109,60 @@ def test_a_wrong_marker_beside_a_right_one_is_removed():
     assert [(one.code, one.marker) for one in checked.warnings] == [("wrong_marker", 1)]
 
 
+def test_a_wrong_marker_is_replaced_by_the_marker_of_the_support():
+    checked = check_answer("Backups are kept for 30 days [1].", PASSAGES, "withhold")
+
+    assert checked.text == "Backups are kept for 30 days [2]."
+    assert (checked.supported, checked.unsupported) == (1, 0)
+    (warning,) = checked.warnings
+    assert (warning.code, warning.marker) == ("marker_corrected", 1)
+    assert warning.message == "replaced by [2]: not in passage 1: 30 days, Backups, kept"
+    assert get_warned_texts(checked) == "Backups are kept for 30 days [2]."
+    assert [one.marker for one in checked.citations] == [2]
+
+
+def test_the_blank_before_a_removed_marker_stays():
+    checked = check_answer("Backups are kept for 30 days [1, 2].", PASSAGES, "mark")
+
+    assert checked.text == "Backups are kept for 30 days [2]."
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        *("[2]", "(2)", "(Passage 2)", "(source: 2)", "[^2]", "[Passage 2]", "\u30102\u3011"),
+        *("[passage-abc [2]]", "<passage-1a2b3c4d [2]>", "(passage-1a2b3c4d [2])", "(1, 2)"),
+    ],
+)
+def test_markers_in_odd_forms_are_read(marker):
+    checked = check_answer(f"Backups are kept for 30 days {marker}.", PASSAGES, "mark")
+
+    assert checked.text == "Backups are kept for 30 days [2]."
+    assert [one.marker for one in checked.citations] == [2]
+
+
+def test_a_repeated_frame_is_removed_before_the_check():
+    text = (
+        "<passage-1a2b3c4d [2]>\nFrom: Note 2 > Keep (notes/note-2.md, lines 142-145)\n"
+        "Backups are kept for 30 days.\n</passage-1a2b3c4d>\n\nNOT_IN_NOTES\n"
+    )
+
+    checked = check_answer(text, PASSAGES, "withhold")
+
+    assert checked.text == "Backups are kept for 30 days [2]."
+    assert checked.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["According to passage 2, backups are kept for 30 days.", "4) Backups are kept for 30 days."],
+)
+def test_numbers_of_passages_and_items_are_no_quantities(text):
+    passages = (Evidence(marker=2, chunk=stored(BACKUP, title="Backups"), text=BACKUP),)
+
+    assert check_answer(text, passages, "withhold").unsupported == 0
+
+
 def test_claims_on_one_sentence_share_its_citation():
     text = "It cost 3,000,000 dollars [1]. A start takes 45 minutes [1]."
     checked = check_answer(text, PASSAGES, "mark")
@@ -154,6 +208,8 @@ def test_without_passages_every_claim_is_unsupported():
 PIECES = [
     *("A start takes 45 minutes", "It was painted", "Backups run every night", "Cats sleep"),
     *("[1]", " [2]", "[1, 9]", "\u30102\u3011", "[^1]", "[1](http://x.y)", "[unsupported]"),
+    *("(1)", " (Passage 2)", "<passage-1a2b3c4d [1]>", "</evidence-1a2b3c4d>", "[passage-abc [2]]"),
+    *("From: T (a.md, lines 1-9)", "NOT_IN_NOTES", "Use only what these passages say. "),
     *(". ", "?", ":", "\n", "\n\n", "- ", "# ", "| ", "`", "```\n", "(", ")", "[", "]"),
     *("\u202e", "\x00", "한국어 45분", "\u3002", "Sources:\n", "[1]: x\n", "50%"),
 ]
@@ -189,6 +245,7 @@ def standing(text):
     [
         *("[1]", "[", "[[1]", "a [1] ", "x [9] ", "Cats sleep. ", "1,", "100 ", '"a b" ', "May 1 "),
         *("\u202eאב [1] ", "\x00\x01[2]\x1b", "| a [1] ", "- a\n", "twenty-", "十", "Aa "),
+        *("<passage-", "From: (", "(a.md, line 1)", "NOT_IN_NOTES ", "passage-1a2b3c4d [", "(2) "),
         *("```\n", "`", "東京は首都です[1]。", "가 ", "([9])", "Sources:\n", "[^1]: a\n", "not "),
     ],
 )

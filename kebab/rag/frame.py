@@ -1,0 +1,192 @@
+"""Removes the frame of the prompt from what a model writes: tags, locations and instructions.
+
+Small models repeat parts of the prompt. A tag with a marker inside a line becomes that marker.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+
+from kebab.rag.prompt import NOT_IN_NOTES, REMINDER, RULES
+
+_NAME = r"(?:evidence|passage)"
+_TAG = (
+    rf"(?:[<\[(\uff1c\u2039\u3008][ \t]?(?P<shut>/?)[ \t]?{_NAME}-[0-9a-f]{{3,40}}(?![0-9a-z])"
+    rf"(?:[ \t]{{0,2}}\[(?P<number>\d{{1,3}})\])?(?:[ \t]?[>\])\uff1e\u203a\u3009])?"
+    rf"|(?<![\w-]){_NAME}-[0-9a-f]{{3,40}}[ \t]{{1,2}}\[(?P<bare>\d{{1,3}})\](?:[ \t]?>)?"
+    rf"|(?<![\w-]){_NAME}-(?=[a-f]{{0,7}}[0-9])[0-9a-f]{{8}}(?![\w-])>?"
+    rf"|<[ \t]?/?[ \t]?{_NAME}(?:[ \t]?\[?(?P<plain>\d{{1,3}})\]?)?[ \t]?>)"
+)
+_TAG_LINE = re.compile(rf"^[ \t>*]*(?:{_TAG}[ \t]*)(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+_ANY_TAG = re.compile(_TAG, re.IGNORECASE)
+_PARTS = "(?:e(?:n(?:ce?)?)?)?"
+_CUT_TAG = re.compile(
+    rf"(?:</?(?:evid{_PARTS}|pass(?:a(?:ge?)?)?)|[<\[]/?{_NAME}-[^>\]\n]{{0,60}})\Z", re.IGNORECASE
+)
+_LINES = r"\([^()\n]{1,160},[ \t]?lines?[ \t]\d{1,7}(?:[-\u2013]\d{1,7})?\)"
+_FROM = re.compile(rf"\b(?:From|Source)s?:[ \t]?[^\n]{{0,500}}?{_LINES}[.,:]?[ \t]*", re.IGNORECASE)
+_LOCATION_LINE = re.compile(
+    rf"^[ \t>*-]*[^\n.!?]{{1,300}} > [^\n]{{0,300}}{_LINES}[*_.:]*[ \t]*$", re.MULTILINE
+)
+_LOCATION = re.compile(r"[ \t]?(?=\([^()\n]{0,160}[./])" + _LINES)
+_FRAME_LINE = re.compile(
+    rf"^[ \t>*_-]*(?:Question:[^\n]*\?|[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
+    re.MULTILINE,
+)
+_LAST_REPLY = re.compile(
+    r"(?:(?<=[.!?\u3002)\]])[ \t]+|(?<=\0)[ \t]*)"
+    rf"[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*\s*\Z"
+)
+_SENTENCE = re.compile(r"[^\n.:?]+[.:?]*[ \t]*")
+_WORD = re.compile(r"\w+")
+_MIN_PAIRS = 4
+_MIN_SHARE = 0.6
+"""A sentence repeats the instructions when so many of its pairs of words are in them."""
+
+_LIMIT = "Answer in English, in at most words"
+_MAX_ROUNDS = 4
+
+
+def remove_frame(text: str) -> str:
+    """Return a text without tags, locations and instructions of the prompt."""
+    for _ in range(_MAX_ROUNDS):
+        cleaned = _remove_once(text)
+        if cleaned == text:
+            break
+        text = cleaned
+    return text
+
+
+def _remove_once(text: str) -> str:
+    text = _FROM.sub("", text)
+    text = _LOCATION_LINE.sub("", text)
+    text = _LOCATION.sub("", text)
+    text = _FRAME_LINE.sub("", text)
+    text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
+    text = _TAG_LINE.sub("", text)
+    text = _ANY_TAG.sub(_replace_tag, text)
+    text = _CUT_TAG.sub("", text)
+    return _LAST_REPLY.sub("", text)
+
+
+def _replace_tag(found: re.Match[str]) -> str:
+    """Return the marker of an opening tag."""
+    number = found["number"] or found["bare"] or found["plain"]
+    return f"[{number}]" if number and not found["shut"] else ""
+
+
+def _remove_instructions(line: str) -> str:
+    """Return a line without its sentences that repeat the instructions."""
+    if not _mentions_instructions(line):
+        return line
+    parts = [part for part in _SENTENCE.findall(line) if _list_pairs(part)]
+    if _repeats_instructions(parts[0], 1) and _repeats_instructions("".join(parts)):
+        return ""
+    return "".join(part for part in parts if not _repeats_instructions(part))
+
+
+def _mentions_instructions(line: str) -> bool:
+    return any(map(_repeats_instructions, (line, *_SENTENCE.findall(line))))
+
+
+def _repeats_instructions(text: str, min_pairs: int = _MIN_PAIRS) -> bool:
+    pairs = _list_pairs(text)
+    shared = sum(pair in _instruction_pairs() for pair in pairs)
+    return len(pairs) >= min_pairs and shared >= _MIN_SHARE * len(pairs)
+
+
+def _list_pairs(text: str) -> list[tuple[str, str]]:
+    words = [word.lower() for word in _WORD.findall(text) if not word.isdigit()]
+    return list(pairwise(words))
+
+
+@cache
+def _instruction_pairs() -> frozenset[tuple[str, str]]:
+    lines = f"{RULES}\n{REMINDER}\n{_LIMIT}".splitlines()
+    return frozenset(pair for line in lines for pair in _list_pairs(line))
+
+
+_OPENERS = ("From:", "Question:", NOT_IN_NOTES, "Answer in ", "All between the tags", "A marker is")
+_LINE_START = re.compile(r"[ \t>*_#-]*(?:\d{1,2}(?:[.)][ \t]*|\Z))?[*_`(]*")
+
+
+def _build_prefixes(word: str) -> str:
+    """Return a pattern for every beginning of a word."""
+    return "(?:".join(word) + ")?" * (len(word) - 1)
+
+
+_STARTS = f"{_build_prefixes('evidence')}|{_build_prefixes('passage')}"
+_UNFINISHED = re.compile(
+    rf"(?:(?<![\w-])[<\[(\uff1c]?[ \t/]{{0,2}}(?:{_STARTS}"
+    rf"|{_NAME}-[0-9a-f]{{0,40}}(?:[ \t]{{0,2}}(?:\[\d{{0,3}}\]?)?[ \t]?)?[>\])]?[ \t]{{0,3}}"
+    rf"|{_build_prefixes(NOT_IN_NOTES)}[*_`\"')\].]{{0,4}}\s{{0,3}})"
+    rf"|[<\uff1c][ \t/]{{0,2}}(?:{_NAME}[ \t]?\[?\d{{0,3}}\]?)?[ \t]?>?[ \t]{{0,3}}"
+    r"|\[|\([^()\n]{0,160})\Z",
+    re.IGNORECASE,
+)
+_INSIDE_LINE = "\0"
+_OPENER_LENGTH = 9
+_TAIL = 240
+_MAX_HELD = 1_000
+
+
+class FrameFilter:
+    """Passes on a stream of text without the frame of the prompt.
+
+    Text that may become a part of the frame is held until its line or its brackets are complete.
+
+    Args:
+        pass_on: Receives the pieces.
+    """
+
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
+        self._held = ""
+        self._is_line_start = True
+
+    def append(self, piece: str) -> None:
+        """Add a piece, and pass on what cannot be a part of the frame any more."""
+        self._held += piece
+        self._release(self._find_hold())
+
+    def close(self) -> None:
+        """Pass on what is held."""
+        self._release(len(self._held))
+
+    def reset(self) -> None:
+        """Discard what is held."""
+        self._held, self._is_line_start = "", True
+
+    def _release(self, end: int) -> None:
+        part, self._held = self._held[:end], self._held[end:]
+        if part:
+            before = "" if self._is_line_start else _INSIDE_LINE
+            self._is_line_start = part.endswith("\n")
+            if cleaned := remove_frame(before + part).removeprefix(before):
+                self._pass_on(cleaned)
+
+    def _find_hold(self) -> int:
+        """Return the position from which the text may become a part of the frame."""
+        text = self._held
+        if len(text) > _MAX_HELD:
+            return len(text)
+        line = text.rfind("\n") + 1
+        if (line or self._is_line_start) and _may_be_frame_line(text[line:]):
+            return line
+        found = _UNFINISHED.search(text, max(0, len(text) - _TAIL))
+        return found.start() if found else len(text)
+
+
+def _may_be_frame_line(line: str) -> bool:
+    """Return whether an unfinished line may become an instruction or a location."""
+    start = _LINE_START.match(line)
+    words = line[start.end() if start else 0 :].lower()
+    return any(words.startswith(one) or one.startswith(words) for one in _list_openers())
+
+
+@cache
+def _list_openers() -> tuple[str, ...]:
+    rules = (line.partition(". ")[2][:_OPENER_LENGTH] for line in RULES.splitlines())
+    first = RULES.partition("\n")[0][:_OPENER_LENGTH]
+    return tuple(one.lower() for one in (*_OPENERS, first, *rules) if one.strip())

@@ -1,0 +1,123 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.frame import FrameFilter, remove_frame
+from kebab.rag.prompt import RULES
+
+LOCATION = "From: Pump > Start (work/pump.md, lines 142-145)"
+CASES = [
+    (f"<passage-1a2b3c4d [1]>\n{LOCATION}\nIt runs.\n</passage-1a2b3c4d>", "It runs."),
+    ("<evidence-1a2b3c4d>\nIt runs.\n</evidence-1a2b3c4d>\n", "It runs."),
+    ("It runs <passage-1a2b3c4d [1]>.", "It runs [1]."),
+    ("It runs [passage-abc [1]].", "It runs [1]."),
+    ("It runs [passage [1]].", "It runs [passage [1]]."),
+    ("It runs (passage-1a2b3c4d [2]) well.", "It runs [2] well."),
+    ("As passage-1a2b3c4d [2] says, it runs.", "As [2] says, it runs."),
+    ("It runs </passage-1a2b3c4d> well.", "It runs  well."),
+    ("It runs <passage [1]>.", "It runs [1]."),
+    ("It runs [1].\n</evid", "It runs [1]."),
+    ("It runs [1].\n<passage-1a2b", "It runs [1]."),
+    (f"{LOCATION} It runs.", "It runs."),
+    ("It runs (work/pump.md, lines 142-145).", "It runs."),
+    ("Pump > Start (work/pump.md, line 3)\nIt runs.", "It runs."),
+    ("It runs [1].\n\nNOT_IN_NOTES", "It runs [1]."),
+    ("**NOT_IN_NOTES**\nIt runs [1].", "It runs [1]."),
+    ("It runs [1]. NOT_IN_NOTES.", "It runs [1]."),
+    ("Question: Does it run?\n\nIt runs [1].", "It runs [1]."),
+    (f"{RULES}\n\nIt runs [1].", "It runs [1]."),
+    ("1. Use only what these passages say. Add nothing to them.\nIt runs.", "It runs."),
+    ("It runs [1]. A marker is what stands in the opening tag of a passage.", "It runs [1]."),
+    ("Answer in English from these passages only, with a marker such as [1] after it.", ""),
+    ("Answer in Korean, in at most 110 words.", ""),
+    ("<pass<passage-1a2b>age-1a2b>It runs.", "It runs."),
+]
+KEPT = [
+    "The reply `NOT_IN_NOTES` means that no passage answers [1].",
+    "NOT_IN_NOTES means that no passage answers [1].",
+    "A passage-based plan has evidence-backed steps (all, 3 lines).",
+    "From: Bob to Ann. The question: who runs it?",
+    "Use `kubectl get <name>` and List<String> here.",
+    "```sh\n$ cat <file> | head -n 3  # (a, b)\n```",
+    "Copy numbers exactly (see a.md).",
+]
+
+
+def filter_stream(text, size):
+    seen: list[str] = []
+    stream = FrameFilter(seen.append)
+    for start in range(0, len(text), size):
+        stream.append(text[start : start + size])
+    stream.close()
+    return seen
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_the_frame_is_removed(text, expected):
+    assert remove_frame(text).strip() == expected
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_other_text_is_unchanged(text):
+    assert remove_frame(text) == text
+    assert "".join(filter_stream(text, 3)) == text
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
+@pytest.mark.parametrize("text", [text for text, _ in CASES if "<pass<" not in text])
+def test_a_stream_shows_nothing_of_the_frame(text, size):
+    shown = "".join(filter_stream(text, size))
+
+    for part in ("assage-1a", "evidence-", "lines 142", "NOT_IN", "Use only", "marker such", "</"):
+        assert part not in shown
+    assert ("It runs" in shown) is ("It runs" in text)
+
+
+def test_plain_text_is_passed_on_at_once():
+    pieces = ["Back", "ups run", " every", " night [", "1", "]."]
+    seen: list[str] = []
+    stream = FrameFilter(seen.append)
+    for piece in pieces:
+        stream.append(piece)
+
+    assert seen == ["Back", "ups run", " every", " night ", "[1", "]."]
+
+
+def test_a_reset_discards_what_is_held():
+    seen: list[str] = []
+    stream = FrameFilter(seen.append)
+    stream.append("<passage")
+    stream.reset()
+    stream.append("It runs.")
+    stream.close()
+
+    assert seen == ["It runs."]
+
+
+PIECES = [
+    "<",
+    "passage",
+    "-1a2b3c4d",
+    " [1]",
+    ">",
+    "\n",
+    "From: ",
+    "(a.md, line 3)",
+    "x ",
+    "NOT_IN_NOTES",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.integers(1, 5))
+def test_a_stream_ends_with_everything_shown_or_removed(text, size):
+    assert "".join(filter_stream(text, size)).count("x") == remove_frame(text).count("x")
+
+
+@pytest.mark.parametrize(
+    "unit", ["<passage-", "(", "From: (", "NOT_IN_NOTES ", "[", "a > ", "\n> "]
+)
+def test_hostile_text_is_filtered_completely(unit):
+    text = unit * (8_000 // len(unit))
+
+    remove_frame(text)
+    filter_stream(text, 4)
