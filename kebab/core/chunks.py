@@ -1,5 +1,6 @@
 """Declares chunks and vectors."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
@@ -12,6 +13,17 @@ if TYPE_CHECKING:
     """One unit vector, shape (dimension,)."""
     Matrix: TypeAlias = NDArray[np.float32]
     """Unit vectors in rows, shape (count, dimension)."""
+
+
+class TokenVectors(NamedTuple):
+    """The unit vectors of the tokens of a text, in rows, each computed in its context.
+
+    `spans` holds the [start, end) code points of each token. Special tokens and prefixes of the
+    model have no row.
+    """
+
+    vectors: "Matrix"
+    spans: Sequence[tuple[int, int]]
 
 
 class Chunk(NamedTuple):

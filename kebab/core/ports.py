@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kebab.core.chunks import ChunkText, KeyedScore, Matrix, PendingChunk, Vector
+    from kebab.core.chunks import (
+        ChunkText,
+        KeyedScore,
+        Matrix,
+        PendingChunk,
+        TokenVectors,
+        Vector,
+    )
     from kebab.core.documents import (
         ChunkChanges,
         DocumentRow,
         FileStamp,
         KnownDocument,
-        ParsedDocument,
         Source,
         VectorRow,
     )
-    from kebab.core.files import ScanResult, ScanRules
     from kebab.core.ids import DocId, DocNumber, Key, Keys
     from kebab.core.model_profile import ModelProfile
     from kebab.core.queries import Filters, StoredChunk, VectorState
@@ -31,53 +36,6 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds of a clock that never goes back."""
-
-
-class Parser(Protocol):
-    """Converts the bytes of one media type to text with blocks."""
-
-    @property
-    def version(self) -> str:
-        """The label that is stored with parsed documents, e.g. `markdown-v1`."""
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are not what the media type promises.
-        """
-
-
-class FileScanner(Protocol):
-    """Finds the files of a source that can be documents."""
-
-    def scan(
-        self,
-        root: str,
-        rules: ScanRules,
-        *,
-        below: str = "",
-        claimed: Mapping[str, str] | None = None,
-        tick: Callable[[], None] = ...,
-    ) -> ScanResult:
-        """Return the files of the folder `below` in `root`, sorted by path.
-
-        `claimed` gives, by absolute path, the reason for which a folder or file is skipped.
-        `tick` is called once for each folder.
-
-        Raises:
-            OSError: The folder itself cannot be listed.
-        """
-
-    def add_named_files(
-        self, found: ScanResult, root: str, paths: Iterable[str], rules: ScanRules
-    ) -> None:
-        """Add files that the user named, or the reasons why they cannot be documents."""
-
-    def find_skip_reason(
-        self, root: str, rules: ScanRules, path: str, *, folder: bool
-    ) -> str | None:
-        """Return why the rules skip an entry below the root, or None."""
 
 
 class Embedder(Protocol):
@@ -121,6 +79,9 @@ class Embedder(Protocol):
         Batches come in the cheapest order, each index exactly once. The vector of a text that is
         longer than the window is the mean of the vectors of its windows.
         """
+
+    def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
+        """Return the token vectors of each text; only the first window of a text is read."""
 
 
 class LibraryWriter(Protocol):

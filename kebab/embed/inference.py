@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import model_directory
+from kebab.embed.deadline import Deadline
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from kebab.core.chunks import Vector
+    from kebab.core.chunks import Matrix, Vector
     from kebab.embed.registry import EmbeddingModel
 
 _MAX_THREADS = 4
@@ -151,9 +152,10 @@ class InferenceSession:
                 str(path), options, providers=["CPUExecutionProvider"]
             )
 
-    def start_run(self, sequences: "Sequence[list[int]]") -> "InferenceRun":
+    def start_run(self, sequences: "Sequence[list[int]]", *, pooled: bool = True) -> "InferenceRun":
         """Start a run; its vectors can be fetched once.
 
+        With `pooled` a sequence gives one vector, otherwise a matrix with a vector for each token.
         A single sequence, or any on a single thread, runs when its vector is fetched.
 
         Raises:
@@ -164,20 +166,15 @@ class InferenceSession:
 
         options = onnxruntime.RunOptions()
         options.log_severity_level = _FATAL
+        embed = self._embed_sequence if pooled else self._embed_tokens
         if self._threads == 1 or len(sequences) == 1:
-            return InferenceRun(
-                options,
-                [partial(self._embed_sequence, sequence, options) for sequence in sequences],
-            )
+            return InferenceRun(options, [partial(embed, one, options) for one in sequences])
         # The longest go first, so that no thread ends with a long one.
         order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
         with self._translate_errors():
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
-            jobs = {
-                index: self._pool.submit(self._embed_sequence, sequences[index], options)
-                for index in order
-            }
+            jobs = {index: self._pool.submit(embed, sequences[index], options) for index in order}
         return InferenceRun(options, [jobs[index].result for index in range(len(sequences))])
 
     def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
@@ -209,6 +206,19 @@ class InferenceSession:
     def _embed_sequence(self, sequence: list[int], options: Any) -> "Vector":
         import numpy as np
 
+        hidden = self._compute_hidden_states(sequence, options)
+        if self._model.pooling == "cls":
+            return normalise(hidden[0].astype(np.float64))
+        return normalise(hidden.mean(axis=0, dtype=np.float64))
+
+    def _embed_tokens(self, sequence: list[int], options: Any) -> "Matrix":
+        """Return a unit vector for each token, special tokens included."""
+        return normalise(self._compute_hidden_states(sequence, options))
+
+    def _compute_hidden_states(self, sequence: list[int], options: Any) -> "Matrix":
+        """Return the output of the last layer, shape (tokens, dimension)."""
+        import numpy as np
+
         ids = np.array([sequence], dtype=np.int64)
         inputs = {
             "input_ids": ids,
@@ -216,15 +226,13 @@ class InferenceSession:
             "token_type_ids": np.zeros_like(ids),
         }
         feed = {name: value for name, value in inputs.items() if name in self._wanted}
-        hidden = self._runtime.run(self._outputs, feed, options)[0][0]
-        if self._model.pooling == "cls":
-            return normalise(hidden[0].astype(np.float64))
-        return normalise(hidden.mean(axis=0, dtype=np.float64))
+        hidden: Matrix = self._runtime.run(self._outputs, feed, options)[0][0]
+        return hidden
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceRun:
-    """A run in progress; each of `results` waits for a sequence and returns its vector."""
+    """A run in progress; each of `results` waits for a sequence and returns its vectors."""
 
     options: Any
     results: "Sequence[Callable[[], Vector]]"
@@ -234,67 +242,16 @@ class InferenceRun:
         self.options.terminate = True
 
 
-def normalise(vector: Any) -> "Vector":
-    """Return the vector scaled to length 1, as float32.
+def normalise(vectors: Any) -> "Vector":
+    """Return a vector, or each row of a matrix, scaled to length 1, as float32.
 
     Raises:
-        FloatingPointError: The vector is zero or not a number; the model is broken.
+        FloatingPointError: A vector is zero or not a number; the model is broken.
     """
     import numpy as np
 
-    scaled: Vector = (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
-    if not abs(float(np.linalg.norm(scaled)) - 1.0) < _ROUNDING:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: Vector = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    if not (np.abs(np.linalg.norm(scaled, axis=-1) - 1.0) < _ROUNDING).all():
         raise FloatingPointError("the vector has no direction")
     return scaled
-
-
-class Deadline:
-    """Limits each run to the same time; 0 milliseconds mean no limit.
-
-    One thread watches all runs, because a thread for each run costs a short query a tenth of its
-    time. It sleeps until the oldest run is due; runs that start meanwhile are due later.
-    """
-
-    def __init__(self, milliseconds: int) -> None:
-        self.milliseconds = milliseconds
-        self._lock = threading.Lock()
-        self._due: dict[int, tuple[float, Any]] = {}
-        self._watching = False
-
-    @contextmanager
-    def limit(self, options: Any) -> Iterator[None]:
-        """Terminate the run with these `onnxruntime.RunOptions` when the block takes too long."""
-        if not self.milliseconds:
-            yield
-            return
-        try:
-            self._register(options)
-            yield
-        finally:
-            with self._lock:
-                self._due.pop(id(options), None)
-
-    def _register(self, options: Any) -> None:
-        """Record when a run is due, and start the watching thread."""
-        with self._lock:
-            self._due[id(options)] = (time.monotonic() + self.milliseconds / 1000, options)
-            if self._watching:
-                return
-            threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
-            self._watching = True
-
-    def _watch(self) -> None:
-        while (wait := self._terminate_late_runs()) is not None:
-            time.sleep(wait)
-
-    def _terminate_late_runs(self) -> float | None:
-        """Terminate late runs; return the seconds until the next one is due, None without runs."""
-        with self._lock:
-            now = time.monotonic()
-            for key, (due, options) in list(self._due.items()):
-                if due > now:
-                    return due - now
-                options.terminate = True
-                del self._due[key]
-            self._watching = False
-            return None

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.embed import model_directory
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -33,6 +33,16 @@ def translate_tokenizer_errors(model: str, directory: str) -> Iterator[None]:
             raise
         cause = f"the tokenizer failed; {error}"
         raise EmbeddingUnavailable(model=model, tried=[directory], cause=cause) from error
+
+
+class TokenSequence(NamedTuple):
+    """One input sequence, and the [start, end) code points of its tokens by their position.
+
+    Special tokens and those of the prefix have no span.
+    """
+
+    ids: list[int]
+    spans: dict[int, tuple[int, int]]
 
 
 class ModelTokenizer:
@@ -70,6 +80,26 @@ class ModelTokenizer:
                     [[*start, *content[offset : offset + size], *tail] for offset in offsets]
                 )
         return windows
+
+    def encode_starts(self, texts: Sequence[str], prefix: str) -> list[TokenSequence]:
+        """Return the first window of each text, with the prefix and special tokens."""
+        tokenizer = self._load()
+        head, tail = self._special
+        shift, size = len(prefix), self._model.positions - len(head) - len(tail)
+        with self._translate_errors():
+            clean = [prefix + _replace_surrogates(text) for text in texts]
+            encodings = tokenizer.encode_batch(clean, add_special_tokens=False)
+        return [
+            TokenSequence(
+                [*head, *one.ids[:size], *tail],
+                {
+                    position: (max(start - shift, 0), end - shift)
+                    for position, (start, end) in enumerate(one.offsets[:size], start=len(head))
+                    if end > max(start, shift)
+                },
+            )
+            for one in encodings
+        ]
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, without special tokens."""

@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from kebab.core.chunks import TokenVectors
 from kebab.embed.inference import InferenceRun, InferenceSession, choose_thread_count, normalise
-from kebab.embed.model_tokenizer import ModelTokenizer
+from kebab.embed.model_tokenizer import ModelTokenizer, TokenSequence
 from kebab.errors.system import translate_import_errors
 from kebab.text.scripts import is_written_in
 
@@ -116,6 +117,18 @@ class OnnxEmbedder:
             for _, run in started:
                 run.stop()
 
+    def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
+        """Return the token vectors of each text; only the first window of a text is read."""
+        prefix = self._model.query_prefix if as_query else self._model.passage_prefix
+        most = self._model.window * _TOKEN_CHARS
+        found: list[TokenVectors] = []
+        for first in range(0, len(texts), _SLICE):
+            starts = [text[:most] for text in texts[first : first + _SLICE]]
+            sequences = self._tokenizer.encode_starts(starts, prefix)
+            run = self._session.start_run([one.ids for one in sequences], pooled=False)
+            found += map(_select_tokens, sequences, self._session.wait_for_vectors(run))
+        return found
+
     def _start_run(self, texts: Sequence[str], prefix: str) -> _StartedRun:
         """Cut texts into windows and start a run over them."""
         windows = self._tokenizer.split_windows(texts, prefix)
@@ -127,6 +140,11 @@ class OnnxEmbedder:
         """Return the vector of each text: the mean of its windows, weighted by their tokens."""
         vectors = iter(self._session.wait_for_vectors(run))
         return [_average_windows([(next(vectors), len(cut)) for cut in cuts]) for cuts in windows]
+
+
+def _select_tokens(sequence: TokenSequence, vectors: "Matrix") -> TokenVectors:
+    """Return the vectors of the tokens that have a span."""
+    return TokenVectors(vectors[list(sequence.spans)], list(sequence.spans.values()))
 
 
 def _average_windows(windows: "list[tuple[Vector, int]]") -> "Vector":

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
 from kebab.core.documents import DocumentRow, FileStamp, Source
+from kebab.core.file_ports import Parser
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content
-from kebab.core.ports import Parser
 from kebab.errors.catalog import UnsupportedMedia
 from kebab.ingest.job import ParserGuard
 

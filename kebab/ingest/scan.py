@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.core.documents import KnownDocument, Source, build_named_files_key
+from kebab.core.file_ports import FileScanner
 from kebab.core.files import ScanResult, ScanRules, get_suffix
-from kebab.core.ports import FileScanner, LibraryWriter
+from kebab.core.ports import LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import FileOutcome, IngestJob, ItemKind

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kebab.core.documents import KnownDocument, Source
-from kebab.core.ports import FileScanner
+from kebab.core.file_ports import FileScanner
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
 from kebab.text.normalize import escape_undecodable

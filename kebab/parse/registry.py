@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.core.ports import Parser
+from kebab.core.file_ports import Parser
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.parse.blocks import build_blocks, choose_title
 from kebab.parse.encoding import decode

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from kebab.core.chunks import TokenVectors
 from kebab.core.model_profile import (
     Answerability,
     AnswerabilityCurve,
@@ -95,6 +96,15 @@ class HashingEmbedder:
             self.embedded.extend(part)
             indexes = list(range(start, start + len(part)))
             yield indexes, np.stack([self._vector(text) for text in part])
+
+    def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
+        self.embedded.extend(texts)
+        return [self._embed_words(list(_WORD.finditer(text))[: self.window]) for text in texts]
+
+    def _embed_words(self, words: Sequence[re.Match[str]]) -> TokenVectors:
+        rows = [self._vector(word[0]) for word in words]
+        matrix = np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
+        return TokenVectors(matrix, [word.span() for word in words])
 
     def _vector(self, text: str) -> "Vector":
         total = np.zeros(self._profile.dimension, dtype=np.float64)

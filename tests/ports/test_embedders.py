@@ -133,3 +133,46 @@ def test_words_have_as_many_tokens_alone_as_in_a_text(embedder):
     for text in TEXTS:
         words = f"  {text}\n{text}".replace("\n", " ").split(" ")
         assert sum(embedder.count_tokens(words)) == embedder.count_tokens([f"  {text}\n{text}"])[0]
+
+
+def test_every_token_has_a_unit_vector_and_a_span(embedder):
+    for text, found in zip(TEXTS, embedder.embed_tokens(TEXTS), strict=True):
+        count = min(*embedder.count_tokens([text]), embedder.window)
+        assert found.vectors.shape == (count, embedder.dimension)
+        assert found.vectors.dtype == np.float32
+        assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-5)
+        assert all(0 <= start < end <= len(text) for start, end in found.spans)
+        assert len(found.spans) == count
+
+
+def test_the_span_of_a_token_is_its_place_in_the_text(embedder):
+    (found,) = embedder.embed_tokens(["the cat sleeps"])
+
+    assert list(found.spans) == [(0, 3), (4, 7), (8, 14)]
+
+
+def test_the_tokens_of_a_query_are_those_of_the_text(embedder):
+    (found,) = embedder.embed_tokens(["the cat sleeps"], as_query=True)
+
+    assert list(found.spans) == [(0, 3), (4, 7), (8, 14)]
+
+
+def test_token_vectors_depend_on_their_text_alone(embedder):
+    many = [f"{text} {number}" for number, text in enumerate(TEXTS * 5)]
+    together = embedder.embed_tokens(many)
+
+    assert len(together) == len(many)
+    for text, found in zip(many[::9], together[::9], strict=True):
+        (alone,) = embedder.embed_tokens([text])
+        assert np.array_equal(alone.vectors, found.vectors)
+
+
+def test_of_a_long_text_the_first_window_has_token_vectors(embedder):
+    (found,) = embedder.embed_tokens(["cat " * 5000])
+
+    assert embedder.window <= len(found.spans) <= embedder.window + 6
+    assert found.spans[0] == (0, 3)
+
+
+def test_no_text_has_no_token_vectors(embedder):
+    assert embedder.embed_tokens([]) == []

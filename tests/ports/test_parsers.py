@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.documents import ParsedDocument
-from kebab.core.ports import Parser
+from kebab.core.file_ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.registry import PARSERS
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kebab.core.chunks import TokenVectors
 from kebab.embed.inference import normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.system import translate_import_errors
@@ -60,3 +61,7 @@ class SyntheticEmbedder:
             part = texts[start : start + _BATCH]
             rows = np.stack([self.embed_query(text) for text in part])
             yield list(range(start, start + len(part))), rows
+
+    def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:  # noqa: ARG002 - the port tells queries from passages
+        """Return each text as one token."""
+        return [TokenVectors(self.embed_query(text)[None, :], [(0, len(text))]) for text in texts]

@@ -17,7 +17,7 @@ from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Parser
+    from kebab.core.file_ports import Parser
 
 
 class SystemClock:

@@ -24,3 +24,10 @@ def test_every_text_is_embedded_once():
 
 def test_its_version_is_the_one_it_stands_in_for():
     assert SyntheticEmbedder("fastembed-minilml6-384-v1").version == "fastembed-minilml6-384-v1"
+
+
+def test_a_text_is_one_token():
+    (found,) = SyntheticEmbedder("v").embed_tokens(["a b"])
+
+    assert found.vectors.shape == (1, 384)
+    assert found.spans == [(0, 3)]

@@ -1,7 +1,7 @@
 import threading
 from types import SimpleNamespace
 
-from kebab.embed.inference import Deadline
+from kebab.embed.deadline import Deadline
 
 SHORT, LONG = 100, 600_000
 
