@@ -26,7 +26,8 @@ from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import AnswerListener, DraftAnswer
 from kebab.rag.quotation import ScoredSentence, format_quotes
-from kebab.search.answerability import compute_coverage, compute_relative_evidence, weigh_keywords
+from kebab.search.answerability import compute_relative_evidence
+from kebab.search.coverage import compute_coverage, weigh_keywords
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 
 from kebab.core.ports import LibraryReader
-from kebab.search.answerability import QUESTION_BIGRAMS
+from kebab.search.coverage import QUESTION_BIGRAMS
 from kebab.search.lexical import quote_phrase, quote_term
 from kebab.search.query_operators import Phrase
 from kebab.search.query_parser import ParsedQuery

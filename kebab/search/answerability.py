@@ -13,15 +13,14 @@ on SQuAD 2, and so that `FAIR` loses few answerable questions; see `docs/search-
 """
 
 import math
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kebab.core.model_profile import AnswerabilityCurve
 from kebab.core.queries import Confidence, StoredChunk
+from kebab.search.coverage import compute_own_coverage, weigh_keywords
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
-from kebab.text.scripts import is_dense
 
 STRONG = 0.8
 FAIR = 0.3
@@ -34,30 +33,6 @@ _EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
 _LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
-
-_QUESTION_BIGRAMS_BY_LANGUAGE = {
-    "Korean": (
-        "얼마 마나 무엇 엇을 엇이 엇인 어디 디서 디에 언제 제인 누가 누구 구인 어떻 떻게 어떤 며칠"
-        " 나요 까요 니까 인가 가요 뭐야 은가 는가 였나 했나 한가 느냐 을까 일까"
-    ),
-    "Japanese": (
-        "何で 何が 何を 何と 何年 は何 誰が 誰で は誰 です すか ます どこ いつ だれ なに なぜ どの"
-        " どん はど のか たか たの るか はい のは"
-    ),
-    "Chinese": (
-        "什么 什麼 多少 哪里 哪裡 哪个 哪個 哪些 怎么 怎麼 怎样 为什 為什 是谁 是誰 谁是 几个 幾個"
-        " 何时 何時 是什 么是 如何"
-    ),
-}
-QUESTION_BIGRAMS = frozenset(
-    gram for grams in _QUESTION_BIGRAMS_BY_LANGUAGE.values() for gram in grams.split()
-)
-_is_hiragana = re.compile("[\u3041-\u309f]+").fullmatch
-_HIRAGANA_WEIGHT = 0.3
-"""The weight of a bigram of Hiragana alone: particles and endings, seldom a name."""
-
-_DENSE_DISCOUNT = 0.3
-"""The share of a query in bigrams that no passage repeats: they overlap word borders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +100,7 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     first = read_first_passages(candidates, passages)
     curve, keywords = _select_curve(candidates, first), weigh_keywords(rarities)
     coverage = max(
-        (compute_coverage(keywords, passages.tokenize_passage(chunk)) for chunk in first),
+        (compute_own_coverage(keywords, chunk, passages) for chunk in first),
         default=0.0,
     )
     logit = (
@@ -159,24 +134,3 @@ def _find_best_cosine(candidates: RankedCandidates, first: Sequence[StoredChunk]
     scale, cosines = candidates.model.cosine_scale, candidates.vector.scores
     shares = (scale.normalise(cosines[chunk.key]) for chunk in first if chunk.key in cosines)
     return max(shares, default=0.0)
-
-
-def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of the terms without question words, unless nothing else is left."""
-    weights = {
-        term: weight * (_HIRAGANA_WEIGHT if _is_hiragana(term) else 1.0)
-        for term, weight in rarities.items()
-        if term not in QUESTION_BIGRAMS
-    }
-    return weights or dict(rarities)
-
-
-def compute_coverage(keywords: Mapping[str, float], tokens: Collection[str]) -> float:
-    """Return the weighted share of keywords that some tokens hold, from 0 to 1.
-
-    A share of the bigrams is not expected, because no passage repeats them.
-    """
-    held = sum(weight for term, weight in keywords.items() if term in tokens)
-    dense = sum(weight for term, weight in keywords.items() if is_dense(term))
-    expected = sum(keywords.values()) - _DENSE_DISCOUNT * dense
-    return min(1.0, held / (expected or 1.0))

@@ -1,7 +1,8 @@
-"""Boosts the best candidates: document context, proximity, diversity penalty, feedback.
+"""Boosts the best candidates: context, proximity, inherited headings, diversity, feedback.
 
 Which boosts apply depends on the intent of the query. A topic is boosted by the context of its
-document, a question by the proximity of its words. Further passages of one document lose a little.
+document, a question by the proximity of its words. A short passage loses where only headings above
+it have the words. Further passages of one document lose a little.
 Relevance feedback moves the query vector of a described need towards its best passage.
 """
 
@@ -13,6 +14,7 @@ from typing import TypeAlias
 
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
+from kebab.search.coverage import compute_heading_penalty
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, QueryIntent
 from kebab.search.snippet import PassageCache
@@ -85,10 +87,21 @@ def apply_boosts(
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])
+    inherited = _compute_heading_penalty(scores, weighted, passages)
+    if inherited:
+        boosts["headings"] = inherited
+        scores = add_boost(scores, inherited)
     if step:
         boosts["spread"] = compute_diversity_penalty(select_best(scores), owners, step)
         scores = add_boost(scores, boosts["spread"])
     return {**fused, **scores}, boosts
+
+
+def _compute_heading_penalty(
+    scores: Scores, weighted: WeightedTerms, passages: PassageCache
+) -> Scores:
+    best = {key: scores[key] for key in select_best(scores)}
+    return compute_heading_penalty(best, weighted.rarities, passages)
 
 
 def select_best(scores: Scores, limit: int | None = None) -> list[Key]:

@@ -61,7 +61,8 @@ class Lift(Struct, frozen=True, kw_only=True):
 
     reason: str
     """`context`: other passages of the document match; `closeness`: the query terms are near each
-    other; `spread`: better passages of the document are ranked already."""
+    other; `headings`: a short passage has terms from the headings above its own only; `spread`:
+    better passages of the document are ranked already."""
     value: float
     """The added value."""
 
