@@ -3,21 +3,15 @@
 The score of a sentence combines three features: the share of the question's keywords in it (half
 of it counted without its headings, half with them), its cosine to the question (embedded with title
 and headings, like passages), and the score of its passage relative to the best passage. The weights
-are rounded from a fit on SQuAD 2. Share of questions whose gold answer is in one of three quoted
-sentences, in the right file and lines, with refusals counted as failures:
+are rounded from a fit on SQuAD 2. The best quote comes first.
 
-- SQuAD 2, 1,000 questions: .896 with MiniLM, .866 by words alone
-- JaQuAD, by words: .841 (the fit used no Japanese)
-
-Features that gained .003 or less over three folds of articles are left out: cues of the kind of
-question (names for `who`, numbers for `how many`), the words of neighbouring sentences, the length,
-and more than 24 sentences to embed.
+Questions that ask how to do something get the code block behind the sentence. The first sentence
+below a heading answers what the heading names.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.core.chunks import build_embed_text
@@ -25,11 +19,11 @@ from kebab.core.ports import Embedder
 from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import AnswerListener, DraftAnswer
+from kebab.rag.question_kind import QuestionKind, classify_question
 from kebab.rag.quotation import ScoredSentence, format_quotes
+from kebab.rag.quote_units import QuoteUnit, find_quote_units, is_lead_of
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.coverage import compute_coverage, weigh_keywords
-from kebab.text.layout import LayoutKind
-from kebab.text.sentences import Sentence, find_sentences
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 _WORD_WEIGHT, _COSINE_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.40, 0.25
@@ -46,33 +40,35 @@ The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
 _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
 
-_HEADING_QUALITY, _POOR_QUALITY = 0.3, 0.8
-"""Factors for a heading, and for a question, an announcement or a list of links."""
+_CODE_FACTOR = {QuestionKind.HOW_TO: 1.2}
+_OTHER_CODE_FACTOR = 0.95
+"""The factors of a sentence with its code block: how-to questions want it, others do not."""
 
-_OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
-_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
-_MIN_LETTERS = 12
-"""A sentence with links and fewer other letters and digits is a list of links."""
+_LEAD_BONUS = 0.3
+"""What the first sentence below a heading gains when the question asks what that heading is."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence with its features; `cosine` is None when the sentence cannot be embedded."""
+    """A unit with its features; `cosine` is None when it cannot be embedded."""
 
     passage: Evidence
-    sentence: Sentence
+    unit: QuoteUnit
     text: str
     passage_score: float
     word_share: float
-    quality: float
+    factor: float
+    bonus: float
     cosine: float | None = None
 
     @property
     def score(self) -> float:
-        lexical = _WORD_WEIGHT * self.word_share + _PASSAGE_WEIGHT * self.passage_score
+        score = _WORD_WEIGHT * self.word_share + _PASSAGE_WEIGHT * self.passage_score
         if self.cosine is None:
-            return lexical / (_WORD_WEIGHT + _PASSAGE_WEIGHT) * self.quality
-        return (lexical + _COSINE_WEIGHT * self.cosine) * self.quality
+            score /= _WORD_WEIGHT + _PASSAGE_WEIGHT
+        else:
+            score += _COSINE_WEIGHT * self.cosine
+        return score * self.factor + self.bonus
 
 
 def rank_sentences(
@@ -91,14 +87,12 @@ def rank_sentences(
         embedder: The embedding model of the index; without it only words count.
         limit: The most sentences.
     """
-    weights = weigh_keywords(asked)
+    asking = _Asking(weigh_keywords(asked), classify_question(question))
     best = max((passage.score for passage in passages), default=0.0)
     candidates = [
         one
         for passage in passages
-        for one in _find_candidates(
-            passage, compute_relative_evidence(passage.score, best), weights
-        )
+        for one in _find_candidates(passage, compute_relative_evidence(passage.score, best), asking)
     ]
     candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
@@ -107,27 +101,30 @@ def rank_sentences(
     return list(_select_distinct(candidates, limit))
 
 
+class _Asking(NamedTuple):
+    """The keywords of a question with their weights, and what it wants."""
+
+    weights: Mapping[str, float]
+    kind: QuestionKind
+
+
 def _find_candidates(
-    passage: Evidence, passage_score: float, weights: Mapping[str, float]
+    passage: Evidence, passage_score: float, asking: _Asking
 ) -> Iterator[_Candidate]:
     """Yield the complete sentences of a passage."""
     chunk = passage.chunk
     context = collect_all_tokens((chunk.title, *chunk.heading_path))
-    for one in find_sentences(chunk.text):
-        if passage.start <= one.start and one.end <= passage.start + len(passage.text):
-            text = chunk.text[one.start : one.end]
-            own = collect_tokens(text)
-            share = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
-            quality = _rate_form(one.kind, text)
-            yield _Candidate(passage, one, text, passage_score, share, quality)
-
-
-def _rate_form(kind: LayoutKind, text: str) -> float:
-    if kind is LayoutKind.HEADING:
-        return _HEADING_QUALITY
-    letters = sum(map(str.isalnum, _LINK.sub("", text)))
-    is_link_list = letters < _MIN_LETTERS and _LINK.search(text)
-    return _POOR_QUALITY if is_link_list or text.endswith(_OPEN_ENDS) else 1.0
+    subject = frozenset(asking.weights)
+    for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
+        text = chunk.text[unit.start : unit.end]
+        own = collect_tokens(text)
+        shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
+        factor = unit.form.value
+        if unit.has_code:
+            factor *= _CODE_FACTOR.get(asking.kind, _OTHER_CODE_FACTOR)
+        defines = asking.kind is QuestionKind.DEFINITION and is_lead_of(unit, subject)
+        bonus = _LEAD_BONUS if defines else 0.0
+        yield _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
 
 
 def _add_cosines(
@@ -155,18 +152,31 @@ def _build_embed_text(one: _Candidate) -> str:
 
 
 def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
-    selected: list[frozenset[str]] = []
+    selected: list[tuple[_Candidate, frozenset[str]]] = []
     for one in candidates:
         if len(selected) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
         tokens = collect_tokens(one.text)
-        if any(
-            len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other) for other in selected
-        ):
+        if any(_overlaps(one, other) or _is_same(tokens, words) for other, words in selected):
             continue
-        selected.append(tokens)
-        start, end, _ = one.sentence
-        yield ScoredSentence(passage=one.passage, start=start, end=end, score=min(1.0, one.score))
+        selected.append((one, tokens))
+        yield ScoredSentence(
+            passage=one.passage,
+            start=one.unit.start,
+            end=one.unit.end,
+            score=min(1.0, one.score),
+        )
+
+
+def _overlaps(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether two candidates share a part of the same chunk."""
+    if one.passage.chunk.key != other.passage.chunk.key:
+        return False
+    return one.unit.start < other.unit.end and other.unit.start < one.unit.end
+
+
+def _is_same(tokens: frozenset[str], other: frozenset[str]) -> bool:
+    return len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
+from kebab.rag.code_blocks import CodeBlock, find_code_blocks
 from kebab.rag.evidence import escape_text
 
 
@@ -34,6 +35,7 @@ _LINK = re.compile(
 )
 """A code span, a wiki link, or a link with a target or a reference."""
 
+_TICKS = re.compile("`+")
 _MAX_NESTED = 2
 """The label of a link may be an image, which is a link in itself."""
 
@@ -41,38 +43,36 @@ _MAX_NESTED = 2
 def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
     """Return the answer in Markdown, and the citation of every marker in it.
 
-    The document of the best sentence comes first. The sentences of a document keep their order,
-    and adjacent ones become one quote. Markers count from 1.
+    The best quote comes first. Adjacent sentences become one quote, with the score of the better
+    one. Code stays in a fence. Markers count from 1.
     """
-    quotes = _join_adjacent(_sort_by_document(sentences))
+    quotes = _join_adjacent(sentences)
     bullet = "- " if len(quotes) > 1 else ""
     text, supports = "", []
     for marker, quote in enumerate(quotes, start=1):
         text += ("\n" if text else "") + bullet
         start = len(text)
-        text += f"{_add_quotation_marks(_flatten(quote.text))} [{marker}]"
+        lines = _format_quote(quote.text, marker)
+        indent = " " * len(bullet)
+        text += "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])])
         supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
     return text, tuple(supports)
 
 
-def _sort_by_document(sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    document_ranks: dict[str, int] = {}
-    for one in sorted(sentences, key=lambda one: -one.score):
-        document_ranks.setdefault(one.passage.chunk.doc_id, len(document_ranks))
-
-    def sort_key(one: ScoredSentence) -> tuple[int, int, int]:
-        return document_ranks[one.passage.chunk.doc_id], one.passage.chunk.ordinal, one.start
-
-    return sorted(sentences, key=sort_key)
-
-
 def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
-    quotes: list[Quote] = []
-    for before, one in zip([None, *sentences], sentences, strict=False):
-        is_next = before is not None and _is_adjacent(before, one)
-        start = quotes.pop().start if is_next else one.start
-        quotes.append(Quote(chunk=one.passage.chunk, start=start, end=one.end))
-    return quotes
+    """Return the quotes, best first."""
+    groups: list[list[ScoredSentence]] = []
+    for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
+        if groups and _is_adjacent(groups[-1][-1], one):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    ranks = {id(one): rank for rank, one in enumerate(sentences)}
+    groups.sort(key=lambda group: min((-one.score, ranks[id(one)]) for one in group))
+    return [
+        Quote(chunk=group[0].passage.chunk, start=group[0].start, end=group[-1].end)
+        for group in groups
+    ]
 
 
 def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
@@ -80,7 +80,27 @@ def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
     chunk = one.passage.chunk
     if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
         return False
+    if find_code_blocks(before.text):
+        return False
     return _LINE_BREAK.fullmatch(chunk.text[before.end : one.start]) is not None
+
+
+def _format_quote(text: str, marker: int) -> list[str]:
+    """Return a quote with its marker as lines: prose in quotation marks, code at its end fenced."""
+    block = next(reversed(find_code_blocks(text)), None)
+    prose = _flatten(text[: block.start] if block else text)
+    if block is None:
+        return [f"{_add_quotation_marks(prose)} [{marker}]"]
+    if not prose:
+        return [*_fence_code(block), f"[{marker}]"]
+    return [f"{_add_quotation_marks(prose)} [{marker}]", "", *_fence_code(block)]
+
+
+def _fence_code(block: CodeBlock) -> list[str]:
+    """Return code in a fence that is longer than any in it."""
+    ticks = max(map(len, _TICKS.findall(block.code)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return [fence + block.language, *escape_text(block.code).split("\n"), fence]
 
 
 def drop_link_targets(line: str) -> str:

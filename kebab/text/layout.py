@@ -21,6 +21,12 @@ _RULE = re.compile(r"[ \t]*(?:[-=_*~|:+.][ \t]*){2,}$")
 _COMMENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
 """A line that holds only comments and commands of page generators."""
 
+_LABEL = re.compile(
+    r"[ \t]*(?:\([\w.:/-]+\)=|\.\.[ \t]+_[^\n]+:|\{#[^{}\s]+\}"
+    r"|<a[ \t][^<>]*>(?:[ \t]*</a>)?)[ \t]*$"
+)
+"""A line that holds only the label of the text below it: `(name)=`, `.. _name:`, `{#name}`."""
+
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
 _TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)*$")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
@@ -32,6 +38,8 @@ _MAX_WRAP = 120
 _MIN_WRAP = 40
 _SHORT = 0.7
 """A line that is shorter than this share of the widest, next word included, ends on purpose."""
+
+_WITHOUT_CONTENT = (_RULE, _UNDERLINE, _COMMENT, _LABEL)
 
 _FIRST_DENSE = "\u0e00"
 """From here on scripts have no capitals, or no blanks, that mark the start of a sentence."""
@@ -131,7 +139,7 @@ def _parse_line(text: str, start: int, end: int) -> _Line:
     content_start = quoted.end() if quoted else start
     depth = quoted[0].count(">") if quoted else 0
     content = text[content_start:end]
-    if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _COMMENT)):
+    if not content.strip() or any(one.match(content) for one in _WITHOUT_CONTENT):
         return _Line(start, end, end, None, depth)
     for pattern, kind in ((_HEADING, LayoutKind.HEADING), (_ITEM, LayoutKind.ITEM)):
         if sign := pattern.match(text, content_start, end):
@@ -167,7 +175,7 @@ def _split_group(plain: str, group: list[_Line]) -> Iterator[LayoutBlock]:
     if kind is LayoutKind.CODE:
         yield LayoutBlock(group[0].start, group[-1].end, kind)
         return
-    widest = max(_measure_width(plain[line.content : line.end]) for line in group)
+    widest = max(measure_width(plain[line.content : line.end]) for line in group)
     start = group[0].start
     for before, line in pairwise(group):
         if _ends_sentence(
@@ -188,11 +196,11 @@ def _ends_sentence(before: str, after: str, widest: int) -> bool:
     begins = word[0].isupper() or word[0].isdigit()
     open_ = before.rstrip().endswith((",", ";")) or before.rstrip()[-1:] >= _FIRST_DENSE
     return (
-        begins and not open_ and _measure_width(before) + 1 + _measure_width(word) < widest * _SHORT
+        begins and not open_ and measure_width(before) + 1 + measure_width(word) < widest * _SHORT
     )
 
 
-def _measure_width(line: str) -> int:
+def measure_width(line: str) -> int:
     """Return how many columns a line takes in a terminal."""
     if line.isascii():
         return len(line)

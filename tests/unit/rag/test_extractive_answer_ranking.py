@@ -62,7 +62,7 @@ class Meaning:
 
 
 def test_the_sentence_with_the_keywords_comes_first():
-    text = "Backups run at two. A restore reads the snapshot. Disks are labelled."
+    text = "Backups run at two o'clock. A restore reads the snapshot. The disks are labelled."
     assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]
 
 
@@ -122,7 +122,7 @@ def test_the_limit_is_respected():
 
 
 def test_cosines_find_sentences_in_other_words():
-    text = "A restore of the cellar. Bringing data back takes an hour."
+    text = "A restore of the whole cellar. Bringing data back takes an hour."
     near = Meaning("Bringing")
     assert texts([passage(text, title="Title")], {"restor": 1.0, "zebra": 5.0}, near, 1) == [
         "Bringing data back takes an hour."
@@ -146,16 +146,15 @@ def test_the_score_combines_words_cosine_and_passage_score():
 
 def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
     near = Meaning("snapshot", unknown="\u3042")
-    text = "A restore of a snapshot \u3042. Nothing of it."
+    text = "A restore of a snapshot \u3042. Nothing is known of all that."
     assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot \u3042."]
-    assert near.seen == ["Nothing of it."]
+    assert near.seen == ["Nothing is known of all that."]
 
 
 def test_a_question_in_an_unsupported_script_is_not_embedded():
     near = Meaning("Disks", unknown="snapshot")
-    assert texts([passage("Disks are labelled. A restore.")], embedder=near, limit=1) == [
-        "A restore."
-    ]
+    text = "The disks are all labelled. A restore of all the files."
+    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of all the files."]
     assert near.seen == []
 
 
@@ -182,3 +181,38 @@ def test_any_embedder_works():
     text = "A restore reads the snapshot. Disks are labelled."
     found = texts([replace(passage(text), score=0.5)], embedder=HashingEmbedder(), limit=1)
     assert found == ["A restore reads the snapshot."]
+
+
+def test_a_how_to_question_gets_the_code_of_the_instruction():
+    note = (
+        "Restore a snapshot with this:\n\n```sh\ntool restore\n```\n\nA restore of a snapshot ends."
+    )
+    question = "how do I restore a snapshot"
+    (one,) = rank_sentences(question, [passage(note)], ASKED, None, 1)
+    assert one.text == "Restore a snapshot with this:\n\n```sh\ntool restore\n```"
+
+
+def test_a_sentence_and_the_same_sentence_with_its_code_are_not_both_quoted():
+    note = "A restore reads the snapshot.\n\n```sh\ntool restore\n```\n"
+    assert texts([passage(note)]) == ["A restore reads the snapshot."]
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Snapshot", "What is a snapshot?"),
+        ("What is a snapshot?", "What is a snapshot?"),
+        ("Snapshot", "Was ist ein Snapshot?"),
+    ],
+)
+def test_the_lead_of_the_page_answers_what_something_is(title, question):
+    lead = passage("A frozen copy of the disk at one time.", title=title, score=0.6)
+    other = passage("A snapshot is used by a restore, which reads the snapshot.", 2, 0.9)
+    (one,) = rank_sentences(question, [other, lead], {"snapshot": 3.0}, None, 1)
+    assert one.text == "A frozen copy of the disk at one time."
+
+
+def test_the_lead_of_a_section_answers_what_its_heading_names():
+    note = "Much is said before it all.\n\n## Snapshot\n\nA frozen copy of one disk.\n"
+    found = rank_sentences("what is a snapshot", [passage(note)], {"snapshot": 3.0}, None, 1)
+    assert [one.text for one in found] == ["A frozen copy of one disk."]

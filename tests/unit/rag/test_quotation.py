@@ -40,22 +40,69 @@ def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
         assert text[start:end] == f'"{one.quote.text}" [{one.marker}]'
 
 
-def test_the_best_document_comes_first_and_keeps_its_order():
+def test_the_best_quote_comes_first_and_equal_ones_keep_their_order():
     note = {"doc_id": "a" * 32}
     later = make_sentences("Zeta late.", 0, key=3, ordinal=2, score=0.9, **note)
     early = make_sentences("Alpha early.", 0, key=4, ordinal=1, score=0.2, **note)
     other = make_sentences("Other one.", 0, key=5, score=0.6)
-    text, _ = format_quotes([*other, *later, *early])
-    assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
+    same = make_sentences("Same score.", 0, key=2, score=0.6)
+    text, _ = format_quotes([*early, *other, *later, *same])
+    assert text == (
+        '- "Zeta late." [1]\n- "Other one." [2]\n- "Same score." [3]\n- "Alpha early." [4]'
+    )
 
 
-def test_adjacent_sentences_are_one_quote():
+def test_adjacent_sentences_are_one_quote_with_the_better_score():
+    note = "A first line\nthat wraps. It goes on.\n\nA new one."
     text, supports = format_quotes(
-        make_sentences("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0)
+        [
+            *make_sentences(note, 1, score=0.8),
+            *make_sentences(note, 2, score=0.6),
+            *make_sentences(note, 0, score=0.4),
+        ]
     )
     assert text == '- "A first line that wraps. It goes on." [1]\n- "A new one." [2]'
     assert supports[0].quote.text == "A first line\nthat wraps. It goes on."
     assert supports[0].quote.lines == (1, 2)
+
+
+def quote_whole(*notes):
+    """Return the answer that quotes whole notes, and its citations."""
+    return format_quotes(
+        [
+            ScoredSentence(
+                passage=Evidence(marker=key, chunk=stored(note, key), text=note),
+                start=0,
+                end=len(note),
+                score=1 / key,
+            )
+            for key, note in enumerate(notes, start=1)
+        ]
+    )
+
+
+def test_code_behind_a_sentence_stays_in_its_fence():
+    note = "Install it *now*:\n\n```sh\npip install x\n\nx[1] --init\n```"
+    text, (support,) = quote_whole(note)
+    assert text == '"Install it *now*:" [1]\n\n```sh\npip install x\n\nx[1] --init\n```'
+    assert support.quote.text == note
+    assert support.quote.lines == (1, 7)
+    assert support.spans == ((0, len(text)),)
+
+
+def test_code_in_a_list_of_quotes_belongs_to_its_item():
+    text, supports = quote_whole("Run:\n```sh\na\n\nb\n```", "Another one.")
+    assert text == '- "Run:" [1]\n\n  ```sh\n  a\n\n  b\n  ```\n- "Another one." [2]'
+    assert [text[start:end][-3:] for one in supports for start, end in one.spans] == ["```", "[2]"]
+
+
+def test_code_alone_is_followed_by_its_marker():
+    assert quote_whole("~~~\nx = '```'\n~~~")[0] == "````\nx = '```'\n````\n[1]"
+
+
+def test_indented_code_is_shown_in_a_fence():
+    note = "Run it::\n\n    x --all\n      y"
+    assert quote_whole(note)[0] == '"Run it::" [1]\n\n```\nx --all\n  y\n```'
 
 
 @pytest.mark.parametrize(

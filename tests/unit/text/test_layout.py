@@ -36,3 +36,8 @@ def test_the_row_that_heads_a_table_is_a_heading():
         LayoutKind.HEADING,
         LayoutKind.ROW,
     ]
+
+
+def test_labels_are_no_content():
+    text = "(serve-configure)=\n.. _serve:\n{#serve}\n<a name='serve'></a>\nThe text (of it) = all."
+    assert kinds(text) == [(LayoutKind.PROSE, "The text (of it) = all.")]
