@@ -1,63 +1,24 @@
 """Checks an answer against its evidence, corrects its markers and builds its citations."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Literal
 
 from msgspec import structs
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.checking.claims import extract_claims
+from kebab.rag.checking.code_blocks import CodeCheck, verify_blocks
+from kebab.rag.checking.code_edits import edit_block, edit_comments
+from kebab.rag.checking.edited_text import Edit, EditedText
 from kebab.rag.checking.markers import MarkedText, MarkerSpan, Span, choose_separator, parse_markers
 from kebab.rag.checking.response_cleanup import clean_response
 from kebab.rag.checking.round_markers import rewrite_round_markers
-from kebab.rag.checking.support import IndexedEvidence, select_quote
+from kebab.rag.checking.support import IndexedEvidence
 from kebab.rag.checking.verification import ClaimCheck, WarningCode, verify_claims
 from kebab.wire.ask import AnswerWarning
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replaces [start, end) of a text; an empty range inserts."""
-
-    start: int
-    end: int
-    text: str = ""
-
-
-class EditedText:
-    """A text after edits that do not overlap.
-
-    Args:
-        text: The original text.
-        edits: The edits; two insertions at one position keep their order.
-    """
-
-    def __init__(self, text: str, edits: Iterable[Edit]) -> None:
-        ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-        parts: list[str] = []
-        position = 0
-        for edit in ordered:
-            parts += (text[position : edit.start], edit.text)
-            position = edit.end
-        self.text = "".join([*parts, text[position:]])
-        self._ends = [edit.end for edit in ordered]
-        growth = (len(edit.text) - (edit.end - edit.start) for edit in ordered)
-        self._shifts = [0, *accumulate(growth)]
-
-    def map_span(self, span: Span) -> Span:
-        """Return the new position of a span whose ends are not inside an edit.
-
-        Text inserted at its end belongs to the span, text inserted at its start does not.
-        """
-        start, end = (
-            position + self._shifts[bisect_right(self._ends, position)] for position in span
-        )
-        return start, end
-
 
 UNSUPPORTED_MARK = "[unsupported]"
 """Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
@@ -73,7 +34,9 @@ _BLANKS = 8
 _word = re.compile(r"[^\W_]").search
 
 
-def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool) -> list[Edit]:
+def build_edits(
+    marked: MarkedText, checks: Sequence[ClaimCheck | CodeCheck], *, mark: bool
+) -> list[Edit]:
     """Build the edits that remove wrong markers and add missing ones.
 
     Args:
@@ -89,7 +52,10 @@ def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool)
         low, high = (bisect_left(starts, position) for position in one.claim.span)
         found += _remove_stray(marked.markers[index:low], marked.text, valid)
         inner = marked.markers[low:high]
-        if one.supporting:
+        if isinstance(one, CodeCheck):
+            found += edit_block(marked.text, one, inner, UNSUPPORTED_MARK if mark else None)
+            found += edit_comments(one, UNSUPPORTED_MARK)
+        elif one.supporting:
             found += _edit_supported(marked.text, one, inner)
         elif mark:
             found += _replace_markers(marked.text, one.claim.span, inner, UNSUPPORTED_MARK)
@@ -207,7 +173,9 @@ def check_answer(
     evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
     plain = rewrite_round_markers(clean_response(text), evidence)
     marked = parse_markers(plain, evidence)
-    checks = verify_claims(extract_claims(marked), evidence)
+    sentences = verify_claims(extract_claims(marked), evidence)
+    checks: list[ClaimCheck | CodeCheck] = [*sentences, *verify_blocks(marked, sentences, evidence)]
+    checks.sort(key=lambda check: check.claim.start)
     edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
     warnings = [*_warn_of_unknown(marked.unknown, checks)]
     warnings += [warning for one in checks for warning in one.warnings]
@@ -228,12 +196,14 @@ def check_answer(
     )
 
 
-def _cite(checks: Sequence[ClaimCheck], edited: EditedText) -> Iterator[SupportingQuote]:
+def _cite(
+    checks: Sequence[ClaimCheck | CodeCheck], edited: EditedText
+) -> Iterator[SupportingQuote]:
     """Yield each quote once with all claims that it supports, by marker and position."""
     found: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
     for one in checks:
         for evidence in one.supporting:
-            quote = select_quote(one.parsed, evidence)
+            quote = one.select_quote(evidence)
             key = (evidence.marker, quote.start, quote.end)
             found.setdefault(key, (quote, []))[1].append(edited.map_span(one.claim.span))
     for (marker, _, _), (quote, spans) in sorted(found.items()):
@@ -241,7 +211,7 @@ def _cite(checks: Sequence[ClaimCheck], edited: EditedText) -> Iterator[Supporti
 
 
 def _warn_of_unknown(
-    unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck]
+    unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck | CodeCheck]
 ) -> Iterator[AnswerWarning]:
     """Yield a warning for each marker of an unknown passage, with the claim that contained it."""
     index = 0

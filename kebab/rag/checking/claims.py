@@ -9,13 +9,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kebab.rag.checking.fences import find_fences
 from kebab.rag.checking.key_terms import extract_key_terms
 from kebab.rag.checking.markers import (
     MarkedText,
     MarkerSpan,
     Span,
     cut_markers,
-    find_fenced_blocks,
     is_inside,
 )
 from kebab.text.layout import LayoutKind, build_layout
@@ -88,14 +88,15 @@ def _has_content(words: str) -> bool:
 def _find_sentences(marked: MarkedText) -> Iterator[_Segment]:
     """Yield the sentences with the markers after them."""
     starts = [marker.start for marker in marked.markers]
-    for start, end in _move_leading_markers(marked, _find_prose(marked.text), starts):
+    for start, end in _move_leading_markers(marked, _find_prose(marked), starts):
         inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
         yield _Segment(start, end, inner)
 
 
-def _find_prose(text: str) -> list[Span]:
+def _find_prose(marked: MarkedText) -> list[Span]:
     """Return the sentences outside of headings and code; split long sentences are joined."""
-    code = find_fenced_blocks(text)
+    text = marked.text
+    code = [fence.span for fence in find_fences(marked)]
     blocks = [block for block in build_layout(text).blocks if block.kind is LayoutKind.HEADING]
     headings = [(block.start, block.end) for block in blocks]
     found: list[Span] = []

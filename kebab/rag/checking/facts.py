@@ -3,7 +3,10 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+from kebab.rag.checking.code_index import CodeIndex
+from kebab.rag.checking.code_lines import Code, parse_code
 from kebab.rag.checking.markers import Span, is_inside
 from kebab.rag.checking.names import Name, NameIndex, find_names
 from kebab.rag.checking.quantities import Quantity, QuantityIndex, find_quantities, normalize_number
@@ -143,11 +146,12 @@ class Facts:
     dates: tuple[tuple[Date, ...], ...]
     names: tuple[Name, ...]
     quotations: tuple[str, ...]
+    code: tuple[Code, ...]
 
     @property
     def count(self) -> int:
         """The number of facts."""
-        return sum(map(len, (self.quantities, self.dates, self.names, self.quotations)))
+        return sum(map(len, (self.quantities, self.dates, self.names, self.quotations, self.code)))
 
 
 def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
@@ -158,17 +162,24 @@ def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
         nouns: Whether its language capitalises every noun.
     """
     text = normalize_punctuation(claim)
-    dates = find_dates(text)
+    prose = normalize_punctuation(_CODE.sub(_blank_code, claim))
+    dates = find_dates(prose)
     spans = [(date[0].start, date[0].end) for date in dates]
-    names = [one for one in find_names(text, nouns=nouns) if not is_inside(spans, one.start)]
-    code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
+    names = [one for one in find_names(prose, nouns=nouns) if not is_inside(spans, one.start)]
+    code = [parse_code(one[1]) for one in _CODE.finditer(claim)]
     taken = spans + [(name.start, name.end) for name in names if any(map(str.isdigit, name.text))]
-    rest = blank_spans(text, _drop_overlaps(taken))
+    rest = blank_spans(prose, _drop_overlaps(taken))
     quantities = tuple(one for one in find_quantities(rest) if one.sure)
     measured = spans + [(quantity.start, quantity.end) for quantity in quantities]
     words = blank_spans(text, _drop_overlaps(measured))
-    quotations = tuple(find_quotations(claim))
-    return Facts(text, words, quantities, tuple(dates), (*names, *code), quotations)
+    quotations = tuple(find_quotations(prose))
+    code = [one for one in code if one.lines]
+    return Facts(text, words, quantities, tuple(dates), tuple(names), quotations, tuple(code))
+
+
+def _blank_code(found: re.Match[str]) -> str:
+    """Return a span of code with blanks instead of its text, as long as when normalized."""
+    return f"`{' ' * len(normalize_punctuation(found[1]))}`"
 
 
 class FactIndex:
@@ -181,6 +192,7 @@ class FactIndex:
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
         plain = normalize_punctuation(text)
+        self._text = text
         self._folded = fold_text(text)
         self._names = NameIndex(plain, tokens)
         dates = find_dates(plain)
@@ -190,6 +202,11 @@ class FactIndex:
         for one in self._dates:
             if one.year is not None:
                 self._quantities.add(normalize_number(str(one.year)))
+
+    @cached_property
+    def code(self) -> CodeIndex:
+        """The code tokens."""
+        return CodeIndex(self._text)
 
     def find_missing(self, claimed: Facts) -> Iterator[str]:
         """Yield the facts of a claim that the passage lacks, as the claim words them."""
@@ -203,6 +220,8 @@ class FactIndex:
         yield from (
             name.text[:_MAX_SHOWN] for name in claimed.names if not self._names.contains(name)
         )
+        for code in claimed.code:
+            yield from (part[:_MAX_SHOWN] for part in self.code.find_missing(code))
         for quotation in claimed.quotations:
             if not is_verbatim(quotation, self._folded):
                 yield f'"{quotation[:_MAX_SHOWN]}"'

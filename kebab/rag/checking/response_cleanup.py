@@ -12,6 +12,12 @@ from kebab.rag.frame import remove_frame
 _ENCLOSING_FENCE = re.compile(
     r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE
 )
+_MARKED_FENCE = re.compile(
+    r"^(?P<fence>(?P<indent>[ \t>]*)(?:`{3,}|~{3,}))[ \t]+(?P<markers>(?:\[\d{1,3}\][ \t]*)+)$",
+    re.MULTILINE,
+)
+"""Markers on the line that closes a block, which does not close it therefore."""
+
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[(?P<note>\^?)[^\[\]\n]{1,40}\]:[ \t]*", re.MULTILINE)
 _NUMBERED_FOOTNOTE = re.compile(r"[ \t]{0,3}\[\^?(?:\d{1,9}|[^\[\]\n]{1,20} \d{1,3})\]:")
 _LIST_TITLES = (
@@ -37,6 +43,7 @@ def clean_response(text: str) -> str:
     """Return an answer without the frame of the prompt, fence, footnotes and list of sources."""
     unframed = remove_frame(text)
     plain = text if unframed == text else unframed.strip()
+    plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
     return _remove_source_list(_remove_footnotes(_remove_fence(plain)))
 
 

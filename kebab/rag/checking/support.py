@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kebab.core.answers import Evidence, Quote
+from kebab.rag.checking.code_index import CodeIndex
+from kebab.rag.checking.code_lines import Code
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
 from kebab.rag.checking.key_terms import compute_bigram_share, extract_key_words
 from kebab.rag.checking.negation import (
@@ -109,6 +111,7 @@ class IndexedEvidence:
         chunk = passage.chunk
         whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
         self.passage = passage
+        self.whole = whole
         self.marker = passage.marker
         self.tokens = frozenset(tokenize(normalize_punctuation(whole)))
         self.spans = find_sentence_spans(passage.text) or [(0, len(passage.text))]
@@ -122,6 +125,19 @@ class IndexedEvidence:
     def find_missing(self, claimed: Facts) -> list[str]:
         """Return the facts of a claim that the passage lacks."""
         return list(self._facts.find_missing(claimed))
+
+    def find_missing_code(self, code: Code) -> list[str]:
+        """Return the parts of code that the passage lacks."""
+        return self._facts.code.find_missing(code)
+
+    def count_code(self, code: Code) -> list[int]:
+        """Return for each line of the passage how many parts of code it contains."""
+        return CodeIndex(self.passage.text).count_found(code)
+
+    def join_code(self, code: str) -> "IndexedEvidence":
+        """Return the passage with code of an answer after it."""
+        text = f"{self.passage.text}\n{code}"
+        return IndexedEvidence(replace(self.passage, text=text))
 
     def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
         """Return the facts of a claim that the sentence with this index lacks."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kebab.core.answers import Quote
 from kebab.rag.checking.claims import Claim
 from kebab.rag.checking.support import (
     IndexedEvidence,
@@ -12,6 +13,7 @@ from kebab.rag.checking.support import (
     check_support,
     format_missing,
     parse_claim,
+    select_quote,
 )
 from kebab.wire.ask import AnswerWarning
 
@@ -29,6 +31,10 @@ class WarningCode(StrEnum):
     """The cited passages do not support the claim."""
     UNCITED_CLAIM = "uncited_claim"
     """A claim has no marker, and no passage supports it."""
+    UNSUPPORTED_CODE = "unsupported_code"
+    """No passage contains all commands, flags, names and numbers of a block of code."""
+    UNSUPPORTED_COMMENT = "unsupported_comment"
+    """The passages do not support a comment in a supported block of code."""
     NO_CLAIM = "no_claim"
     """The answer contains no claim, only for example a heading or a question."""
 
@@ -45,6 +51,10 @@ class ClaimCheck:
     parsed: ParsedClaim
     supporting: tuple[IndexedEvidence, ...] = ()
     warnings: tuple[AnswerWarning, ...] = ()
+
+    def select_quote(self, evidence: IndexedEvidence) -> Quote:
+        """Return the part of a passage that contains most of the claim."""
+        return select_quote(self.parsed, evidence)
 
 
 def verify_claims(

@@ -1,8 +1,9 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.citations import UNSUPPORTED_MARK, EditedText, build_edits
+from kebab.rag.checking.citations import UNSUPPORTED_MARK, build_edits
 from kebab.rag.checking.claims import extract_claims
+from kebab.rag.checking.edited_text import EditedText
 from kebab.rag.checking.markers import parse_markers
 from kebab.rag.checking.support import IndexedEvidence
 from kebab.rag.checking.verification import verify_claims

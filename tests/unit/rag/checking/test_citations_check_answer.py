@@ -210,7 +210,23 @@ PIECES = [
     *("[1]", " [2]", "[1, 9]", "\u30102\u3011", "[^1]", "[1](http://x.y)", "[unsupported]"),
     *("(1)", " (Passage 2)", "<passage-1a2b3c4d [1]>", "</evidence-1a2b3c4d>", "[passage-abc [2]]"),
     *("From: T (a.md, lines 1-9)", "NOT_IN_NOTES", "Use only what these passages say. "),
-    *(". ", "?", ":", "\n", "\n\n", "- ", "# ", "| ", "`", "```\n", "(", ")", "[", "]"),
+    *(
+        ". ",
+        "?",
+        ":",
+        "\n",
+        "\n\n",
+        "- ",
+        "# ",
+        "| ",
+        "`",
+        "```\n",
+        "\n```sh\nrestic -x",
+        "(",
+        ")",
+        "[",
+        "]",
+    ),
     *("\u202e", "\x00", "한국어 45분", "\u3002", "Sources:\n", "[1]: x\n", "50%"),
 ]
 ANSWERS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
@@ -227,7 +243,8 @@ def test_every_checked_answer_keeps_its_invariants(text, policy):
         assert one.quote.text in one.quote.chunk.text
         assert all(0 <= start < end <= len(checked.text) for start, end in one.spans)
         assert all(low[1] <= high[0] for low, high in pairwise(one.spans))
-        assert all(f"[{one.marker}]" in checked.text[slice(*span)] for span in one.spans)
+        cited = [checked.text[slice(*span)] for span in one.spans]
+        assert all(f"[{one.marker}]" in part or "```" in part for part in cited)
     for warning in checked.warnings:
         assert warning.span is None or 0 <= warning.span[0] <= warning.span[1] <= len(checked.text)
     if policy == "mark" or not checked.unsupported:

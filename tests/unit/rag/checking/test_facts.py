@@ -42,7 +42,7 @@ def test_facts_of_the_passage_are_not_missing(claim):
         ("It took 45 minutes and 7 people.", ["45 minutes", "7 people"]),
         ("It stands in Munich.", ["Munich"]),
         ('It is called "Südwind".', ['"Südwind"']),
-        ("Use `restic prune`.", ["restic prune"]),
+        ("Use `restic prune`.", ["prune"]),
         ("See log-2025-03-12.md.", ["2025-03-12", "log-2025-03-12.md"]),
     ],
 )

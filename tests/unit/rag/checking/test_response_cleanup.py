@@ -39,3 +39,9 @@ def test_fences_footnotes_and_source_lists_are_removed_and_the_answer_stays(text
 @pytest.mark.parametrize("unit", ["[1]: a\n", "sources:\n", "[^1]: ", "```\n", "    [^1]:\n"])
 def test_hostile_text_is_cleaned_completely(unit):
     assert len(clean_response(unit * 20_000)) <= len(unit) * 20_000
+
+
+def test_markers_on_the_closing_line_of_a_block_move_below_it():
+    assert (
+        clean_response("  ```\n  ls\n  ``` [1][2]\nNext.") == "  ```\n  ls\n  ```\n  [1][2]\nNext."
+    )

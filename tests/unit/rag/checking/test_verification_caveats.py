@@ -8,5 +8,7 @@ def test_the_warning_codes_are_stable():
         "marker_corrected",
         "unsupported_claim",
         "uncited_claim",
+        "unsupported_code",
+        "unsupported_comment",
         "no_claim",
     ]

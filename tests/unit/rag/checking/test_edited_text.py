@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.citations import Edit, EditedText
+from kebab.rag.checking.edited_text import Edit, EditedText
 
 
 def test_edits_change_their_spans_and_shift_the_rest():

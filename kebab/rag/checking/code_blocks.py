@@ -1,0 +1,278 @@
+"""Verifies each fenced block of an answer as a claim of its own.
+
+A block without a marker after it or inside it is held against the passages of the claim before it,
+and then against all others. Its comments are held against the passages that support the block.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from kebab.core.answers import Quote
+from kebab.rag.checking.claims import Claim
+from kebab.rag.checking.code_index import CodeIndex, merge_missing
+from kebab.rag.checking.code_lines import Code, Comment, classify_language, parse_code
+from kebab.rag.checking.fences import Fence, find_fences
+from kebab.rag.checking.markers import MarkedText
+from kebab.rag.checking.support import (
+    IndexedEvidence,
+    ParsedClaim,
+    check_support,
+    compute_share,
+    format_missing,
+    parse_claim,
+)
+from kebab.rag.checking.verification import ClaimCheck, WarningCode
+from kebab.wire.ask import AnswerWarning
+
+_MIN_COMMENT_SHARE = 0.4
+"""The least share of a comment's key terms that its passage or the code contains."""
+
+_MIN_COMMENT_TERMS = 2
+_SENTENCE = re.compile(
+    r"^[ \t>*-]*[A-Z][a-z']*(?:,? [\w'\"()-]+){4,}[.!?][ \t]*(?:\[\d+\])?[ \t]*$|[\u3002]",
+    re.MULTILINE,
+)
+"""A line of a block that is a sentence and no code."""
+
+_MAX_QUOTE = 600
+_LAST_WORD = re.compile(r"\S+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A block of an answer with its code, and the markers of the sentence before it.
+
+    A block of sentences is compared as a sentence, its `prose`.
+    """
+
+    fence: Fence
+    code: Code
+    prose: ParsedClaim | None
+    claim: Claim
+    before: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCheck:
+    """A block, the evidence that supports it, its warnings and its unsupported comments.
+
+    `is_covered` when a marker of the sentence before it already names the evidence.
+    """
+
+    block: CodeBlock
+    supporting: tuple[IndexedEvidence, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
+    comments: tuple[Comment, ...] = ()
+
+    @property
+    def claim(self) -> Claim:
+        """The block as a claim."""
+        return self.block.claim
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the sentence before the block has the markers of its evidence."""
+        return all(one.marker in self.block.before for one in self.supporting)
+
+    def select_quote(self, evidence: IndexedEvidence) -> Quote:
+        """Return the lines of a passage that contain most of the code."""
+        return _select_lines(self.block.code, evidence)
+
+
+def verify_blocks(
+    marked: MarkedText, checks: Sequence[ClaimCheck], evidence: Mapping[int, IndexedEvidence]
+) -> list[CodeCheck]:
+    """Check each fenced block against the evidence.
+
+    Args:
+        marked: The answer.
+        checks: The checks of its sentences, in order.
+        evidence: The evidence by marker.
+    """
+    found: list[CodeCheck] = []
+    for fence in find_fences(marked):
+        before: list[ClaimCheck | CodeCheck] = [*checks, *found]
+        block = _read_block(marked, fence, before)
+        if block.code.lines or block.code.comments:
+            found.append(_verify_block(block, evidence))
+    return found
+
+
+def _read_block(
+    marked: MarkedText, fence: Fence, checks: Sequence[ClaimCheck | CodeCheck]
+) -> CodeBlock:
+    text = marked.text[slice(*fence.content)]
+    if not fence.is_closed:
+        text = _LAST_WORD.sub("", text)  # it may be cut off
+    own = [one.marker for one in marked.markers if fence.end <= one.start < fence.tail]
+    own += [one.marker for one in fence.inner]
+    last = max(
+        (one for one in checks if one.claim.start < fence.start),
+        key=lambda one: one.claim.start,
+        default=None,
+    )
+    low = last.claim.end if last else 0
+    before = [one.marker for one in last.supporting] if last else []
+    before += [one.marker for one in marked.markers if low <= one.start < fence.start]
+    claim = Claim(fence.start, fence.tail, text, tuple(dict.fromkeys(own)))
+    code = parse_code(_blank_markers(text, fence), classify_language(fence.info))
+    prose = parse_claim(text) if code.kind in {"", "text"} and _SENTENCE.search(text) else None
+    return CodeBlock(fence, code, prose, claim, tuple(before))
+
+
+def _blank_markers(text: str, fence: Fence) -> str:
+    """Return the content of a block with blanks instead of the markers inside."""
+    low = fence.content[0]
+    for one in fence.inner:
+        text = text[: one.start - low] + " " * (one.end - one.start) + text[one.end - low :]
+    return text
+
+
+def _verify_block(block: CodeBlock, evidence: Mapping[int, IndexedEvidence]) -> CodeCheck:
+    """Find the passages that support a block: its own, those before it, or others."""
+    own = [evidence[one] for one in block.claim.markers if one in evidence]
+    before = [evidence[one] for one in dict.fromkeys(block.before) if one in evidence]
+    others = [one for one in evidence.values() if one not in own and one not in before]
+    supporting = _find_support(block, own) or _find_support(block, before)
+    supporting = supporting or _find_support(block, others, together=False)
+    supporting = supporting or _find_in_documents(block, list(evidence.values()))
+    if not supporting:
+        return CodeCheck(block, warnings=(_explain(block, own, list(evidence.values())),))
+    warnings = list(_warn_of_correction(block, own, supporting))
+    comments = [one for one in block.code.comments if not _is_supported(one, block, supporting)]
+    warnings += [_warn_of_comment(block, one) for one in comments]
+    return CodeCheck(block, supporting, tuple(warnings), tuple(comments))
+
+
+def _find_missing(block: CodeBlock, one: IndexedEvidence) -> list[str]:
+    """Return what a passage lacks of a block."""
+    if block.prose is None:
+        return one.find_missing_code(block.code)
+    result = check_support(block.prose, [one])
+    return [] if result.supported else list(result.missing) or [result.reason or ""]
+
+
+def _find_support(
+    block: CodeBlock, cited: Sequence[IndexedEvidence], *, together: bool = True
+) -> tuple[IndexedEvidence, ...]:
+    """Return the first passage that contains all of the code, or all of them together."""
+    for one in cited:
+        if not _find_missing(block, one):
+            return (one,)
+    if together and len(cited) > 1 and _contain(block, cited):
+        return _drop_redundant(block, tuple(cited))
+    return ()
+
+
+def _contain(block: CodeBlock, passages: Sequence[IndexedEvidence]) -> bool:
+    """Return whether several passages contain a block together."""
+    if block.prose is not None:
+        return check_support(block.prose, passages).supported
+    return not CodeIndex("\n".join(one.whole for one in passages)).find_missing(block.code)
+
+
+def _find_in_documents(
+    block: CodeBlock, evidence: Sequence[IndexedEvidence]
+) -> tuple[IndexedEvidence, ...]:
+    """Return passages of one document that contain the code together."""
+    ordered = sorted(evidence, key=lambda one: one.passage.chunk.doc_id)
+    for _, group in groupby(ordered, key=lambda one: one.passage.chunk.doc_id):
+        passages = list(group)
+        if found := _find_support(block, passages):
+            return found
+    return ()
+
+
+def _drop_redundant(
+    block: CodeBlock, passages: tuple[IndexedEvidence, ...]
+) -> tuple[IndexedEvidence, ...]:
+    """Return passages that contain the code together, but not without any one of them."""
+    needed = passages
+    for one in passages:
+        rest = tuple(other for other in needed if other is not one)
+        if rest and _contain(block, rest):
+            needed = rest
+    return needed
+
+
+def _warn_of_correction(
+    block: CodeBlock, own: Sequence[IndexedEvidence], supporting: Sequence[IndexedEvidence]
+) -> Iterator[AnswerWarning]:
+    """Yield a warning when other passages than the cited ones support a block."""
+    if own and not any(one in own for one in supporting):
+        numbers = "".join(f"[{one.marker}]" for one in supporting)
+        missing = format_missing(_find_missing(block, own[0]))
+        message = f"replaced by {numbers}: not in passage {own[0].marker}: {missing}"
+        yield _warn(block, WarningCode.MARKER_CORRECTED, own[0].marker, message)
+
+
+def _explain(
+    block: CodeBlock, own: Sequence[IndexedEvidence], every: Sequence[IndexedEvidence]
+) -> AnswerWarning:
+    """Return the warning that names what the nearest passage lacks."""
+    if not every:
+        return _warn(block, WarningCode.UNSUPPORTED_CODE, None, "there is no passage")
+    lists = [(_find_missing(block, one), one) for one in own or every]
+    missing, nearest = min(lists, key=lambda pair: len(pair[0]))
+    cited = nearest in own or nearest.marker in block.before
+    where = f"not in passage {nearest.marker}" if cited else "no passage contains"
+    message = f"{where}: {format_missing(missing)}"
+    marker = nearest.marker if cited else None
+    return _warn(block, WarningCode.UNSUPPORTED_CODE, marker, message)
+
+
+def _is_supported(
+    comment: Comment, block: CodeBlock, supporting: Sequence[IndexedEvidence]
+) -> bool:
+    """Return whether a passage and the code contain what a comment says."""
+    parsed = parse_claim(comment.text)
+    if not parsed.facts.count and len(parsed.terms) < _MIN_COMMENT_TERMS:
+        return True
+    result = check_support(parsed, supporting)
+    if result.supported:
+        return True
+    code = "\n".join(" ".join(line.parts) for line in block.code.lines)
+    passages = [one.join_code(code) for one in supporting]
+    facts = merge_missing([one.find_missing(parsed.facts) for one in passages])
+    tokens = frozenset().union(*(one.tokens for one in passages))
+    is_denied = bool(result.reason) and not result.missing
+    return not (facts or is_denied) and compute_share(parsed.terms, tokens) >= _MIN_COMMENT_SHARE
+
+
+def _warn_of_comment(block: CodeBlock, comment: Comment) -> AnswerWarning:
+    low = block.fence.content[0]
+    span = (low + comment.span[0], low + comment.span[1])
+    message = f"a comment that the passages do not support: {comment.text[:80]}"
+    return AnswerWarning(
+        code=WarningCode.UNSUPPORTED_COMMENT.value, message=message, marker=None, span=span
+    )
+
+
+def _warn(block: CodeBlock, code: WarningCode, marker: int | None, message: str) -> AnswerWarning:
+    return AnswerWarning(code=code.value, message=message, marker=marker, span=block.claim.span)
+
+
+def _select_lines(code: Code, evidence: IndexedEvidence) -> Quote:
+    """Return the lines around the best one as long as they contain parts of the code."""
+    text, start = evidence.passage.text, evidence.passage.start
+    counts = evidence.count_code(code)
+    lines = text.split("\n")
+    best = max(range(len(lines)), key=lambda index: counts[index])
+    low = high = best
+    while low > 0 and counts[low - 1] and _length(lines, low - 1, high) <= _MAX_QUOTE:
+        low -= 1
+    while (
+        high + 1 < len(lines) and counts[high + 1] and _length(lines, low, high + 1) <= _MAX_QUOTE
+    ):
+        high += 1
+    begin = sum(len(line) + 1 for line in lines[:low])
+    part = "\n".join(lines[low : high + 1])
+    begin += len(part) - len(part.lstrip())
+    first = start + begin
+    return Quote(chunk=evidence.passage.chunk, start=first, end=first + len(part.strip()))
+
+
+def _length(lines: Sequence[str], low: int, high: int) -> int:
+    return sum(len(line) + 1 for line in lines[low : high + 1])
