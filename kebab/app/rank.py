@@ -96,7 +96,7 @@ def _compare_meanings(
     except _DEGRADING as signal:
         told = build_degraded(signal.format_message(), signal.format_hint())
         return _Comparison(words, None, (told,))
-    scores = merge_scores(words, meaning, texts, embedder)
+    scores = merge_scores(query, words, meaning, texts, embedder)
     return _Comparison(scores, embedder.version, _note_limit(texts))
 
 

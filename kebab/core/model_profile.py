@@ -81,7 +81,8 @@ class ModelProfile:
 
     A model's `version` identifies weights, pooling, prefixes and dimension. A change of any of them
     needs another version. `window` counts content tokens, without special tokens and prefix.
-    `languages` describes the languages to people. `scripts` is None when the model knows all.
+    `languages` describes the languages to people. `lexical_share` is the share of lexical evidence
+    beside these vectors. `scripts` is None when the model knows all.
     """
 
     version: str
@@ -90,6 +91,7 @@ class ModelProfile:
     languages: str
     scripts: frozenset[str] | None
     language_trust: LanguageTrust
+    lexical_share: float
     cosine_scale: CosineScale
     answerability: Answerability
     probe: ProbePair

@@ -32,7 +32,7 @@ PROXIMITY_LIMIT = 10
 _CONTEXT_WEIGHT = 0.5
 """The weight of the document's evidence beside that of the passage, for a topic."""
 
-_PROXIMITY_WEIGHT = 0.2
+_PROXIMITY_WEIGHT = 0.15
 """The weight of proximity for a question."""
 
 _PENALTY, _NEED_PENALTY = 0.05, 0.15

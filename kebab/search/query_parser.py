@@ -1,7 +1,7 @@
 """Parses a query into terms, phrases and filters, and classifies its intent."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from kebab.core.queries import Filters
@@ -155,16 +155,27 @@ _LONG_QUESTION = (6.0, 12.0)
 
 @dataclass(frozen=True, slots=True)
 class QueryIntent:
-    """How far a query names a topic or describes a need, each 0 to 1, and whether it asks."""
+    """How far a query names a topic or describes a need, each 0 to 1, and whether it asks.
+
+    `strength` is how much its words say in the notes that are searched, from 0 to 1.
+    """
 
     topic: float
     need: float
     asks: bool
+    strength: float = 1.0
 
     @property
     def question(self) -> float:
-        """How far the query is a question for one passage."""
-        return (1 - self.topic) * (1 - self.need)
+        """How far the query is a question for a passage that holds its words."""
+        return (1 - self.topic) * (1 - self.need) * self.strength
+
+    def weaken(self, strength: float) -> "QueryIntent":
+        """Return the intent where the words of the query say little.
+
+        Feedback, proximity and diversity rest on the words.
+        """
+        return replace(self, need=self.need * strength, strength=strength)
 
 
 def classify_intent(parsed: ParsedQuery) -> QueryIntent:

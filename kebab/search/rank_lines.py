@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kebab.core.ids import Key
-from kebab.search.fusion import compute_lexical_share, estimate_trust, fuse
+from kebab.search.fusion import (
+    compute_lexical_share,
+    estimate_trust,
+    fuse,
+    measure_lexical_strength,
+)
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.tokenizer import Term, build_query_terms, tokenize
 
@@ -85,11 +90,13 @@ def score_meaning(
 
 
 def merge_scores(
+    query: str,
     words: Mapping[Key, float],
     meaning: Mapping[Key, float],
     texts: Sequence[str],
     embedder: "Embedder",
 ) -> dict[Key, float]:
     """Return the fused score of every text."""
-    trust = estimate_trust(embedder.profile.language_trust, texts[:_SAMPLE])
-    return fuse(dict(words), dict(meaning), compute_lexical_share(trust, 0.0))
+    model, strength = embedder.profile, measure_lexical_strength(words)
+    trust = estimate_trust(model.language_trust, texts[:_SAMPLE], query, strength)
+    return fuse(dict(words), dict(meaning), compute_lexical_share(model, trust, strength))

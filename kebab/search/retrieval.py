@@ -14,7 +14,7 @@ from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.boosts import BoostScores, Scores, apply_boosts
-from kebab.search.fusion import fuse_channels, rank_by_score
+from kebab.search.fusion import fuse_channels, measure_lexical_strength, rank_by_score
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_operators import Phrase
 from kebab.search.query_parser import ParsedQuery, classify_intent, parse_query
@@ -193,7 +193,8 @@ class Ranker:
         if matches is not None:
             method = Mode.HYBRID if found else Mode.VECTOR
             index = self._retriever.vectors
-            fused = fuse_channels(intent.need, found, evidence, matches, passages, index)
+            intent = intent.weaken(measure_lexical_strength(evidence))
+            fused = fuse_channels(parsed, intent.need, evidence, matches, passages, index)
         scores: Scores = fused
         boosts: BoostScores = {}
         if method is not Mode.VECTOR:

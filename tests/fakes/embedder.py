@@ -31,6 +31,7 @@ PROFILE = ModelProfile(
     languages="all languages",
     scripts=None,
     language_trust=LanguageTrust(english=1.0, other=1.0),
+    lexical_share=0.6,
     cosine_scale=CosineScale(0.0, 1.0),
     answerability=Answerability(
         hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),

@@ -53,3 +53,12 @@ def test_a_question_becomes_a_need_at_more_words_than_a_statement():
     words = "heat transfer hypersonic boundary layer blunt bodies"
 
     assert _classify(f"{words}?").need < _classify(words).need
+
+
+def test_words_that_say_little_weaken_a_need_and_a_question_but_no_topic():
+    question = _classify("who changes the pump seal")
+    need = _classify("pump seal rubber leaks pressure shaft housing bearing grease")
+
+    assert question.weaken(0.5).question == pytest.approx(question.question / 2)
+    assert need.weaken(0.5).need == pytest.approx(need.need / 2)
+    assert _classify("oil embargo").weaken(0.5).topic == _classify("oil embargo").topic

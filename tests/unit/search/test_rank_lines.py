@@ -64,6 +64,6 @@ def test_both_kinds_of_evidence_count():
     texts = ["a b", "c d"]
     embedder = HashingEmbedder()
 
-    merged = merge_scores(keyed(0.2, 0.0), keyed(0.5, 0.5), texts, embedder)
+    merged = merge_scores("a", keyed(0.2, 0.0), keyed(0.5, 0.5), texts, embedder)
 
     assert values(merged)[0] > values(merged)[1] > 0

@@ -96,3 +96,16 @@ def test_the_order_is_by_the_final_evidence(base):
 
     scores = [score for _, score in found.ranked]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_vectors_decide_where_a_passage_holds_little_of_the_question(base):
+    _fill(base)
+    base.add("name.md", "Marta Pumpe keeps bees, hens and two goats on the hill behind the mill")
+    base.add("right.md", "the seal of the pump is changed by the plumber when it gets stiff")
+    question = "wann tauscht Marta Pumpe in der Werkstatt denn die alte Dichtung der Pumpe"
+
+    found = _rank(base, question, {9: 0.1, 10: 0.22})
+
+    assert found.lexical.ranked[0][0] == 9
+    assert _keys(found)[0] == 10
+    assert "closeness" not in found.boosts or max(found.boosts["closeness"].values()) < 0.05
