@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import Llm, Settings
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
+
+_HOST_VARIABLE = "OLLAMA_HOST"
 
 
 def build_language_model(
@@ -37,7 +40,7 @@ def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "End
     """
     endpoint = _parse_endpoint(llm, os.environ if environ is None else environ)
     if endpoint.problem:
-        origin = "models.llm.endpoint" if llm.endpoint else "$OLLAMA_HOST"
+        origin = "models.llm.endpoint" if llm.endpoint else f"${_HOST_VARIABLE}"
         raise ConfigInvalid(path=origin, cause=endpoint.problem)
     return endpoint
 
@@ -49,7 +52,9 @@ def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
         return parse_base_url(llm.endpoint)
     from kebab.llm.endpoint import parse_endpoint
 
-    return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
+    if llm.endpoint or not environ.get(_HOST_VARIABLE):
+        return parse_endpoint(llm.endpoint)
+    return replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
 
 
 def _build_ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":

@@ -5,6 +5,7 @@ released row is frozen by `docs/wire-schema/v1/errors.lock.json`.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -33,10 +34,24 @@ NOT_UTF8 = "the name is not valid UTF-8"
 _EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
 """The same question, answered without a language model."""
 
+ServerFault: TypeAlias = Literal["proxy", "certificate", "server"]
+"""What keeps a model server from answering, where it is not the connection itself."""
+Rejection: TypeAlias = Literal[
+    "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
+]
+"""Why a model server refuses: the key, an option, a lack of memory, the file of the model, a model
+that it does not have, or a task that the model cannot do."""
+
 
 def build_variable_name(key: str) -> str:
     """Return the environment variable that sets a dotted key."""
     return "KEBAB_" + key.replace(".", "_").upper()
+
+
+def _find_variable(setting: str | None) -> str:
+    """Return the environment variable of a setting, which may itself be a variable."""
+    setting = setting or "models.llm.endpoint"
+    return build_variable_name(setting) if "." in setting else setting
 
 
 class ConfigInvalid(
@@ -275,26 +290,90 @@ class ModelUnreachable(
         retry=Retry.TRANSIENT,
     ),
     message="cannot reach the model server at {endpoint}: {cause}",
-    hint=(
-        "start the server with `ollama serve`, or answer without it: "
-        "`kebab ask --extractive QUESTION`"
-    ),
-    rerun=_EXTRACTIVE,
+    hint="answer without a server: `kebab ask --extractive QUESTION`",
+    derived=("variable", "host"),
+    cases={
+        "ollama": Wording(
+            "cannot reach Ollama at {endpoint} (`{setting}`): {cause}",
+            "start the server with `ollama serve`, or answer without it: "
+            "`kebab ask --extractive QUESTION`",
+        ),
+        "address": Wording(
+            "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
+            "start the server, or set another address: `export {variable}=URL`",
+        ),
+        "proxy": Wording(
+            "cannot reach the model server at {endpoint} through the proxy of `{setting}`: {cause}",
+            'go around the proxy: `export NO_PROXY="$NO_PROXY,"{host}`',
+        ),
+        "issuer": Wording(
+            "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
+            "trust the issuer in a PEM file: `export SSL_CERT_FILE=FILE`",
+        ),
+        "certificate": Wording(
+            "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
+            "renew the certificate, or set another address: `export {variable}=URL`",
+        ),
+        "server": Wording(
+            "no complete answer from the model server at {endpoint}: {cause}",
+            "try again, or answer without it: `kebab ask --extractive QUESTION`",
+        ),
+    },
 ):
     """The model server did not answer.
 
-    The connection was refused, the host name is unknown, connecting took too long, or the
-    connection was lost while the answer was streaming.
+    The connection was refused, the host name is unknown, connecting took too long, the port accepts
+    connections and stays silent, a proxy or the certificate is in the way, or the connection was
+    lost while the answer was streaming. `setting` is the setting or the variable that decides about
+    the address or the proxy. `reason` says what is in the way, null for the connection itself.
 
     Example: `kebab ask "How long does the dough rest?"` while no Ollama is running.
 
-    What to do: start the server, or correct `models.llm.endpoint`. `kebab ask --extractive`
-    answers without a server, with sentences from the notes.
+    What to do: start the server, or correct `models.llm.endpoint` (for Ollama also `OLLAMA_HOST`).
+    A port that stays silent may belong to another program; a server that is only slow needs a
+    larger `models.llm.connect_s`. `kebab ask --extractive` answers without a server, with sentences
+    from the notes.
     """
 
     endpoint: str
     operation: str
     cause: str
+    provider: str | None = None
+    setting: str | None = None
+    reason: ServerFault | None = None
+
+    def choose_case(self) -> str:
+        """Return the case by what is in the way, and by the provider."""
+        if self.reason == "certificate" and _UNKNOWN_ISSUER.search(self.cause):
+            return "issuer"
+        if self.reason:
+            return self.reason
+        if self.provider == "ollama" and _is_local(self.endpoint):
+            return "ollama"
+        return "address" if self.setting else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable that sets the address, and the host that a proxy has to leave out."""
+        return {"variable": _find_variable(self.setting), "host": _find_host(self.endpoint)}
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the question without a model, unless another hint repairs the cause."""
+        return None if self.reason in ("proxy", "certificate") else _EXTRACTIVE
+
+
+_UNKNOWN_ISSUER = re.compile("self.signed|issuer")
+"""How OpenSSL words that nothing on this machine vouches for a certificate."""
+
+
+def _find_host(endpoint: str) -> str:
+    """Return the host of a URL without user info."""
+    host = endpoint.partition("://")[2].partition("/")[0]
+    return host.rpartition(":")[0].strip("[]") or host
+
+
+def _is_local(endpoint: str) -> bool:
+    host = _find_host(endpoint)
+    return host.startswith("127.") or host in ("localhost", "::1")
 
 
 class ModelNotPulled(
@@ -339,23 +418,78 @@ class ModelRejected(
     ),
     message="the model server refused {model}: {cause}",
     hint="use another model: `kebab ask --model NAME QUESTION`",
-    rerun=_EXTRACTIVE,
+    derived=("variable", "value"),
+    cases={
+        "key_missing": Wording(
+            "the model server at {endpoint} requires a key, and `{setting}` is not set: {cause}",
+            "export {variable}=KEY",
+        ),
+        "key_refused": Wording(
+            "the model server at {endpoint} refused the key in `{setting}`: {cause}",
+            "export {variable}=KEY",
+        ),
+        "sign_in": Wording(
+            "Ollama requires an account for {model}: {cause}",
+            "ollama signin",
+        ),
+        "option": Wording(
+            "the model server refused `{setting}` for {model}: {cause}",
+            "export {variable}={value}",
+        ),
+        "memory": Wording(
+            "the model server has too little memory for {model}: {cause}",
+            "use a smaller model: `kebab ask --model NAME QUESTION`",
+        ),
+        "load": Wording(
+            "the model server cannot load {model}: {cause}",
+            "use another model: `kebab ask --model NAME QUESTION`",
+        ),
+        "unknown_model": Wording(
+            "the model server at {endpoint} has no such model: {model}",
+            "use a model of the server: `kebab ask --model NAME QUESTION`",
+        ),
+    },
 ):
     """The server refuses to answer with this model.
 
-    The model can only embed, the server cannot load it because it is damaged or too large for the
-    memory, the server does not support an option, it requires another key, or it has no such model
-    (OpenAI-compatible servers). `cause` is the reason that the server gives.
+    The model can only embed (`reason` `task`), the server cannot load it because it is damaged
+    (`load`) or too large for the memory (`memory`), it does not support an option (`option`), it
+    requires a key (`key_missing`, `key_refused`) or an account (`sign_in`), or it has no such model
+    (`unknown_model`; OpenAI-compatible servers). `cause` is the reason that the server gives, and
+    `setting` the setting or the variable that decides.
 
     Example: `kebab ask --model all-minilm "What is kebab?"`, a model that can only embed.
 
-    What to do: choose another model, correct the key, or look at the server's log.
+    What to do: choose another model in `models.llm.model`, correct the key in the variable that
+    `models.llm.key_variable` names, or look at the server's log.
     """
 
     model: str
     endpoint: str
     operation: str
     cause: str
+    reason: Rejection | None = None
+    setting: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case by the reason; a task needs no wording of its own."""
+        return self.reason if self.reason and self.reason != "task" else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable of the setting, and the value that every model supports."""
+        value = _SAFE_VALUES.get(self.setting or "", "VALUE")
+        return {"variable": _find_variable(self.setting), "value": value}
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the question with a safe option or without a model; None when a key is needed."""
+        if self.reason in ("key_missing", "key_refused", "sign_in"):
+            return None
+        value = _SAFE_VALUES.get(self.setting or "")
+        return Rerun(variables=((_find_variable(self.setting), value),)) if value else _EXTRACTIVE
+
+
+_SAFE_VALUES = {"models.llm.think": "false", "models.llm.keep_alive": "5m"}
+"""The values of options that every server supports."""
 
 
 class ModelBusy(
@@ -403,11 +537,19 @@ class ModelProtocol(
     ),
     message="unexpected response from {endpoint}: {cause}",
     hint="kebab doctor",
+    derived=("variable",),
+    cases={
+        "address": Wording(
+            "unexpected response from {endpoint} (`{setting}`): {cause}",
+            "set the address of the model server: `export {variable}=URL`",
+        ),
+    },
 ):
     """The response does not come from a model server, or it is incomplete.
 
-    The endpoint belongs to another program, a proxy, or a server that is too old. Or the stream
-    ended without its last line, which happens when a model repeats itself endlessly.
+    The endpoint belongs to another program, a proxy, a login page, or a server that is too old;
+    `setting` then names the setting or the variable with the address. Or the stream ended without
+    its last line, which happens when a model repeats itself endlessly.
 
     Example: `models.llm.endpoint` names the port of a web server, which returns an HTML page.
 
@@ -418,6 +560,15 @@ class ModelProtocol(
     endpoint: str
     operation: str
     cause: str
+    setting: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a wrong address, or a failure of the server."""
+        return "address" if self.setting else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable that sets the address."""
+        return {"variable": _find_variable(self.setting)}
 
 
 class ContextOverflow(
@@ -535,12 +686,29 @@ class TimedOut(
             "reading {path} took longer than `{setting}` allows: {deadline_ms} ms",
             "export {variable}={seconds}",
         ),
+        "first_token": Wording(
+            "no token from the model server at {endpoint} within `{setting}`: {deadline_ms} ms",
+            "export {variable}={seconds}",
+        ),
+        "next_token": Wording(
+            "no further token from the model server at {endpoint} within `{setting}`: "
+            "{deadline_ms} ms",
+            "export {variable}={seconds}",
+        ),
+        "answer": Wording(
+            "the answer of the model server at {endpoint} took longer than `{setting}` allows: "
+            "{deadline_ms} ms",
+            "export {variable}={seconds}",
+        ),
+        "server": Wording(
+            "the model server at {endpoint} was too slow, operation {operation}: {deadline_ms} ms",
+        ),
     },
 ):
     """An operation took longer than its time limit.
 
-    `operation` names it, `setting` the setting with the limit, and `path` the document. A server
-    that does not accept the connection is `model_unreachable` instead.
+    `operation` names it, `setting` the setting with the limit, `path` the document, and `endpoint`
+    the model server. A server that does not accept the connection is `model_unreachable` instead.
 
     Example: `operation` is `first_token` when a large model takes longer to load than
     `models.llm.first_token_s` allows.
@@ -555,9 +723,12 @@ class TimedOut(
     deadline_ms: int
     setting: str | None = None
     path: str | None = None
+    endpoint: str | None = None
 
     def choose_case(self) -> str:
         """Return the case; not every limit is a setting."""
+        if self.endpoint is not None:
+            return self.operation if self.setting else "server"
         if self.setting is None:
             return ""
         return "setting" if self.path is None else "document"

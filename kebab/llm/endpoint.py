@@ -28,6 +28,8 @@ class Endpoint:
         prefix: The path that comes before every API path.
         user_info: The login before `@`. It is sent and never shown.
         problem: The part of the setting that cannot be parsed; a default replaces it.
+        provider: The API that the server is expected to have, as in the settings.
+        setting: The setting or the environment variable that decides about the address.
     """
 
     scheme: str
@@ -36,6 +38,8 @@ class Endpoint:
     prefix: str = ""
     user_info: str = ""
     problem: str | None = None
+    provider: str = "ollama"
+    setting: str = "models.llm.endpoint"
 
     @property
     def display_url(self) -> str:
@@ -90,7 +94,7 @@ def parse_base_url(text: str) -> Endpoint:
     """
     trimmed = text.strip().strip("\"'").strip() or DEFAULT_BASE_URL
     endpoint = parse_endpoint(trimmed if "://" in trimmed else f"http://{trimmed}")
-    return endpoint if endpoint.prefix else replace(endpoint, prefix=_BASE_PATH)
+    return replace(endpoint, prefix=endpoint.prefix or _BASE_PATH, provider="openai")
 
 
 def _split_scheme(text: str) -> tuple[str, str, int]:

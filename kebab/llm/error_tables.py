@@ -6,7 +6,7 @@ llama.cpp, LM Studio, vLLM and the proxies before them use HTTP statuses in diff
 import re
 from time import monotonic
 
-from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelNotPulled
+from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelNotPulled, Rejection
 from kebab.errors.signal import Signal
 from kebab.llm.http_client import format_one_line
 from kebab.llm.server_errors import (
@@ -14,13 +14,17 @@ from kebab.llm.server_errors import (
     ErrorTable,
     ModelRequest,
     ServerError,
+    SignalBuilder,
     find_token_counts,
 )
+
+_MODEL = "models.llm.model"
+_KEY_VARIABLE = "models.llm.key_variable"
 
 
 def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
     cause = f"the server failed{_describe_error(request, error, status)}"
-    return request.call.build_unreachable(format_one_line(cause))
+    return request.call.build_unreachable(format_one_line(cause), "server")
 
 
 def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
@@ -39,7 +43,8 @@ def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) 
 
 
 def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    return request.build_rejection(format_one_line(f"no such model: {request.model}"))
+    cause = format_one_line(f"no such model: {request.model}")
+    return request.build_rejection(cause, "unknown_model", _MODEL)
 
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
@@ -51,17 +56,43 @@ def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int
     return request.call.build_timeout("load", limit_s=monotonic() - request.call.started)
 
 
-def _build_rejected(request: ModelRequest, error: ServerError, _status: int) -> Signal:
-    return request.build_rejection(request.redact(error.text) or "the server gave no reason")
+def _reject(reason: Rejection | None = None, setting: str | None = None) -> SignalBuilder:
+    """Return the builder for a refusal with a reason."""
+
+    def build(request: ModelRequest, error: ServerError, _status: int) -> Signal:
+        cause = request.redact(error.text) or "the server gave no reason"
+        return request.build_rejection(cause, reason, setting)
+
+    return build
 
 
 def _build_unauthorized(request: ModelRequest, _error: ServerError, status: int) -> Signal:
-    return request.build_rejection(f"the server requires another key{_format_status(status)}")
+    """Build the refusal of a key; the text of the server may quote a part of the key."""
+    key = request.key
+    is_set = bool(key.secret)
+    cause = "the server requires another key" if is_set else "no key was sent"
+    return request.build_rejection(
+        f"{cause}{_format_status(status)}",
+        "key_refused" if is_set else "key_missing",
+        key.variable or _KEY_VARIABLE,
+    )
+
+
+_build_rejected = _reject()
+_build_load_failure = _reject("load")
+_build_memory_failure = _reject("memory")
+_build_wrong_task = _reject("task")
+
+
+def _build_sign_in(request: ModelRequest, error: ServerError, status: int) -> Signal:
+    cause = request.redact(error.text) or "no account"
+    return request.build_rejection(f"{cause}{_format_status(status)}", "sign_in")
 
 
 def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
     cause = f"`{request.path}` is not served{_describe_error(request, error, status)}"
-    return request.call.build_protocol_error(format_one_line(cause))
+    call = request.call
+    return call.build_protocol_error(format_one_line(cause), call.endpoint.setting)
 
 
 def _describe_error(request: ModelRequest, error: ServerError, status: int) -> str:
@@ -99,13 +130,26 @@ OLLAMA_ERRORS = ErrorTable(
         ErrorRow(build=_build_busy, pattern=_compile("server busy")),
         ErrorRow(build=_build_load_timeout, pattern=_compile("timed out waiting for llama")),
         ErrorRow(
-            build=_build_rejected,
-            pattern=_compile(
-                r"(?:llama runner|llama-server) process has terminated",
-                r"requires more system memory|out-of-memory during startup",
-                r"does not support|not support multimodal",
-            ),
+            build=_build_load_failure,
+            pattern=_compile(r"(?:llama runner|llama-server) process has terminated"),
         ),
+        ErrorRow(
+            build=_build_memory_failure,
+            pattern=_compile(r"requires more system memory|out-of-memory during startup"),
+        ),
+        ErrorRow(
+            build=_reject("option", "models.llm.think"),
+            pattern=_compile(r"does not support thinking|invalid think value"),
+        ),
+        ErrorRow(
+            build=_reject("option", "models.llm.keep_alive"),
+            pattern=_compile(r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)"),
+        ),
+        ErrorRow(
+            build=_build_wrong_task,
+            pattern=_compile(r"does not support (?!thinking)|not support multimodal"),
+        ),
+        ErrorRow(build=_build_sign_in, statuses={401}),
         ErrorRow(build=_build_not_served, statuses={404, 405}),
         ErrorRow(build=_build_busy, statuses={429, 503}),
         ErrorRow(build=_build_unreachable, statuses={502, 504}),
@@ -145,11 +189,17 @@ OPENAI_ERRORS = ErrorTable(
             ),
         ),
         ErrorRow(
-            build=_build_rejected,
+            build=_build_memory_failure,
+            pattern=_compile(r"out of memory|insufficient (?:system )?(?:memory|resources)"),
+        ),
+        ErrorRow(
+            build=_build_load_failure,
+            pattern=_compile(r"(?:fail|unable|could not|cannot|error).{0,40}\bload"),
+        ),
+        ErrorRow(
+            build=_build_wrong_task,
             pattern=_compile(
-                r"(?:fail|unable|could not|cannot|error).{0,40}\bload|out of memory",
-                r"insufficient (?:system )?(?:memory|resources)|not support",
-                r"no models? (?:is |are )?loaded|jinja|chat template",
+                r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
             ),
         ),
         ErrorRow(

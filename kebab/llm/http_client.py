@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kebab.config.tuning import skip_httpx_command_line
-from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, ServerFault, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint
+from kebab.llm.proxies import build_proxy_refusal, find_proxy_variable
 
 if TYPE_CHECKING:
     import httpx
@@ -30,6 +31,10 @@ _LIMITS = {
     "answer": "models.llm.total_s",
 }
 """The setting with the limit of each part of a response."""
+_NO_TLS_REASONS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""The reasons of OpenSSL for an answer that is not TLS."""
+
+E = TypeVar("E", bound=BaseException)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +49,26 @@ class Call:
     deadline_s: float = 0.0
     started: float = field(default_factory=monotonic)
 
-    def build_unreachable(self, cause: str) -> ModelUnreachable:
-        """Return the signal for a server that cannot be reached."""
+    def build_unreachable(
+        self, cause: str, reason: ServerFault | None = None, setting: str | None = None
+    ) -> ModelUnreachable:
+        """Return the signal for a server that cannot be reached, or that failed."""
         return ModelUnreachable(
-            endpoint=self.endpoint.display_url, operation=self.operation, cause=cause
+            endpoint=self.endpoint.display_url,
+            operation=self.operation,
+            cause=cause,
+            provider=self.endpoint.provider,
+            setting=setting or self.endpoint.setting,
+            reason=reason,
         )
 
-    def build_protocol_error(self, cause: str) -> ModelProtocol:
-        """Return the signal for an unexpected response."""
+    def build_protocol_error(self, cause: str, setting: str | None = None) -> ModelProtocol:
+        """Return the signal for an unexpected response; `setting` decides about a wrong address."""
         return ModelProtocol(
-            endpoint=self.endpoint.display_url, operation=self.operation, cause=cause
+            endpoint=self.endpoint.display_url,
+            operation=self.operation,
+            cause=cause,
+            setting=setting,
         )
 
     def build_timeout(
@@ -67,6 +82,7 @@ class Call:
             elapsed_ms=round((monotonic() - started) * 1000),
             deadline_ms=round((self.deadline_s if limit_s is None else limit_s) * 1000),
             setting=_LIMITS.get(operation),
+            endpoint=self.endpoint.display_url,
         )
 
 
@@ -77,9 +93,27 @@ def _report_unreachable(cause: str) -> _SignalBuilder:
     return lambda call, _failure: call.build_unreachable(cause)
 
 
-def _report_os_error(cause: str) -> _SignalBuilder:
-    """Report the error of the operating system, or `cause` where there is none."""
-    return lambda call, failure: call.build_unreachable(_describe_os_error(failure) or cause)
+def _report_os_error(cause: str, *, connecting: bool = False) -> _SignalBuilder:
+    """Report the error of the operating system, or `cause` where there is none.
+
+    A connection that is not made may be the one to the proxy of the environment.
+    """
+
+    def report(call: Call, failure: Exception) -> Signal:
+        if fault := _find_cause(failure, ssl.SSLCertVerificationError):
+            untrusted = f"the certificate is not trusted: {fault.verify_message.rstrip('.')}"
+            return call.build_unreachable(untrusted, "certificate")
+        described = _describe_os_error(failure) or cause
+        variable = find_proxy_variable(call.endpoint) if connecting else None
+        return call.build_unreachable(described, "proxy" if variable else None, variable)
+
+    return report
+
+
+def _report_proxy_refusal(call: Call, failure: Exception) -> Signal:
+    """Report a proxy that opens no tunnel; the text of the exception begins with its status."""
+    status = str(failure)[:3]
+    return build_proxy_refusal(call, int(status) if status.isdecimal() else 0)
 
 
 def _report_protocol_error(cause: str) -> _SignalBuilder:
@@ -90,7 +124,13 @@ def _report_timeout(call: Call, _failure: Exception) -> Signal:
     return call.build_timeout()
 
 
-_report_lost_connection = _report_os_error("the connection was cut")
+def _report_failure(cause: str) -> _SignalBuilder:
+    return lambda call, _failure: call.build_unreachable(cause, "server")
+
+
+def _report_lost_connection(call: Call, failure: Exception) -> Signal:
+    cause = _describe_os_error(failure) or "the connection was cut"
+    return call.build_unreachable(cause, "server")
 
 
 @functools.cache
@@ -100,8 +140,8 @@ def load_error_table() -> dict[type[Exception], _SignalBuilder]:
         import httpx
 
     return {
-        httpx.ConnectError: _report_os_error("no connection"),
-        httpx.ConnectTimeout: _report_unreachable("connecting took too long"),
+        httpx.ConnectError: _report_os_error("no connection", connecting=True),
+        httpx.ConnectTimeout: _report_os_error("connecting took too long", connecting=True),
         httpx.PoolTimeout: _report_timeout,
         httpx.ReadTimeout: _report_timeout,
         httpx.WriteTimeout: _report_timeout,
@@ -110,10 +150,10 @@ def load_error_table() -> dict[type[Exception], _SignalBuilder]:
         httpx.WriteError: _report_lost_connection,
         httpx.CloseError: _report_lost_connection,
         httpx.NetworkError: _report_lost_connection,
-        httpx.RemoteProtocolError: _report_unreachable("the response is incomplete"),
+        httpx.RemoteProtocolError: _report_failure("the response is incomplete"),
         httpx.LocalProtocolError: _report_unreachable("the request is not HTTP"),
         httpx.ProtocolError: _report_protocol_error("the response is not HTTP"),
-        httpx.ProxyError: _report_unreachable("the proxy failed"),
+        httpx.ProxyError: _report_proxy_refusal,
         httpx.UnsupportedProtocol: _report_unreachable("only http and https are supported"),
         httpx.InvalidURL: _report_unreachable("the address is not a URL"),
         httpx.DecodingError: _report_protocol_error("the response cannot be decoded"),
@@ -144,7 +184,8 @@ def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[Non
         yield
     except tuple(table) as failure:
         if not responded and _is_invalid_http(failure):
-            raise call.build_protocol_error("the response is not HTTP") from failure
+            cause = "the response is not HTTP"
+            raise call.build_protocol_error(cause, call.endpoint.setting) from failure
         kind = next(kind for kind in type(failure).__mro__ if kind in table)
         raise table[kind](call, failure) from failure
     except UnicodeError as failure:
@@ -164,13 +205,16 @@ def _describe_os_error(failure: BaseException) -> str | None:
     for link in _iter_causes(failure):
         if isinstance(link, socket.gaierror):
             return "the host name is not known"
-        if isinstance(link, ssl.SSLCertVerificationError):
-            return f"the certificate is not trusted: {link.verify_message}"
         if isinstance(link, ssl.SSLError):
-            return "no secure connection can be made"
-        if isinstance(link, OSError):
+            plain = getattr(link, "reason", None) in _NO_TLS_REASONS
+            return "the server speaks no TLS" if plain else "no secure connection can be made"
+        if isinstance(link, OSError) and not isinstance(link, TimeoutError):
             return (link.strerror or str(link)).lower()
     return None
+
+
+def _find_cause(failure: BaseException, kind: type[E]) -> E | None:
+    return next((link for link in _iter_causes(failure) if isinstance(link, kind)), None)
 
 
 def _iter_causes(failure: BaseException) -> Iterator[BaseException]:
@@ -217,7 +261,9 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
         cause = "the certificates of the environment cannot be read"
         raise call.build_unreachable(cause) from failure
     except (ImportError, ValueError, httpx.InvalidURL) as failure:
-        raise call.build_unreachable("the proxy of the environment cannot be used") from failure
+        cause = "the proxy of the environment cannot be used"
+        variable = find_proxy_variable(call.endpoint)
+        raise call.build_unreachable(cause, "proxy" if variable else None, variable) from failure
 
 
 def _build_ssl_context(endpoint: Endpoint) -> ssl.SSLContext:

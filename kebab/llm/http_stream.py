@@ -43,10 +43,11 @@ class Deadlines:
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """The status and the content type of a response."""
+    """The status and the content type of a response, and the target of a redirect."""
 
     status: int
     content_type: str
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +221,8 @@ class HttpStream:
                         extensions={"trace": self._connection.trace},
                     )
                 )
-            content_type = response.headers.get("Content-Type", "")
-            self._put(ResponseHead(response.status_code, content_type))
+            found = (response.headers.get(name, "") for name in ("Content-Type", "Location"))
+            self._put(ResponseHead(response.status_code, *found))
             with translate_http_errors(self._call):
                 # Raw bytes: the request allows no compression, and a decoder could be flooded.
                 for piece in response.iter_raw():

@@ -7,13 +7,20 @@ rows for known texts come before the rows for statuses. The tables are in `error
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any, TypeAlias
 
-from kebab.errors.catalog import ModelRejected
+from kebab.errors.catalog import ModelRejected, Rejection
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import NO_KEY, ApiKey
-from kebab.llm.http_client import Call, format_one_line, parse_count, parse_json_object
+from kebab.llm.http_client import (
+    Call,
+    format_one_line,
+    parse_count,
+    parse_json_object,
+)
 from kebab.llm.http_stream import ResponseHead
+from kebab.llm.proxies import LOGIN_REQUIRED, build_proxy_refusal, find_proxy_variable
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""
@@ -21,6 +28,11 @@ _MAX_NESTING = 3
 _MAX_CONTENT_TYPE_CHARS = 60
 _STATUS_DIGITS = 3
 _OK = 200
+_REDIRECT_STATUSES = range(300, 400)
+_GATEWAY_STATUSES = (403, 502, 503, 504)
+"""The statuses with which a proxy refuses, or reports that it cannot reach the server."""
+_QUERY_OR_LOGIN = re.compile(r"[?#].*|(?<=//)[^/@]*@", re.DOTALL)
+_TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,200})", re.IGNORECASE)
 _ERROR_STATUSES = range(400, 600)
 
 
@@ -54,7 +66,9 @@ class ModelRequest:
         """Return a text of the server as one line without the key."""
         return format_one_line(self.key.redact(text[:_MAX_TEXT_CHARS]))
 
-    def build_rejection(self, cause: str) -> ModelRejected:
+    def build_rejection(
+        self, cause: str, reason: Rejection | None = None, setting: str | None = None
+    ) -> ModelRejected:
         """Return the signal for a server that refuses the request."""
         call = self.call
         return ModelRejected(
@@ -62,6 +76,8 @@ class ModelRequest:
             endpoint=call.endpoint.display_url,
             operation=call.operation,
             cause=cause,
+            reason=reason,
+            setting=setting,
         )
 
 
@@ -127,6 +143,8 @@ def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> Se
 
 def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
     """Return the signal for a response with an error status, or whose body is an error."""
+    if head.status == LOGIN_REQUIRED:
+        return build_proxy_refusal(request.call, head.status)
     answer = parse_json_object(body)
     error = parse_server_error(answer) if answer else None
     build = request.errors.by_status.get(head.status)
@@ -135,7 +153,7 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
     if build is not None:
         return build(request, error or ServerError(text=""), head.status)
     if error is None or (head.status != _OK and head.status not in _ERROR_STATUSES):
-        return build_unexpected_response(request, head)
+        return build_unexpected_response(request, head, body)
     return classify_error(request, error, head.status)
 
 
@@ -147,11 +165,29 @@ def classify_error(request: ModelRequest, error: ServerError, status: int = _OK)
     return row.build(request, error, status)
 
 
-def build_unexpected_response(request: ModelRequest, head: ResponseHead) -> Signal:
+def build_unexpected_response(
+    request: ModelRequest, head: ResponseHead, body: bytes = b""
+) -> Signal:
     """Return the signal for a response that does not follow the API."""
+    endpoint = request.call.endpoint
+    cause = f"`{request.path}` {_describe_response(request, head, body)}"
+    if head.status in _GATEWAY_STATUSES and (variable := find_proxy_variable(endpoint)):
+        return request.call.build_unreachable(cause, "proxy", variable)
+    return request.call.build_protocol_error(format_one_line(cause), endpoint.setting)
+
+
+def _describe_response(request: ModelRequest, head: ResponseHead, body: bytes) -> str:
+    status = f"(HTTP {head.status})"
+    if head.status in _REDIRECT_STATUSES and head.location:
+        # The query of an address may hold a token.
+        target = request.redact(_QUERY_OR_LOGIN.sub("", head.location))
+        return f"redirects to {target} {status}"
+    if is_html(head):
+        title = _TITLE.search(body.decode("utf-8", "replace"))
+        name = request.redact(unescape(title[1])) if title else ""
+        return f"returned a web page {status}" + (f": {name}" if name else "")
     content_type = request.redact(head.content_type)[:_MAX_CONTENT_TYPE_CHARS] or "no content type"
-    cause = f"`{request.path}` returned HTTP {head.status}, {content_type}"
-    return request.call.build_protocol_error(cause)
+    return f"returned HTTP {head.status}, {content_type}"
 
 
 def is_html(head: ResponseHead) -> bool:

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -33,7 +34,7 @@ from kebab.errors.catalog import (
 from tests.fakes.console import run
 
 QUESTION = "how do I restore 'a' backup?"
-SERVER = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
+SERVER: dict[str, Any] = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(kebab|ollama|pip|mkdir|chmod|mv|unset|export|ulimit|df) ")
 LITERAL = re.compile(r"`([^`]+)`")
 OUTSIDE = ("ollama", "pip", "ulimit", "df")

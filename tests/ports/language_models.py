@@ -6,7 +6,7 @@ An adapter is one entry in `SUBJECTS`: a context manager that takes deadlines an
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from kebab.core.answers import Completion, FinishReason, LanguageModel
 from kebab.errors.catalog import (
@@ -37,7 +37,7 @@ Trouble: TypeAlias = Literal["missing", "rejected", "busy", "overflow", "foreign
 Ending: TypeAlias = Literal["cut", "unended", "failed"]
 """How an answer breaks: the connection is cut, the end mark is missing, the model crashed."""
 
-_PLACE = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
+_PLACE: dict[str, Any] = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
 _LONG_S = 60.0
 
 PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)

@@ -21,8 +21,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("사용할 수 있는 색인이 없습니다: {data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
-        "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: "
-        "`kebab ask --extractive QUESTION`",
+        "서버 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
     ),
     rows.ModelNotPulled: Wording("Ollama에 없는 모델입니다: {model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
@@ -99,6 +98,84 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         "document": Wording(
             "{path} 파일을 읽는 작업이 `{setting}`의 제한 시간을 넘겼습니다: {deadline_ms}ms",
             "export {variable}={seconds}",
+        ),
+        "first_token": Wording(
+            "{endpoint} 모델 서버가 `{setting}` 안에 첫 토큰을 보내지 않았습니다: {deadline_ms}ms",
+            "export {variable}={seconds}",
+        ),
+        "next_token": Wording(
+            "{endpoint} 모델 서버가 `{setting}` 안에 다음 토큰을 보내지 않았습니다: "
+            "{deadline_ms}ms",
+            "export {variable}={seconds}",
+        ),
+        "answer": Wording(
+            "{endpoint} 모델 서버의 답이 `{setting}`의 제한 시간을 넘겼습니다: {deadline_ms}ms",
+            "export {variable}={seconds}",
+        ),
+        "server": Wording(
+            "{endpoint} 모델 서버가 너무 느립니다, 작업 {operation}: {deadline_ms}ms"
+        ),
+    },
+    rows.ModelUnreachable: {
+        "ollama": Wording(
+            "Ollama에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
+            "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: "
+            "`kebab ask --extractive QUESTION`",
+        ),
+        "address": Wording(
+            "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
+            "서버를 시작하거나 다른 주소를 지정하세요: `export {variable}=URL`",
+        ),
+        "proxy": Wording(
+            "`{setting}`의 프록시를 거쳐 모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
+            '프록시를 거치지 않게 하세요: `export NO_PROXY="$NO_PROXY,"{host}`',
+        ),
+        "issuer": Wording(
+            "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
+            "PEM 파일의 발급자를 신뢰하게 하세요: `export SSL_CERT_FILE=FILE`",
+        ),
+        "certificate": Wording(
+            "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
+            "인증서를 갱신하거나 다른 주소를 지정하세요: `export {variable}=URL`",
+        ),
+        "server": Wording(
+            "모델 서버에서 완전한 답을 받지 못했습니다: {endpoint}: {cause}",
+            "다시 시도하거나 서버 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
+        ),
+    },
+    rows.ModelRejected: {
+        "key_missing": Wording(
+            "{endpoint} 모델 서버에는 키가 필요한데 `{setting}`에 값이 없습니다: {cause}",
+            "export {variable}=KEY",
+        ),
+        "key_refused": Wording(
+            "{endpoint} 모델 서버가 `{setting}`의 키를 거부했습니다: {cause}",
+            "export {variable}=KEY",
+        ),
+        "sign_in": Wording(
+            "{model} 모델을 쓰려면 Ollama 계정이 필요합니다: {cause}", "ollama signin"
+        ),
+        "option": Wording(
+            "모델 서버가 {model} 모델에 쓸 수 없는 설정을 거부했습니다: `{setting}`: {cause}",
+            "export {variable}={value}",
+        ),
+        "memory": Wording(
+            "모델 서버의 메모리가 {model} 모델에 부족합니다: {cause}",
+            "더 작은 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+        ),
+        "load": Wording(
+            "모델 서버가 {model} 모델을 읽어 들이지 못합니다: {cause}",
+            "다른 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+        ),
+        "unknown_model": Wording(
+            "{endpoint} 모델 서버에 없는 모델입니다: {model}",
+            "서버에 있는 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+        ),
+    },
+    rows.ModelProtocol: {
+        "address": Wording(
+            "{endpoint} (`{setting}`)에서 예상하지 못한 응답을 받았습니다: {cause}",
+            "모델 서버의 주소를 지정하세요: `export {variable}=URL`",
         ),
     },
     rows.DependencyMissing: {

@@ -18,7 +18,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("没有可用的索引：{data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "无法连接模型服务器：{endpoint}：{cause}",
-        "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive QUESTION`",
+        "请不用服务器作答：`kebab ask --extractive QUESTION`",
     ),
     rows.ModelNotPulled: Wording("Ollama 没有该模型：{model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
@@ -77,6 +77,75 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         "document": Wording(
             "读取 {path} 超过了 `{setting}` 的时限：{deadline_ms} 毫秒",
             "export {variable}={seconds}",
+        ),
+        "first_token": Wording(
+            "模型服务器 {endpoint} 在 `{setting}` 内没有返回首个 token：{deadline_ms} 毫秒",
+            "export {variable}={seconds}",
+        ),
+        "next_token": Wording(
+            "模型服务器 {endpoint} 在 `{setting}` 内没有返回下一个 token：{deadline_ms} 毫秒",
+            "export {variable}={seconds}",
+        ),
+        "answer": Wording(
+            "模型服务器 {endpoint} 的回答超过了 `{setting}` 的时限：{deadline_ms} 毫秒",
+            "export {variable}={seconds}",
+        ),
+        "server": Wording("模型服务器 {endpoint} 太慢，操作 {operation}：{deadline_ms} 毫秒"),
+    },
+    rows.ModelUnreachable: {
+        "ollama": Wording(
+            "无法连接 Ollama：{endpoint}（`{setting}`）：{cause}",
+            "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive QUESTION`",
+        ),
+        "address": Wording(
+            "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
+            "请启动服务器，或设置其他地址：`export {variable}=URL`",
+        ),
+        "proxy": Wording(
+            "无法通过 `{setting}` 的代理连接模型服务器：{endpoint}：{cause}",
+            '请绕过代理：`export NO_PROXY="$NO_PROXY,"{host}`',
+        ),
+        "issuer": Wording(
+            "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
+            "请信任 PEM 文件中的颁发者：`export SSL_CERT_FILE=FILE`",
+        ),
+        "certificate": Wording(
+            "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
+            "请更新证书，或设置其他地址：`export {variable}=URL`",
+        ),
+        "server": Wording(
+            "没有收到模型服务器 {endpoint} 的完整回答：{cause}",
+            "请重试，或不用服务器作答：`kebab ask --extractive QUESTION`",
+        ),
+    },
+    rows.ModelRejected: {
+        "key_missing": Wording(
+            "模型服务器 {endpoint} 需要密钥，而 `{setting}` 没有设置：{cause}",
+            "export {variable}=KEY",
+        ),
+        "key_refused": Wording(
+            "模型服务器 {endpoint} 拒绝了 `{setting}` 中的密钥：{cause}", "export {variable}=KEY"
+        ),
+        "sign_in": Wording("Ollama 需要账号才能使用 {model}：{cause}", "ollama signin"),
+        "option": Wording(
+            "模型服务器拒绝了 {model} 的 `{setting}` 设置：{cause}", "export {variable}={value}"
+        ),
+        "memory": Wording(
+            "模型服务器的内存不足以运行 {model}：{cause}",
+            "换用更小的模型：`kebab ask --model NAME QUESTION`",
+        ),
+        "load": Wording(
+            "模型服务器无法加载 {model}：{cause}", "换用其他模型：`kebab ask --model NAME QUESTION`"
+        ),
+        "unknown_model": Wording(
+            "模型服务器 {endpoint} 没有该模型：{model}",
+            "换用服务器上的模型：`kebab ask --model NAME QUESTION`",
+        ),
+    },
+    rows.ModelProtocol: {
+        "address": Wording(
+            "收到 {endpoint}（`{setting}`）的意外响应：{cause}",
+            "请设置模型服务器的地址：`export {variable}=URL`",
         ),
     },
     rows.DependencyMissing: {"program": Wording("没有可用于此操作的程序：{feature}", "{install}")},

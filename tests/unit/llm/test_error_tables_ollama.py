@@ -41,19 +41,21 @@ MEANINGS: dict[str, type[Signal]] = {
 }
 FAMILY = {
     **dict.fromkeys(OVERFLOWS, "overflow"),
-    **dict.fromkeys(
-        (
-            *("load_failed", "no_memory", "no_embeddings", "embedding_only"),
-            *("no_thinking", "no_tools", "no_insert", "no_images"),
-        ),
-        "unfit",
-    ),
+    **dict.fromkeys(("no_tools", "no_insert", "no_images", "embedding_only"), "task"),
+    "no_embeddings": "task",
+    **dict.fromkeys(("no_thinking", "bad_think"), "think"),
+    **dict.fromkeys(("no_unit", "bad_duration"), "keep_alive"),
+    "load_failed": "load",
+    "no_memory": "memory",
     "missing": "missing",
     "busy": "busy",
     "load_stalled": "stalled",
     "crashed": "crashed",
 }
-NAMES = ("crashed", "overflow", "missing", "busy", "stalled", "unfit")
+NAMES = (
+    *("crashed", "overflow", "missing", "busy", "stalled"),
+    *("load", "memory", "think", "keep_alive", "task"),
+)
 CASES = [
     (name, path, generation)
     for name in FAILURES
@@ -112,7 +114,8 @@ def test_responses_of_other_programs_are_protocol_errors(name):
     signal = answered(name)
 
     assert isinstance(signal, ModelProtocol)
-    assert f"`/api/chat` returned HTTP {STRANGE[name][0]}" in signal.cause
+    assert signal.cause.startswith("`/api/chat` returned ")
+    assert f"HTTP {STRANGE[name][0]}" in signal.cause
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,8 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
         "endpoint": "http://host:1",
         "operation": "ask",
         "cause": "Multimodal data provided, but model does not support multimodal requests.",
+        "reason": "task",
+        "setting": None,
     }
 
 

@@ -74,6 +74,8 @@ def test_a_missing_model_is_named(kind):
         "endpoint": "http://gpu-box:8080/v1",
         "operation": "ask",
         "cause": "no such model: team/tiny-1b",
+        "reason": "unknown_model",
+        "setting": "models.llm.model",
     }
 
 

@@ -53,6 +53,8 @@ def test_a_wrong_key_is_rejected(server):
         "endpoint": server.url,
         "operation": "doctor",
         "cause": "the server requires another key (HTTP 401)",
+        "reason": "key_refused",
+        "setting": "OPENAI_API_KEY",
     }
 
 

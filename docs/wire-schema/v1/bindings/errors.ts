@@ -570,6 +570,9 @@ export interface ModelUnreachableDetails {
   readonly endpoint: string;
   readonly operation: string;
   readonly cause: string;
+  readonly provider?: string | null;
+  readonly setting?: string | null;
+  readonly reason?: "proxy" | "certificate" | "server" | null;
 }
 
 /** The details of `model_not_pulled`. Ollama is running but does not have the model. */
@@ -585,6 +588,8 @@ export interface ModelRejectedDetails {
   readonly endpoint: string;
   readonly operation: string;
   readonly cause: string;
+  readonly reason?: "key_missing" | "key_refused" | "sign_in" | "option" | "memory" | "load" | "unknown_model" | "task" | null;
+  readonly setting?: string | null;
 }
 
 /** The details of `model_busy`. The server's queue is full, or the server limits the rate of requests. */
@@ -598,6 +603,7 @@ export interface ModelProtocolDetails {
   readonly endpoint: string;
   readonly operation: string;
   readonly cause: string;
+  readonly setting?: string | null;
 }
 
 /** The details of `context_overflow`. The question and its passages do not fit the model's window. */
@@ -626,6 +632,7 @@ export interface TimeoutDetails {
   readonly deadline_ms: number;
   readonly setting?: string | null;
   readonly path?: string | null;
+  readonly endpoint?: string | null;
 }
 
 /** The details of `io_error`. A file or folder cannot be read, written or created. */

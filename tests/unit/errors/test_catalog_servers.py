@@ -1,0 +1,141 @@
+"""The messages and hints about model servers."""
+
+import pytest
+
+from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
+from kebab.errors.translations.languages import find_wordings
+
+_ASKED = {"endpoint": "http://127.0.0.1:8080/v1", "operation": "ask"}
+_ADDRESS = "models.llm.endpoint"
+
+
+def unreachable(**details):
+    return ModelUnreachable(**{**_ASKED, "cause": "connection refused", **details})
+
+
+def rejected(reason, setting=None):
+    return ModelRejected(model="tiny", cause="no", reason=reason, setting=setting, **_ASKED)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://127.0.0.1:11434", "http://[::1]:1", "http://localhost:1"]
+)
+def test_only_ollama_on_this_machine_is_started_with_its_own_command(endpoint):
+    near = unreachable(endpoint=endpoint, provider="ollama", setting="OLLAMA_HOST")
+    far = unreachable(endpoint="http://gpu:11434", provider="ollama", setting="OLLAMA_HOST")
+
+    assert "`ollama serve`" in near.format_hint()
+    assert "(`OLLAMA_HOST`)" in str(near)
+    assert "ollama" not in far.format_hint()
+    assert "`export OLLAMA_HOST=URL`" in far.format_hint()
+
+
+@pytest.mark.parametrize("reason", [None, "proxy", "certificate", "server"])
+@pytest.mark.parametrize("language", ["en", "ko", "zh"])
+def test_no_hint_about_another_server_names_ollama(reason, language):
+    signal = unreachable(provider="openai", setting=_ADDRESS, reason=reason)
+    words = find_wordings(type(signal), language)
+
+    assert "ollama" not in f"{signal.format_message(words)}{signal.format_hint(words)}".lower()
+
+
+def test_the_setting_of_the_address_is_named_in_the_message_and_its_variable_in_the_hint():
+    signal = unreachable(provider="openai", setting=_ADDRESS)
+
+    assert str(signal) == (
+        "cannot reach the model server at http://127.0.0.1:8080/v1 (`models.llm.endpoint`): "
+        "connection refused"
+    )
+    assert signal.format_hint() == (
+        "start the server, or set another address: `export KEBAB_MODELS_LLM_ENDPOINT=URL`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "hint"),
+    [
+        ("self-signed certificate", "export SSL_CERT_FILE=FILE"),
+        ("unable to get local issuer certificate", "export SSL_CERT_FILE=FILE"),
+        ("certificate has expired", "export KEBAB_MODELS_LLM_ENDPOINT=URL"),
+        ("Hostname mismatch", "export KEBAB_MODELS_LLM_ENDPOINT=URL"),
+    ],
+)
+def test_a_certificate_has_the_hint_for_its_fault(cause, hint):
+    signal = unreachable(cause=cause, setting=_ADDRESS, reason="certificate")
+
+    assert f"`{hint}`" in signal.format_hint()
+    assert signal.plan_rerun() is None
+
+
+def test_a_server_that_fails_is_not_called_unreachable():
+    signal = unreachable(cause="the connection was cut", reason="server")
+
+    assert str(signal).startswith("no complete answer from the model server at ")
+    assert signal.plan_rerun() is not None
+
+
+@pytest.mark.parametrize(
+    ("setting", "rerun"),
+    [
+        ("models.llm.think", ("KEBAB_MODELS_LLM_THINK", "false")),
+        ("models.llm.keep_alive", ("KEBAB_MODELS_LLM_KEEP_ALIVE", "5m")),
+    ],
+)
+def test_a_refused_option_is_repeated_with_a_value_that_works(setting, rerun):
+    signal = rejected("option", setting)
+
+    assert signal.plan_rerun().variables == (rerun,)
+    assert signal.format_hint() == "export {}={}".format(*rerun)
+
+
+@pytest.mark.parametrize("reason", ["key_missing", "key_refused"])
+def test_a_key_is_set_and_not_gone_around(reason):
+    signal = rejected(reason, "MY_KEY")
+
+    assert signal.plan_rerun() is None
+    assert signal.format_hint() == "export MY_KEY=KEY"
+
+
+def test_a_model_that_needs_an_account_names_the_command():
+    assert rejected("sign_in").format_hint() == "ollama signin"
+
+
+@pytest.mark.parametrize("reason", ["memory", "load", "task", "unknown_model"])
+def test_another_refusal_names_the_model_and_offers_an_answer_without_one(reason):
+    signal = rejected(reason)
+
+    assert "tiny" in str(signal)
+    assert signal.plan_rerun().add == ("--extractive",)
+
+
+def test_a_wrong_address_is_set_and_a_failure_checked():
+    wrong = ModelProtocol(cause="a web page", setting="OLLAMA_HOST", **_ASKED)
+    broken = ModelProtocol(cause="no last line", **_ASKED)
+
+    assert wrong.format_hint() == "set the address of the model server: `export OLLAMA_HOST=URL`"
+    assert broken.format_hint() == "kebab doctor"
+
+
+@pytest.mark.parametrize(
+    ("operation", "setting"),
+    [
+        ("first_token", "models.llm.first_token_s"),
+        ("next_token", "models.llm.first_token_s"),
+        ("answer", "models.llm.total_s"),
+        ("load", None),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "ko", "zh"])
+def test_a_timeout_of_a_server_names_its_address_and_the_setting(operation, setting, language):
+    signal = TimedOut(
+        operation=operation,
+        elapsed_ms=300,
+        deadline_ms=300,
+        setting=setting,
+        endpoint="http://gpu:11434",
+    )
+
+    message = signal.format_message(find_wordings(TimedOut, language))
+
+    assert "http://gpu:11434" in message
+    assert (f"`{setting}`" in message) is (setting is not None)

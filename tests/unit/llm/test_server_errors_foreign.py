@@ -1,0 +1,91 @@
+"""Responses that come from no model server: web pages, redirects, proxies."""
+
+from dataclasses import replace
+
+import pytest
+
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable
+from kebab.llm.endpoint import ApiKey, parse_base_url
+from kebab.llm.error_tables import OPENAI_ERRORS
+from kebab.llm.http_client import Call
+from kebab.llm.http_stream import ResponseHead
+from kebab.llm.server_errors import ModelRequest, build_refusal
+
+REQUEST = ModelRequest(
+    call=Call(endpoint=parse_base_url("http://models.example:8080"), operation="ask"),
+    path="/chat/completions",
+    model="tiny",
+    errors=OPENAI_ERRORS,
+    key=ApiKey("sk-secret-1234567", "MY_KEY"),
+)
+PAGE = b"<html><head><title lang=en>\n Sign in &amp; go\x1b[1m\n</title></head></html>"
+
+
+def refuse(status, content_type="text/html; charset=utf-8", body=PAGE, location=""):
+    return build_refusal(REQUEST, ResponseHead(status, content_type, location), body)
+
+
+@pytest.mark.parametrize("status", [200, 404, 500, 502])
+def test_a_web_page_is_named_with_its_title_and_the_setting_of_the_address(status):
+    signal = refuse(status)
+
+    assert isinstance(signal, ModelProtocol)
+    assert signal.cause == (
+        f"`/chat/completions` returned a web page (HTTP {status}): Sign in & go [1m"
+    )
+    assert "`models.llm.endpoint`" in str(signal)
+    assert signal.format_hint() == (
+        "set the address of the model server: `export KEBAB_MODELS_LLM_ENDPOINT=URL`"
+    )
+
+
+def test_a_page_without_a_title_is_a_web_page():
+    assert refuse(200, body=b"\xff<html>").cause == (
+        "`/chat/completions` returned a web page (HTTP 200)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://login.example/x?token=abc#y", "https://login.example/x"),
+        ("https://me:secret@login.example/", "https://login.example/"),
+        ("/login", "/login"),
+        ("/sk-secret-1234567", "/[key]"),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_names_its_target_without_secrets(status, location, shown):
+    signal = refuse(status, location=location)
+
+    assert isinstance(signal, ModelProtocol)
+    assert signal.cause == f"`/chat/completions` redirects to {shown} (HTTP {status})"
+
+
+@pytest.mark.parametrize("status", [407, 502, 503, 504])
+def test_a_page_of_a_proxy_names_the_variable_of_the_proxy(status, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+
+    signal = refuse(status)
+
+    assert isinstance(signal, ModelUnreachable)
+    assert (signal.reason, signal.setting) == ("proxy", "http_proxy")
+    assert f"HTTP {status}" in signal.cause
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("key", "reason"), [("sk-secret-1234567", "key_refused"), ("", "key_missing")]
+)
+def test_a_refused_key_names_its_variable_and_whether_it_is_set(status, key, reason):
+    request = replace(REQUEST, key=ApiKey(key, "MY_KEY"))
+    body = b'{"error": {"message": "Incorrect API key: sk-secret-1234567"}}'
+
+    signal = build_refusal(request, ResponseHead(status, "application/json"), body)
+
+    assert signal.details()["reason"] == reason
+    assert signal.details()["setting"] == "MY_KEY"
+    assert signal.format_hint() == "export MY_KEY=KEY"
+    assert ("is not set" in str(signal)) is (not key)
+    assert "secret" not in str(signal)
