@@ -9,12 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.paths import find_default_config
-from kebab.config.settings import Settings
+from kebab.config.settings import FORMS, Settings
 from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
 
 _PREFIX = "KEBAB_"
+_PATTERN = "matching regex"
+"""How msgspec words that a text has the wrong form."""
 _FILE_VARIABLE = "KEBAB_CONFIG"
 _LANGUAGE_KEY = "lang"
 _SWITCHES = {
@@ -202,6 +204,8 @@ def _explain_fault(fault: str) -> tuple[str, str]:
     """
     words, _, place = fault.partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
+    if where in FORMS and _PATTERN in words:
+        return where, f"`{where}`: expected {FORMS[where]}"
     if not words.startswith("Object contains unknown field `"):
         return where.partition("[")[0], f"`{where}`: {words}" if where else words
     name = words.split("`")[1]

@@ -20,6 +20,16 @@ _HYPERLINK = (
 )
 
 
+_KEEP_ALIVE = r"^\s*[-+]?(\d+|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)\s*$"
+"""A duration of Go, or a number of seconds."""
+
+FORMS = {
+    "models.llm.keep_alive": "a duration such as `5m`, or a number of seconds such as `300`",
+    "output.hyperlink_format": "a name such as `default`, or an address with `{path}`",
+}
+"""The form of the texts that have a pattern, in words."""
+
+
 class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which files are indexed."""
 
@@ -70,8 +80,9 @@ class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most tokens of an answer."""
     think: bool = False
     """Let the model think before it answers, if it can; slower."""
-    keep_alive: str = "5m"
-    """How long Ollama keeps the model loaded, as `5m` or `1h`."""
+    keep_alive: Annotated[str, Meta(pattern=_KEEP_ALIVE)] | int = "5m"
+    """How long Ollama keeps the model loaded: a duration such as `5m` or `1h30m`, or a number of
+    seconds; -1 keeps it loaded."""
     connect_s: Annotated[float, Meta(ge=0)] = 2.0
     """The time limit for connecting, in seconds; 0 means no limit."""
     first_token_s: Annotated[float, Meta(ge=0)] = 300.0

@@ -28,11 +28,11 @@ _Line: TypeAlias = dict[str, Any]
 class OllamaOptions(ChatOptions):
     """The options of Ollama; it loads the model again when one of them changes.
 
-    `keep_alive` is a duration such as `5m`.
+    `keep_alive` is a duration such as `5m`, or a number of seconds.
     """
 
     think: bool = False
-    keep_alive: str = "5m"
+    keep_alive: str | int = "5m"
 
 
 class OllamaChat(ChatModel[OllamaOptions]):
@@ -59,9 +59,9 @@ class OllamaChat(ChatModel[OllamaOptions]):
         body = self._build_body(messages) | {
             "think": self._options.think,
             # By default Ollama drops the oldest words without notice; an overflow must be visible.
+            # `shift` is left out: a server reloads its model when clients send different values.
             "truncate": False,
-            "shift": False,
-            "keep_alive": self._options.keep_alive,
+            "keep_alive": _encode_keep_alive(self._options.keep_alive),
             "options": {
                 "num_ctx": self._options.context_tokens,
                 "num_predict": max_tokens,
@@ -121,8 +121,12 @@ class _LineReader(AnswerReader):
                 prompt_tokens=max(prompt_tokens, self.request.prompt_tokens),
                 context_tokens=self.request.context_tokens,
             )
-        finish: FinishReason = "length" if reason == "length" else "stop"
-        return self._build_completion(finish, prompt_tokens, last.get("eval_count"))
+        completion_tokens = parse_count(last.get("eval_count"))
+        window = self.request.context_tokens
+        # A server shifts a full window: the end of such an answer was written without the evidence.
+        shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > _round_window(window)
+        finish: FinishReason = "length" if reason == "length" or shifted else "stop"
+        return self._build_completion(finish, prompt_tokens, completion_tokens)
 
 
 def _is_truncated(prompt_tokens: int, window: int) -> bool:
@@ -131,5 +135,16 @@ def _is_truncated(prompt_tokens: int, window: int) -> bool:
     Newer servers round the window up, and truncate nothing between the requested and the rounded
     size. A prompt that just fits leaves no room for an answer, which is an overflow too.
     """
-    rounded = -(-window // _WINDOW_STEP) * _WINDOW_STEP
-    return prompt_tokens == window or prompt_tokens >= rounded
+    return prompt_tokens == window or prompt_tokens >= _round_window(window)
+
+
+def _round_window(window: int) -> int:
+    return -(-window // _WINDOW_STEP) * _WINDOW_STEP
+
+
+def _encode_keep_alive(value: str | int) -> str | int:
+    """Return a number of seconds as a number; Ollama refuses one in a text."""
+    try:
+        return int(value)
+    except ValueError:
+        return value

@@ -173,3 +173,29 @@ def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
 
     assert load_settings(Path("config.toml"), environ={}).offline
+
+
+@pytest.mark.parametrize("text", ["5m", "-1", "300", "1h30m", "-1m", "0", "1.5h"])
+def test_a_duration_or_seconds_keep_a_model_loaded(text):
+    environ = {"KEBAB_MODELS_LLM_KEEP_ALIVE": text}
+
+    assert load_settings(environ=environ).models.llm.keep_alive == text
+
+
+@pytest.mark.parametrize("text", ["banana", "5 m", "m5", "5x"])
+def test_another_text_is_refused_with_the_form_in_words(text):
+    with pytest.raises(ConfigInvalid) as raised:
+        load_settings(environ={"KEBAB_MODELS_LLM_KEEP_ALIVE": text})
+
+    assert raised.value.path == "$KEBAB_MODELS_LLM_KEEP_ALIVE"
+    assert raised.value.cause == (
+        "`models.llm.keep_alive`: expected a duration such as `5m`, "
+        "or a number of seconds such as `300`"
+    )
+
+
+def test_a_number_in_a_file_keeps_a_model_loaded_for_seconds(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text("[models.llm]\nkeep_alive = -1\n", encoding="utf-8")
+
+    assert load_settings(file).models.llm.keep_alive == -1

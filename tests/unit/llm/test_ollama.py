@@ -83,12 +83,47 @@ def test_the_request_forbids_truncation_and_keeps_its_options(ollama):
         "stream": True,
         "think": False,
         "truncate": False,
-        "shift": False,
         "keep_alive": "5m",
         "options": {"num_ctx": 1000, "num_predict": 50, "temperature": 0},
     }
     assert second == {**first, "keep_alive": "1h"}
     assert ollama.ignored() == []
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [("-1", -1), ("300", 300), (" 0 ", 0), (300, 300), ("1h30m", "1h30m"), ("-1m", "-1m")],
+)
+def test_seconds_are_sent_as_a_number(newer, value, sent):
+    newer.enqueue(Say("a"))
+
+    ask(newer.url, keep_alive=value)
+
+    assert newer.bodies()[0]["keep_alive"] == sent
+
+
+@pytest.mark.parametrize(
+    ("error", "setting"),
+    [
+        ("no_thinking", "models.llm.think"),
+        ("bad_think", "models.llm.think"),
+        ("bad_duration", "models.llm.keep_alive"),
+        ("no_unit", "models.llm.keep_alive"),
+    ],
+)
+def test_a_refused_option_names_its_setting(ollama, error, setting):
+    signal = refusal(ollama, Fail(error))
+
+    assert isinstance(signal, ModelRejected)
+    assert (signal.reason, signal.setting) == ("option", setting)
+    assert setting in str(signal)
+
+
+@pytest.mark.parametrize(("tokens", "finish"), [(24, "stop"), (25, "length"), (600, "length")])
+def test_an_answer_beyond_the_window_is_cut_off(newer, tokens, finish):
+    newer.enqueue(Say("a", prompt_tokens=1000, completion_tokens=tokens))
+
+    assert ask(newer.url, window=1024).finish == finish
 
 
 def test_lines_and_characters_may_be_split(ollama):
@@ -164,7 +199,7 @@ def test_failures_before_the_first_token_are_signals(ollama, name, signal):
 
 
 def test_an_html_page_is_an_unexpected_response(newer):
-    assert "`/api/chat` returned HTTP 200, text/html" in str(refusal(newer, Fail("login")))
+    assert "`/api/chat` returned a web page (HTTP 200)" in str(refusal(newer, Fail("login")))
 
 
 def test_a_model_without_reasoning_rejects_it(ollama):
