@@ -144,8 +144,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     """Return an answer or a refusal.
 
     Raises:
-        InvalidInput: The question or a name is empty, a text is not valid UTF-8, a date cannot be
-            read, or a model is named for an extractive answer.
+        InvalidInput: A field is invalid, or a model is named for an extractive answer.
         NotIndexed: There is no index.
         ReadOnly: The turn would be stored, and writing is switched off.
     """
@@ -156,13 +155,14 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
-        writer = _build_writer(context, reader, request)
+        listener = _EventListener(report)
+        writer = _build_writer(context, reader, request, listener)
         engine = AskEngine(
             build_engine(context, reader).search,
             writer,
             count_occurrences=reader.get_document_frequencies,
         )
-        outcome = engine.answer(query, recent, _EventListener(report))
+        outcome = engine.answer(query, recent, listener)
         unmatched = _explain_filters(context, reader, query, request, outcome)
     created = context.clock.now()
     index, warnings = None, outcome.warnings
@@ -214,6 +214,9 @@ class _EventListener:
     def on_restart(self, reason: str) -> None:
         self.report(AnswerEvent(type="restart", reason=reason))
 
+    def on_wait(self, reason: str) -> None:
+        self.report(AnswerEvent(type="waiting", reason=reason))
+
 
 def _is_extractive(context: AppContext, request: AskRequest) -> bool:
     """Return whether the answer consists of sentences of the notes."""
@@ -222,11 +225,9 @@ def _is_extractive(context: AppContext, request: AskRequest) -> bool:
 
 def _check_model(model: str | None, *, extractive: bool) -> None:
     """Refuse an empty name of a model, and any name for an extractive answer."""
-    if model is None:
-        return
-    if not model.strip():
+    if model is not None and not model.strip():
         raise InvalidInput(field="$.model", cause="it is empty")
-    if extractive:
+    if model is not None and extractive:
         raise InvalidInput(field="$.model", cause="an extractive answer is worded by no model")
 
 
@@ -249,7 +250,7 @@ def _select_session(context: AppContext, query: AskQuery) -> str | None:
 
 
 def _build_writer(
-    context: AppContext, reader: "SqliteReader", request: AskRequest
+    context: AppContext, reader: "SqliteReader", request: AskRequest, listener: _EventListener
 ) -> "AnswerWriter":
     """Return the extractive writer, or the writer of the language model."""
     settings = context.settings
@@ -264,7 +265,7 @@ def _build_writer(
     from kebab.rag.generative_answer import ModelWriter
 
     return ModelWriter(
-        model=build_language_model(settings, request.model),
+        model=build_language_model(settings, request.model, on_wait=listener.on_wait),
         answer_tokens=settings.models.llm.answer_tokens,
         policy=settings.ask.unsupported,
     )

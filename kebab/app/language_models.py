@@ -1,7 +1,7 @@
 """Builds the language model that the settings name."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,24 +12,62 @@ if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
+    from kebab.llm.server_errors import ModelRequest
 
 _HOST_VARIABLE = "OLLAMA_HOST"
 
 
 def build_language_model(
-    settings: Settings, name: str | None = None, environ: Mapping[str, str] | None = None
+    settings: Settings,
+    name: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    on_wait: Callable[[str], None] = lambda _reason: None,
 ) -> "LanguageModel":
     """Build the language model of the settings; this sends nothing.
+
+    Args:
+        settings: The settings.
+        name: The model; None means that of the settings.
+        environ: The environment variables.
+        on_wait: Receives the reason when the model waits for its server.
 
     Raises:
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
             is invalid.
     """
+    from kebab.llm.server_check import CheckedModel, check_server_responds
+
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
-    if llm.provider == "openai":
-        return _build_openai(llm, name or llm.model, environ)
-    return _build_ollama(llm, name or llm.model, environ)
+    endpoint, name = resolve_endpoint(llm, environ), name or llm.model
+    build = _build_openai if llm.provider == "openai" else _build_ollama
+    model = build(llm, name, endpoint, environ)
+    return CheckedModel(
+        model=model,
+        check=lambda: check_server_responds(
+            _build_probe_request(llm, name, endpoint, environ), _build_deadlines(llm)
+        ),
+        loading_s=llm.first_token_s,
+        on_wait=on_wait,
+    )
+
+
+def _build_probe_request(
+    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str]
+) -> "ModelRequest":
+    """Return the request that every server answers at once."""
+    from kebab.llm.endpoint import ApiKey
+    from kebab.llm.error_tables import OLLAMA_ERRORS, OPENAI_ERRORS
+    from kebab.llm.http_client import Call
+    from kebab.llm.server_errors import ModelRequest
+
+    call = Call(endpoint=endpoint, operation="ask")
+    if llm.provider != "openai":
+        return ModelRequest(call=call, path="/api/version", model=name, errors=OLLAMA_ERRORS)
+    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+    call = replace(call, endpoint=key.strip_login(endpoint))
+    return ModelRequest(call=call, path="/models", model=name, errors=OPENAI_ERRORS, key=key)
 
 
 def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
@@ -57,7 +95,9 @@ def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     return replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
 
 
-def _build_ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+def _build_ollama(
+    llm: Llm, name: str, endpoint: "Endpoint", _environ: Mapping[str, str]
+) -> "LanguageModel":
     from kebab.llm.ollama import OllamaChat, OllamaOptions
 
     options = OllamaOptions(
@@ -66,10 +106,12 @@ def _build_ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageM
         think=llm.think,
         keep_alive=llm.keep_alive,
     )
-    return OllamaChat(resolve_endpoint(llm, environ), name, options)
+    return OllamaChat(endpoint, name, options)
 
 
-def _build_openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+def _build_openai(
+    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str]
+) -> "LanguageModel":
     from kebab.llm.openai import OpenAiChat, OpenAiOptions
 
     options = OpenAiOptions(
@@ -78,7 +120,7 @@ def _build_openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageM
         key=environ.get(llm.key_variable),
         key_variable=llm.key_variable,
     )
-    return OpenAiChat(resolve_endpoint(llm, environ), name, options)
+    return OpenAiChat(endpoint, name, options)
 
 
 def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:

@@ -34,7 +34,7 @@ NOT_UTF8 = "the name is not valid UTF-8"
 _EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
 """The same question, answered without a language model."""
 
-ServerFault: TypeAlias = Literal["proxy", "certificate", "server"]
+ServerFault: TypeAlias = Literal["proxy", "certificate", "silent", "server"]
 """What keeps a model server from answering, where it is not the connection itself."""
 Rejection: TypeAlias = Literal[
     "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
@@ -314,6 +314,10 @@ class ModelUnreachable(
             "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
             "renew the certificate, or set another address: `export {variable}=URL`",
         ),
+        "silent": Wording(
+            "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
+            "set the address of the model server: `export {variable}=URL`",
+        ),
         "server": Wording(
             "no complete answer from the model server at {endpoint}: {cause}",
             "try again, or answer without it: `kebab ask --extractive QUESTION`",
@@ -508,10 +512,16 @@ class ModelBusy(
     ),
     message="the model server is busy: {endpoint}",
     hint="try again in a moment",
+    cases={
+        "loading": Wording(
+            "the model server is still loading its model: {endpoint}", "try again in a moment"
+        ),
+    },
 ):
-    """The server's queue is full, or the server limits the rate of requests.
+    """The server's queue is full, the server limits the rate of requests, or it loads its model.
 
-    Nothing was lost.
+    Nothing was lost. While a server loads its model (`reason` `loading`), kebab waits for it up to
+    `models.llm.first_token_s`.
 
     Example: several programs use one Ollama at once, and it answers `server busy`.
 
@@ -520,6 +530,11 @@ class ModelBusy(
 
     endpoint: str
     operation: str
+    reason: Literal["loading"] | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: loading is not the work of others."""
+        return self.reason or ""
 
 
 class ModelProtocol(

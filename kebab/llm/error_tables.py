@@ -20,6 +20,7 @@ from kebab.llm.server_errors import (
 
 _MODEL = "models.llm.model"
 _KEY_VARIABLE = "models.llm.key_variable"
+_LOADING = re.compile(r"loading (?:the )?model|model is loading", re.IGNORECASE)
 
 
 def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
@@ -49,6 +50,17 @@ def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: in
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
     return ModelBusy(endpoint=request.call.endpoint.display_url, operation=request.call.operation)
+
+
+def _build_loading(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    call = request.call
+    url = call.endpoint.display_url
+    return ModelBusy(endpoint=url, operation=call.operation, reason="loading")
+
+
+def _build_unavailable(request: ModelRequest, error: ServerError, status: int) -> Signal:
+    build = _build_loading if _LOADING.search(error.text) else _build_busy
+    return build(request, error, status)
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
@@ -163,7 +175,7 @@ _UNKNOWN_STATUS = 0
 OPENAI_ERRORS = ErrorTable(
     by_status={401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy},
     # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
-    by_status_unless_page={503: _build_busy},
+    by_status_unless_page={503: _build_unavailable},
     rows=(
         ErrorRow(build=_build_unauthorized, statuses={401, 403}),
         ErrorRow(
@@ -222,7 +234,7 @@ OPENAI_ERRORS = ErrorTable(
             kinds=frozenset({"authentication_error", "permission_error", "invalid_api_key"}),
         ),
         ErrorRow(
-            build=_build_busy,
+            build=_build_unavailable,
             kinds=frozenset({"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}),
         ),
         ErrorRow(build=_build_rejected, kinds=frozenset({"not_supported_error"})),

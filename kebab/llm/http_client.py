@@ -64,12 +64,8 @@ class Call:
 
     def build_protocol_error(self, cause: str, setting: str | None = None) -> ModelProtocol:
         """Return the signal for an unexpected response; `setting` decides about a wrong address."""
-        return ModelProtocol(
-            endpoint=self.endpoint.display_url,
-            operation=self.operation,
-            cause=cause,
-            setting=setting,
-        )
+        url = self.endpoint.display_url
+        return ModelProtocol(endpoint=url, operation=self.operation, cause=cause, setting=setting)
 
     def build_timeout(
         self, operation: str = "", *, since: float | None = None, limit_s: float | None = None

@@ -187,17 +187,19 @@ class AnswerEvent(Reply, frozen=True, kw_only=True, tag="answer_event.v1"):
     """One line of `ask --stream`; a reader skips types that it does not know.
 
     `retrieval_done` comes first, then `token`s, then exactly one `final` or `error`. `restart`
-    withdraws all tokens so far; `heartbeat` says that the model is still working.
+    withdraws all tokens so far; `waiting` says what the model server has to do first; `heartbeat`
+    says that the model is still working.
     """
 
-    type: Literal["retrieval_done", "token", "restart", "heartbeat", "final", "error"]
+    type: Literal["retrieval_done", "token", "restart", "waiting", "heartbeat", "final", "error"]
     """The type of this line."""
     hits: list[SearchHit] | UnsetType = UNSET
     """`retrieval_done`: the hits, best first."""
     delta: str | UnsetType = UNSET
     """`token`: the next piece of the answer as the model wrote it, not yet checked."""
     reason: str | UnsetType = UNSET
-    """`restart`: the reason why the model is asked again with fewer passages."""
+    """`restart`: the reason why the model is asked again with fewer passages; `waiting`: the reason
+    why nothing is asked yet."""
     elapsed_ms: float | UnsetType = UNSET
     """`heartbeat`: the time since the question."""
     answer: Answer | UnsetType = UNSET

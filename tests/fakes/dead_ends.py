@@ -1,8 +1,9 @@
 """Places where no server answers, each in its own way, without any network."""
 
 import socket
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 
 @contextmanager
@@ -24,6 +25,26 @@ def never_accepting() -> Iterator[str]:
             waiting.settimeout(0)
             waiting.connect_ex(full.getsockname())
         yield _url(full)
+
+
+@contextmanager
+def greeting(banner: bytes = b"") -> Iterator[str]:
+    """Give the URL of a program that sends a banner to each connection, and then stays silent."""
+    with socket.socket() as listening, ExitStack() as opened:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    opened.enter_context(connection)
+                    connection.sendall(banner)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield _url(listening)
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
 
 
 def _url(bound: socket.socket) -> str:

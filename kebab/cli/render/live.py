@@ -43,6 +43,8 @@ class AnswerStatus:
         elif event.type == "restart" and event.reason is not UNSET:
             self.text = ""
             self._begin(f"asking again with less: {clean(event.reason)}")
+        elif event.type == "waiting" and event.reason is not UNSET:
+            self._begin(clean(event.reason))
 
     def _begin(self, what: str) -> None:
         self._activity, self._since = what, self._clock()

@@ -138,9 +138,18 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
             "인증서를 갱신하거나 다른 주소를 지정하세요: `export {variable}=URL`",
         ),
+        "silent": Wording(
+            "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
+            "모델 서버의 주소를 지정하세요: `export {variable}=URL`",
+        ),
         "server": Wording(
             "모델 서버에서 완전한 답을 받지 못했습니다: {endpoint}: {cause}",
             "다시 시도하거나 서버 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
+        ),
+    },
+    rows.ModelBusy: {
+        "loading": Wording(
+            "모델 서버가 아직 모델을 읽어 들이고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
         ),
     },
     rows.ModelRejected: {

@@ -113,10 +113,17 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
             "请更新证书，或设置其他地址：`export {variable}=URL`",
         ),
+        "silent": Wording(
+            "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
+            "请设置模型服务器的地址：`export {variable}=URL`",
+        ),
         "server": Wording(
             "没有收到模型服务器 {endpoint} 的完整回答：{cause}",
             "请重试，或不用服务器作答：`kebab ask --extractive QUESTION`",
         ),
+    },
+    rows.ModelBusy: {
+        "loading": Wording("模型服务器仍在加载模型：{endpoint}", "请稍后重试"),
     },
     rows.ModelRejected: {
         "key_missing": Wording(

@@ -1,0 +1,179 @@
+from dataclasses import replace
+from time import monotonic
+
+import pytest
+
+from kebab.core.answers import Message
+from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
+from kebab.llm import server_check
+from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url
+from kebab.llm.error_tables import OPENAI_ERRORS
+from kebab.llm.http_client import Call
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
+from kebab.llm.server_errors import ModelRequest
+from tests.fakes.dead_ends import greeting, never_accepting, refusing
+from tests.fakes.language_model import Pieces, ScriptedModel
+from tests.fakes.openai import Answer, Fail, fake_openai
+
+LIMITS = Deadlines(connect_s=1.0, first_token_s=60, total_s=60)
+MESSAGES = [Message("user", "Why?")]
+LOADS = ModelBusy(endpoint="http://x", operation="ask", reason="loading")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered(monkeypatch):
+    monkeypatch.setattr(server_check, "_answered", {})
+    monkeypatch.setattr(server_check, "_SILENCE_S", 0.3)
+
+
+def check(url, limits=LIMITS, key=NO_KEY):
+    call = Call(endpoint=parse_base_url(url), operation="ask")
+    request = ModelRequest(call=call, path="/models", model="tiny", errors=OPENAI_ERRORS, key=key)
+    check_server_responds(request, limits)
+
+
+def checked(*steps, **options):
+    model = ScriptedModel()
+    for step in steps:
+        model.enqueue(step)
+    given = {"check": lambda: None, "loading_s": 60.0, "on_wait": lambda _: None, **options}
+    return CheckedModel(model=model, **given)
+
+
+def ask(model):
+    return model.chat(MESSAGES, max_tokens=9, on_text=lambda _: None)
+
+
+def test_a_server_is_asked_once_with_the_key_and_closes_the_connection():
+    with fake_openai("tiny", key="sk-secret") as server:
+        check(server.url, key=ApiKey("sk-secret", "KEY"))
+        check(server.url, key=ApiKey("sk-secret", "KEY"))
+
+        [asked] = server.asked
+    assert (asked.method, asked.path) == ("GET", "/v1/models")
+    assert asked.headers["authorization"] == "Bearer sk-secret"
+    assert asked.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize("name", ["unauthorized", "no_route", "busy", "loading"])
+def test_any_other_status_proves_a_server(name):
+    with fake_openai("tiny") as server:
+        server.answers["/models"] = Fail(name)
+
+        check(server.url)
+
+
+def test_a_server_that_answers_slowly_is_waited_for():
+    with fake_openai("tiny") as server:
+        server.answers["/models"] = Answer(body=b"{}", delay_s=0.3)
+
+        check(server.url)
+
+
+@pytest.mark.parametrize("connect_s", [1.0, 2.0])
+def test_a_silent_port_is_noticed_soon_after_the_limit_for_connecting(connect_s):
+    started = monotonic()
+
+    with greeting() as url, pytest.raises(ModelUnreachable) as raised:
+        check(url, replace(LIMITS, connect_s=connect_s))
+
+    assert raised.value.cause == "it accepts connections and stays silent"
+    assert (raised.value.reason, raised.value.setting) == ("silent", "models.llm.endpoint")
+    assert connect_s < monotonic() - started < connect_s + 2
+
+
+@pytest.mark.parametrize("banner", [b"SSH-2.0-OpenSSH_9.6\r\n", b"220 mail ESMTP\r\nready\r\n\r\n"])
+def test_a_port_that_greets_is_quoted(banner):
+    with greeting(banner) as url, pytest.raises(ModelProtocol) as raised:
+        check(url)
+
+    quoted = banner.decode().partition("\r")[0]
+    assert raised.value.cause == f"another program listens there: {quoted}"
+    assert raised.value.setting == "models.llm.endpoint"
+
+
+@pytest.mark.parametrize("place", [refusing, never_accepting])
+def test_a_place_without_a_server_is_unreachable(place):
+    with place() as url, pytest.raises(ModelUnreachable) as raised:
+        check(url)
+
+    assert raised.value.provider == "openai"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (
+            Answer(body=b"<title>Sign in</title>", content_type="text/html"),
+            "`/models` returned a web page (HTTP 200): Sign in",
+        ),
+        (
+            Answer(body=b"", status=302, headers={"Location": "https://login.example/?t=1"}),
+            "`/models` redirects to https://login.example/ (HTTP 302)",
+        ),
+    ],
+)
+def test_a_page_in_place_of_the_api_is_refused(answer, cause):
+    with fake_openai("tiny") as server, pytest.raises(ModelProtocol) as raised:
+        server.answers["/models"] = answer
+        check(server.url)
+
+    assert raised.value.cause == cause
+
+
+def test_a_server_that_cuts_the_connection_may_still_answer_a_prompt():
+    with fake_openai("tiny") as server:
+        server.answers["/models"] = Answer(body=b"{}", cut=True)
+
+        check(server.url)
+
+
+def test_a_server_that_speaks_tls_is_told_by_its_handshake(monkeypatch):
+    monkeypatch.setattr(server_check, "_speaks_tls", lambda _endpoint: True)
+    lost = Call(endpoint=parse_base_url("http://127.0.0.1:1"), operation="ask")
+
+    def fail(*_):
+        raise lost.build_unreachable("the response is incomplete", "server")
+
+    monkeypatch.setattr(server_check, "_check_response", fail)
+
+    with pytest.raises(ModelProtocol, match="its address begins with `https://`"):
+        check("http://127.0.0.1:1")
+
+
+def test_the_wait_for_a_loading_server_is_reported_once_and_ends_with_its_answer():
+    reasons = []
+    model = checked(LOADS, LOADS, Pieces("Because."), on_wait=reasons.append)
+
+    assert ask(model).text == "Because."
+    assert reasons == [LOADING]
+
+
+def test_a_server_that_loads_for_too_long_is_busy():
+    model = checked(*[LOADS] * 9, loading_s=0.5)
+    started = monotonic()
+
+    with pytest.raises(ModelBusy, match="still loading its model"):
+        ask(model)
+
+    assert monotonic() - started < 5
+
+
+def test_a_busy_server_is_not_waited_for():
+    busy = ModelBusy(endpoint="http://x", operation="ask")
+
+    with pytest.raises(ModelBusy):
+        ask(checked(busy, Pieces("never")))
+
+
+def test_nothing_is_asked_when_the_check_fails():
+    def refuse():
+        raise LOADS
+
+    model = checked(check=refuse)
+
+    with pytest.raises(ModelBusy):
+        ask(model)
+    assert model.model.told == []
+    assert (model.name, model.context_tokens) == (model.model.name, model.model.context_tokens)
