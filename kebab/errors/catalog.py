@@ -35,7 +35,7 @@ _EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
 """The same question, answered without a language model."""
 
 ServerFault: TypeAlias = Literal["proxy", "certificate", "silent", "server"]
-"""What keeps a model server from answering, where it is not the connection itself."""
+"""What keeps a model server from answering, where it is not the connection itself; may grow."""
 Rejection: TypeAlias = Literal[
     "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
 ]
@@ -344,7 +344,7 @@ class ModelUnreachable(
     cause: str
     provider: str | None = None
     setting: str | None = None
-    reason: ServerFault | None = None
+    reason: str | None = None
 
     def choose_case(self) -> str:
         """Return the case by what is in the way, and by the provider."""
@@ -472,7 +472,7 @@ class ModelRejected(
     endpoint: str
     operation: str
     cause: str
-    reason: Rejection | None = None
+    reason: str | None = None
     setting: str | None = None
 
     def choose_case(self) -> str:
@@ -530,7 +530,7 @@ class ModelBusy(
 
     endpoint: str
     operation: str
-    reason: Literal["loading"] | None = None
+    reason: str | None = None
 
     def choose_case(self) -> str:
         """Return the case: loading is not the work of others."""

@@ -115,9 +115,10 @@ def test_a_place_without_a_server_is_unreachable(place):
     ],
 )
 def test_a_page_in_place_of_the_api_is_refused(answer, cause):
-    with fake_openai("tiny") as server, pytest.raises(ModelProtocol) as raised:
+    with fake_openai("tiny") as server:
         server.answers["/models"] = answer
-        check(server.url)
+        with pytest.raises(ModelProtocol) as raised:
+            check(server.url)
 
     assert raised.value.cause == cause
 
@@ -143,7 +144,7 @@ def test_a_server_that_speaks_tls_is_told_by_its_handshake(monkeypatch):
 
 
 def test_the_wait_for_a_loading_server_is_reported_once_and_ends_with_its_answer():
-    reasons = []
+    reasons: list[str] = []
     model = checked(LOADS, LOADS, Pieces("Because."), on_wait=reasons.append)
 
     assert ask(model).text == "Because."

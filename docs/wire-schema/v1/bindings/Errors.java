@@ -310,7 +310,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The server's queue is full, or the server limits the rate of requests. */
+    /** The server's queue is full, the server limits the rate of requests, or it loads its model. */
     MODEL_BUSY(
         "model_busy",
         new Row(

@@ -572,7 +572,7 @@ export interface ModelUnreachableDetails {
   readonly cause: string;
   readonly provider?: string | null;
   readonly setting?: string | null;
-  readonly reason?: "proxy" | "certificate" | "server" | null;
+  readonly reason?: string | null;
 }
 
 /** The details of `model_not_pulled`. Ollama is running but does not have the model. */
@@ -588,14 +588,15 @@ export interface ModelRejectedDetails {
   readonly endpoint: string;
   readonly operation: string;
   readonly cause: string;
-  readonly reason?: "key_missing" | "key_refused" | "sign_in" | "option" | "memory" | "load" | "unknown_model" | "task" | null;
+  readonly reason?: string | null;
   readonly setting?: string | null;
 }
 
-/** The details of `model_busy`. The server's queue is full, or the server limits the rate of requests. */
+/** The details of `model_busy`. The server's queue is full, the server limits the rate of requests, or it loads its model. */
 export interface ModelBusyDetails {
   readonly endpoint: string;
   readonly operation: string;
+  readonly reason?: string | null;
 }
 
 /** The details of `model_protocol`. The response does not come from a model server, or it is incomplete. */
