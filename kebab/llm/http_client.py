@@ -19,7 +19,7 @@ from kebab.errors.catalog import ModelProtocol, ModelUnreachable, ServerFault, T
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint
-from kebab.llm.proxies import build_proxy_refusal, find_proxy_variable
+from kebab.llm.proxies import describe_proxy_refusal, find_proxy_variable
 
 if TYPE_CHECKING:
     import httpx
@@ -109,7 +109,8 @@ def _report_os_error(cause: str, *, connecting: bool = False) -> _SignalBuilder:
 def _report_proxy_refusal(call: Call, failure: Exception) -> Signal:
     """Report a proxy that opens no tunnel; the text of the exception begins with its status."""
     status = str(failure)[:3]
-    return build_proxy_refusal(call, int(status) if status.isdecimal() else 0)
+    cause = describe_proxy_refusal(int(status) if status.isdecimal() else 0)
+    return call.build_unreachable(cause, "proxy", find_proxy_variable(call.endpoint))
 
 
 def _report_protocol_error(cause: str) -> _SignalBuilder:

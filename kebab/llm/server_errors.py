@@ -20,7 +20,7 @@ from kebab.llm.http_client import (
     parse_json_object,
 )
 from kebab.llm.http_stream import ResponseHead
-from kebab.llm.proxies import LOGIN_REQUIRED, build_proxy_refusal, find_proxy_variable
+from kebab.llm.proxies import LOGIN_REQUIRED, describe_proxy_refusal, find_proxy_variable
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""
@@ -144,7 +144,9 @@ def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> Se
 def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
     """Return the signal for a response with an error status, or whose body is an error."""
     if head.status == LOGIN_REQUIRED:
-        return build_proxy_refusal(request.call, head.status)
+        cause = describe_proxy_refusal(head.status)
+        variable = find_proxy_variable(request.call.endpoint)
+        return request.call.build_unreachable(cause, "proxy", variable)
     answer = parse_json_object(body)
     error = parse_server_error(answer) if answer else None
     build = request.errors.by_status.get(head.status)

@@ -4,7 +4,7 @@ import pytest
 from kebab.errors.catalog import ModelUnreachable
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_client import Call, translate_http_errors
-from kebab.llm.proxies import build_proxy_refusal, find_proxy_variable
+from kebab.llm.proxies import describe_proxy_refusal, find_proxy_variable
 
 FAR = parse_endpoint("http://models.example:11434")
 
@@ -67,9 +67,10 @@ def test_without_a_proxy_for_the_address_there_is_no_variable(environment, addre
 def test_a_refusal_names_the_variable_and_how_to_go_around_the_proxy(environment, status, cause):
     environment("HTTP_PROXY", "http://me:secret@proxy:3128")
 
-    signal = build_proxy_refusal(Call(endpoint=FAR, operation="ask"), status)
+    call = Call(endpoint=FAR, operation="ask")
 
-    assert isinstance(signal, ModelUnreachable)
+    signal = call.build_unreachable(describe_proxy_refusal(status), "proxy", "HTTP_PROXY")
+
     assert signal.cause == cause
     assert "`HTTP_PROXY`" in str(signal)
     assert signal.format_hint() == (
