@@ -268,6 +268,7 @@ def _build_writer(
         model=build_language_model(settings, request.model, on_wait=listener.on_wait),
         answer_tokens=settings.models.llm.answer_tokens,
         policy=settings.ask.unsupported,
+        windows=context.model_windows,
     )
 
 

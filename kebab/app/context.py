@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
 
-
 _DEFAULT_DIMENSION = 384
 
 
@@ -79,6 +78,8 @@ class AppContext:
         self.config_path = config_path
         self.read_only = read_only
         self.clock = SystemClock()
+        self.model_windows: dict[str, int] = {}
+        """The windows that model servers told, by the name of the model."""
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:

@@ -5,15 +5,13 @@ Text that imitates the delimiters of the prompt or the markup of a chat template
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2s
 from itertools import count
 
 from kebab.core.answers import Evidence, Quote
 from kebab.core.queries import Hit, Snippet
-from kebab.search.query_parser import strip_stop_words
-from kebab.text.tokenizer import build_query_terms, tokenize
-from kebab.text.tokens import estimate_tokens, fit_sentences, split_in_half
+from kebab.text.tokens import estimate_tokens, fit_sentences
 
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
@@ -133,12 +131,6 @@ def _build_digest(texts: Sequence[str]) -> str:
 _MIN_TEXT_TOKENS = 48
 """Tokens of text that are always sent, because the budget is an estimate."""
 
-MAX_DOWNSHIFTS = 2
-"""The most times a question is asked again with less."""
-
-_REDUCED_TENTHS = 7
-_MIN_ANSWER_TOKENS = 16
-
 
 def pack_evidence(hits: Sequence[Hit], budget: int) -> list[Evidence]:
     """Return passages that fit a token budget with their tags, at least one if there are hits.
@@ -184,56 +176,3 @@ def _cut(passage: Evidence, snippet: Snippet, budget: int) -> Evidence:
     limit = max(_MIN_TEXT_TOKENS, budget - overhead)
     start, end = fit_sentences(text, limit, match, estimate_escaped_tokens)
     return replace(passage, text=text[start:end], start=start)
-
-
-@dataclass(frozen=True, slots=True)
-class PromptLoad:
-    """The passages that one attempt sends, and the most tokens of its answer."""
-
-    passages: tuple[Evidence, ...]
-    answer_tokens: int
-
-
-def reduce_load(load: PromptLoad, question: str, step: int) -> PromptLoad:
-    """Return seven tenths of the passages and of the answer tokens.
-
-    From the second step on, or with one passage, the longest passage is also cut in half, but only
-    up to `MAX_DOWNSHIFTS` steps. At least one passage and 16 answer tokens remain.
-
-    Args:
-        load: The load that was too large.
-        question: Decides which half of a passage remains.
-        step: The number of the downshift, from 1.
-    """
-    is_halved = step <= MAX_DOWNSHIFTS and (step > 1 or len(load.passages) == 1)
-    passages = _select_best(load.passages)
-    answer_tokens = max(_MIN_ANSWER_TOKENS, _reduce(load.answer_tokens))
-    return PromptLoad(
-        passages=_halve_longest(passages, question) if is_halved and passages else passages,
-        answer_tokens=min(load.answer_tokens, answer_tokens),
-    )
-
-
-def _reduce(number: int) -> int:
-    return number * _REDUCED_TENTHS // 10
-
-
-def _select_best(passages: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """Return the passages with the best scores, in their order."""
-    ranked = sorted(passages, key=lambda passage: (-passage.score, passage.marker))
-    markers = {passage.marker for passage in ranked[: max(1, _reduce(len(passages)))]}
-    return tuple(passage for passage in passages if passage.marker in markers)
-
-
-def _halve_longest(passages: tuple[Evidence, ...], question: str) -> tuple[Evidence, ...]:
-    """Return the passages, the longest one cut to the half with more terms of the question."""
-    longest = max(passages, key=estimate_evidence_tokens)
-    halves = split_in_half(longest.text)
-    if halves is None:
-        return passages
-    question_tokens = {term.text for term in build_query_terms(strip_stop_words(question))}
-    texts = [longest.text[start:end] for start, end in halves]
-    first, second = (len(question_tokens.intersection(tokenize(text))) for text in texts)
-    best = int(second > first)
-    half = replace(longest, text=texts[best], start=longest.start + halves[best][0])
-    return tuple(half if passage is longest else passage for passage in passages)

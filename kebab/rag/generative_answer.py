@@ -1,7 +1,8 @@
 """Generates an answer with a language model and checks its claims."""
 
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -12,9 +13,10 @@ from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
-from kebab.rag.evidence import MAX_DOWNSHIFTS, PromptLoad, pack_evidence, reduce_load
 from kebab.rag.frame import FrameFilter, remove_frame
+from kebab.rag.partial_answer import cut_unfinished
 from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.rag.prompt_load import MAX_DOWNSHIFTS, LoadPacker, PromptLoad
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
@@ -23,7 +25,6 @@ UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 _SEPARATORS = re.compile(r"[\W_]+")
 _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
-_CUT_OFF = "the answer reached its token limit"
 
 
 class StreamBuffer:
@@ -81,14 +82,26 @@ class _Run:
             finish_reason=completion.finish,
         )
 
-    def downshift(self, question: str, reason: str) -> None:
-        step = self.usage.downshifts + 1
-        self.load = reduce_load(self.load, question, step)
-        self.usage = structs.replace(self.usage, downshifts=step)
-        self.warn("downshifted", f"asked again with less: {reason}")
+    def add_downshift(self, load: PromptLoad, reason: str) -> None:
+        self.load = load
+        self.usage = structs.replace(self.usage, downshifts=self.usage.downshifts + 1)
+        self.warn("downshifted", f"asked again with less because {reason}")
 
     def warn(self, code: str, message: str) -> None:
         self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
+
+    def mark_truncated(self, completion: Completion, answer_tokens: int) -> None:
+        """Record that a limit cut the answer off, and which one."""
+        self.usage = structs.replace(self.usage, truncated=True)
+        limit = self.load.answer_tokens
+        if completion.completion_tokens not in {0, limit}:
+            total = completion.prompt_tokens + completion.completion_tokens
+            cause = f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
+        elif limit < answer_tokens:
+            cause = f"it reached half of the model's window: {limit}"
+        else:
+            cause = f"it reached the limit `models.llm.answer_tokens`: {limit}"
+        self.warn("answer_truncated", f"the answer is incomplete because {cause}")
 
     def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
         return DraftAnswer(
@@ -108,26 +121,30 @@ class ModelWriter:
         model: The model.
         answer_tokens: The most tokens of an answer.
         policy: Whether unsupported claims are marked, or the answer is withheld.
+        windows: The windows that servers told in an overflow, by the name of the model.
     """
 
     model: LanguageModel
     answer_tokens: int
     policy: UnsupportedPolicy = "mark"
+    windows: MutableMapping[str, int] = field(default_factory=dict)
     mode: ClassVar[AnswerMode] = AnswerMode.GENERATIVE
 
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
         """Return the checked answer of the model, or its text so far after an interruption."""
-        budget = prompt.compute_evidence_budget(
-            self.model.context_tokens,
-            self.answer_tokens,
-            prompt.estimate_overhead(question, history),
+        packer = LoadPacker(
+            hits=page.hits,
+            overhead=prompt.estimate_overhead(question, history),
+            answer_tokens=self.answer_tokens,
         )
-        run = _Run(PromptLoad(tuple(pack_evidence(page.hits, budget)), self.answer_tokens))
+        run = _Run(packer.pack(self._window))
         buffer = StreamBuffer(listener.on_token)
         try:
-            completion = self._complete(question, run, history, buffer, listener)
+            while (completion := self._try(question, run, history, buffer, packer)) is None:
+                buffer.reset()
+                listener.on_restart(_TOO_LONG)
         except KeyboardInterrupt:
             if not buffer.is_open:
                 raise
@@ -135,46 +152,45 @@ class ModelWriter:
                 text=remove_frame(buffer.text), refusal=Refusal.LLM_STREAM_ABORTED
             )
         buffer.close()
+        run.add_usage(completion)
+        if completion.finish == "length":
+            run.mark_truncated(completion, self.answer_tokens)
         if prompt.is_declined(completion.text) or not completion.text.strip():
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
-        return self._check(completion.text, run)
+        text = completion.text
+        return self._check(cut_unfinished(text) if run.usage.truncated else text, run)
 
-    def _complete(
+    @property
+    def _window(self) -> int:
+        """The window of the model, as far as it is known."""
+        return min(self.model.context_tokens, self.windows.get(self.model.name, sys.maxsize))
+
+    def _try(
         self,
         question: str,
         run: _Run,
         history: Sequence[Turn],
         buffer: StreamBuffer,
-        listener: AnswerListener,
-    ) -> Completion:
-        """Return the first complete answer, or the last cut one; each attempt has a smaller load.
+        packer: LoadPacker,
+    ) -> Completion | None:
+        """Return the answer of the model; None after an overflow, with a smaller load in `run`.
 
         Raises:
             ContextOverflow: Even the smallest load does not fit.
         """
-        while True:
-            is_last = run.usage.downshifts == MAX_DOWNSHIFTS
-            try:
-                completion = self._ask_model(question, run.load, history, buffer)
-            except ContextOverflow:
-                if is_last:
-                    raise
-                reason = _TOO_LONG
-            else:
-                run.add_usage(completion)
-                if completion.finish == "stop":
-                    return completion
-                if is_last:
-                    run.usage = structs.replace(run.usage, truncated=True)
-                    run.warn(
-                        "downshift_exhausted",
-                        "the answer is incomplete because it reached its token limit",
-                    )
-                    return completion
-                reason = _CUT_OFF
-            run.downshift(question, reason)
-            buffer.reset()
-            listener.on_restart(reason)
+        try:
+            return self._ask_model(question, run.load, history, buffer)
+        except ContextOverflow as overflow:
+            if run.usage.downshifts == MAX_DOWNSHIFTS:
+                raise
+            window, told = self._window, overflow.context_tokens
+            if told < window:
+                self.windows[self.model.name] = told
+            smaller = packer.repack(run.load, overflow, is_told=told < window)
+            if smaller == run.load:
+                raise
+            run.add_downshift(smaller, _explain_overflow(told, is_told=told < window))
+            return None
 
     def _ask_model(
         self, question: str, load: PromptLoad, history: Sequence[Turn], buffer: StreamBuffer
@@ -200,3 +216,10 @@ class ModelWriter:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
         return replace(run.build_draft(text=checked.text), citations=checked.citations)
+
+
+def _explain_overflow(window: int, *, is_told: bool) -> str:
+    """Return why the model is asked again, with the window and the setting that avoids it."""
+    if is_told:
+        return f"the server's window is smaller than `models.llm.context_tokens`: {window}"
+    return f"{_TOO_LONG}: {window}"

@@ -139,8 +139,13 @@ def estimate_overhead(question: str, history: Sequence[Turn] = ()) -> int:
 
 
 def compute_evidence_budget(context_tokens: int, answer_tokens: int, overhead: int) -> int:
-    """Return how many tokens of passages fit; an answer takes at most half of the window."""
-    return max(0, context_tokens - min(answer_tokens, context_tokens // 2) - overhead)
+    """Return how many tokens of passages fit beside the answer."""
+    return max(0, context_tokens - limit_answer(answer_tokens, context_tokens) - overhead)
+
+
+def limit_answer(answer_tokens: int, context_tokens: int) -> int:
+    """Return the most tokens of an answer, which takes at most half of the window."""
+    return min(answer_tokens, context_tokens // 2)
 
 
 def is_declined(text: str) -> bool:

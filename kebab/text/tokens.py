@@ -36,8 +36,8 @@ _OTHER_WEIGHT = 2.5
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 """Emoji and rare characters count twice as other characters."""
 
-_MIN_SPLIT = 40
-"""A text of fewer characters is not split."""
+_LEAST_REACH = 40
+"""The least number of characters before a position in which a blank is looked for."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -82,21 +82,6 @@ def fit_sentences(
     return spans[first][0], spans[last][1]
 
 
-def split_in_half(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the spans of two parts of about the same length; None when the text is too short.
-
-    The border is between sentences if possible, else between words, else between characters.
-    """
-    if len(text.strip()) < _MIN_SPLIT:
-        return None
-    middle = len(text) // 2
-    gaps = [(end, start) for (_, end), (start, _) in pairwise(find_sentence_spans(text))]
-    border = _find_border(text, middle)
-    end, start = min(gaps, key=lambda gap: abs(gap[1] - middle), default=(border, border))
-    first, second = _trim(text, 0, end), _trim(text, start, len(text))
-    return (first, second) if first[0] < first[1] and second[0] < second[1] else None
-
-
 def _fit_prefix(
     text: str, span: tuple[int, int], budget: int, estimate: Callable[[str], int]
 ) -> tuple[int, int]:
@@ -110,7 +95,7 @@ def _fit_prefix(
 
 def _find_border(text: str, position: int, least: int = 1) -> int:
     """Return the last blank shortly before a position, else the nearest border of graphemes."""
-    reach = max(least, position - max(_MIN_SPLIT, position // 4))
+    reach = max(least, position - max(_LEAST_REACH, position // 4))
     blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
     return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
 

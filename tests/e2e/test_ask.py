@@ -96,6 +96,19 @@ def test_a_stream_tells_hits_then_tokens_and_one_end(library, server, read_lines
     assert said.err == b""
 
 
+def test_an_answer_that_is_cut_off_is_kept_and_asked_once(library, server, read_lines):
+    server.enqueue(Say(CHECKED, " After th", done_reason="length", completion_tokens=1024))
+    said = library("ask", RESTORE, "--limit", "1", "--stream")
+
+    *events, last = read_lines(said.out)
+    answer = last["answer"]
+    assert (answer["answer"], answer["grounded"]) == (CHECKED, True)
+    assert (answer["usage"]["truncated"], answer["usage"]["downshifts"]) == (True, 0)
+    assert [one["code"] for one in answer["warnings"]] == ["answer_truncated"]
+    assert "restart" not in {one["type"] for one in events}
+    assert len(server.bodies()) == 1
+
+
 def test_a_pipe_gets_the_answer_and_stderr_the_notes(library, server):
     server.enqueue(Say("Restic checks the repository [1]. It is kept for ninety years [1]."))
     said = library("ask", RESTORE, "--limit", "1")

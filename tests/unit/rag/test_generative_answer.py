@@ -34,9 +34,9 @@ def notes(count=1):
     return page(*(hit(stored(f"{NOTE} Note {n}.", key=n), rank=n) for n in range(1, count + 1)))
 
 
-def write_answer(model, found=None, policy="mark", answer_tokens=500):
+def write_answer(model, found=None, **options):
     listener = RecordingListener()
-    writer = ModelWriter(model=model, answer_tokens=answer_tokens, policy=policy)
+    writer = ModelWriter(model=model, **{"answer_tokens": 500, **options})
     return writer.write(QUESTION, found or notes(), [], listener), listener
 
 
@@ -116,38 +116,92 @@ def test_after_an_overflow_the_model_is_asked_with_less():
     assert draft.usage.downshifts == 1
     assert not draft.usage.truncated
     assert len(listener.restarts) == 1
-    assert draft.used == 4
+    assert draft.used < 6
     assert len(model.told[1].text) < len(model.told[0].text)
-    assert model.told[1].max_tokens < model.told[0].max_tokens
+    assert model.told[1].max_tokens == model.told[0].max_tokens
+    assert [one.code for one in draft.warnings] == ["downshifted"]
 
 
-def test_after_a_cut_answer_the_model_is_asked_again_and_the_stream_restarts():
-    model = ScriptedModel(cut("The backup of all"), TRUE)
+def test_the_window_that_a_server_tells_is_used_at_once_and_remembered():
+    told = ContextOverflow(prompt_tokens=9000, context_tokens=1500)
+    model = ScriptedModel(told, TRUE, TRUE)
+    windows: dict[str, int] = {}
 
-    draft, listener = write_answer(model)
+    draft, _ = write_answer(model, notes(90), windows=windows)
+    again, listener = write_answer(model, notes(90), windows=windows)
+
+    assert (draft.usage.downshifts, again.usage.downshifts, listener.restarts) == (1, 0, [])
+    assert windows == {model.name: 1500}
+    (warning,) = draft.warnings
+    assert warning.message.endswith("smaller than `models.llm.context_tokens`: 1500")
+    assert again.warnings == ()
+    for prompt in model.told[1:]:
+        assert len(prompt.text.encode()) / 5 + prompt.max_tokens <= 1500
+
+
+def test_a_cut_answer_is_kept_and_the_model_not_asked_again():
+    model = ScriptedModel(cut(f"{TRUE} It also"))
+
+    draft, listener = write_answer(model, answer_tokens=50)
 
     assert draft.text == TRUE
-    assert (draft.usage.downshifts, draft.usage.completion_tokens > 50) == (1, True)
-    assert "".join(listener.tokens) == "The backup of all" + TRUE
+    assert (draft.usage.truncated, draft.usage.downshifts) == (True, 0)
+    assert draft.usage.finish_reason == "length"
+    assert len(draft.citations) == 1
+    assert (listener.restarts, model.unplayed) == ([], 0)
+    (warning,) = draft.warnings
+    assert warning.code == "answer_truncated"
+    assert warning.message.endswith("it reached the limit `models.llm.answer_tokens`: 50")
 
 
-def test_after_two_downshifts_a_cut_answer_is_returned_as_truncated():
-    model = ScriptedModel(cut("no"), cut("no"), cut(TRUE))
+def test_a_cut_answer_is_checked():
+    draft, _ = write_answer(ScriptedModel(cut(f"{TRUE} {FALSE} It also")))
+    refused, _ = write_answer(ScriptedModel(cut(f"{FALSE} It also")))
 
-    draft, _ = write_answer(model, notes(5))
+    assert "[unsupported]" in draft.text
+    assert refused.refusal is Refusal.UNSUPPORTED_CLAIMS
+    assert refused.usage.truncated
+    assert "answer_truncated" in [one.code for one in refused.warnings]
 
-    assert draft.text == TRUE
-    assert (draft.usage.downshifts, draft.usage.truncated) == (2, True)
-    assert draft.warnings[-1].code == "downshift_exhausted"
-    assert model.unplayed == 0
+
+def test_an_answer_that_fills_the_window_names_the_setting_that_leaves_room():
+    draft, _ = write_answer(ScriptedModel(cut(TRUE)), answer_tokens=500)
+
+    (warning,) = draft.warnings
+    assert warning.message.endswith("a lower `ask.limit` leaves more room: 150")
+
+
+def test_an_answer_that_takes_half_of_a_small_window_says_so():
+    model = ScriptedModel(cut(TRUE), context_tokens=100)
+
+    draft, _ = write_answer(model, answer_tokens=500)
+
+    assert model.told[0].max_tokens == 50
+    assert draft.warnings[-1].message.endswith("it reached half of the model's window: 50")
+
+
+@pytest.mark.parametrize("said", ["", f"{NOT_IN_NOTES}: the passages do not"])
+def test_a_cut_answer_without_text_is_a_refusal(said):
+    draft, listener = write_answer(ScriptedModel(cut(said)))
+
+    assert draft.refusal is Refusal.LLM_SELF_JUDGE
+    assert (draft.usage.truncated, listener.restarts) == (True, [])
 
 
 def test_an_overflow_after_two_downshifts_is_an_error():
     model = ScriptedModel(OVERFLOW, OVERFLOW, OVERFLOW)
 
     with pytest.raises(ContextOverflow):
-        write_answer(model)
+        write_answer(model, notes(9))
     assert len(model.told) == 3
+
+
+def test_an_overflow_of_the_smallest_prompt_is_an_error_at_once():
+    model = ScriptedModel(OVERFLOW)
+
+    with pytest.raises(ContextOverflow):
+        write_answer(model)
+    assert len(model.told) == 1
 
 
 def test_a_failure_of_the_server_propagates():

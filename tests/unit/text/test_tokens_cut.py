@@ -1,8 +1,7 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.tokens import estimate_tokens, fit_sentences, split_in_half
+from kebab.text.tokens import estimate_tokens, fit_sentences
 
 TEXT = (
     "The pump was installed in 2019. It draws its heat from the lake. "
@@ -46,37 +45,3 @@ def test_the_cut_text_is_verbatim_and_within_the_budget(text, tokens, at):
 
     assert 0 <= start <= end <= len(text)
     assert estimate_tokens(text[start:end]) <= max(tokens, 5)
-
-
-@pytest.mark.parametrize(
-    ("text", "left", "right"),
-    [
-        (TEXT, "from the lake.", "The flow"),
-        (KOREAN, "설치되었다.", "호수에서"),
-        ("word " * 30, "word", "word"),
-        ("- a first item of the list\n- and a second item of it", "list", "and"),
-    ],
-)
-def test_halves_are_split_between_sentences_or_words(text, left, right):
-    first, second = split_in_half(text) or pytest.fail("not parted")
-
-    assert text[slice(*first)].endswith(left)
-    assert text[slice(*second)].startswith(right)
-
-
-@pytest.mark.parametrize("text", ["", "short", " " * 100, "A few words, not more."])
-def test_a_short_text_is_not_split(text):
-    assert split_in_half(text) is None
-
-
-def test_a_run_without_blanks_is_split_in_its_middle():
-    assert split_in_half("漢" * 100) == ((0, 50), (50, 100))
-
-
-@given(text=st.text(max_size=300))
-def test_halves_are_smaller_and_do_not_overlap(text):
-    parts = split_in_half(text)
-
-    if parts is not None:
-        (low, middle), (other, high) = parts
-        assert 0 <= low < middle <= other < high <= len(text)
