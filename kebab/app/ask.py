@@ -236,6 +236,7 @@ def _build_query(request: AskRequest, now: float) -> AskQuery:
         question=request.question,
         mode=Mode(request.mode),
         limit=request.limit,
+        rerank=request.rerank,
         filters=build_filters(request, now),
         session=None if request.session is None else parse_session_name(request.session),
     )

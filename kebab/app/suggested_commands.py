@@ -62,6 +62,8 @@ def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]
         value = getattr(request, field, None)
         if value not in (None, getattr(default, field, None)):
             words += [flag, str(value)]
+    if getattr(request, "rerank", None):
+        words.append("--rerank")
     for field, flag in _LIST_FLAGS.items():
         words += [word for value in getattr(request, field) for word in (flag, value)]
     return words

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kebab.cli.completion import complete
-from kebab.cli.options import add_options, build_request, filter_options, merge_flags, mode_option
+from kebab.cli.options import (
+    add_options,
+    build_request,
+    filter_options,
+    merge_flags,
+    mode_option,
+    rerank_option,
+)
 from kebab.cli.progress import report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
@@ -45,6 +52,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--model", metavar="NAME", help="The model that writes the answer."),
     mode_option,
+    rerank_option,
     click.option(
         "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="Use at most N passages."
     ),
@@ -57,7 +65,9 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
     Raises:
         InvalidInput: The fields break its schema.
     """
-    defaults = {"mode": settings.search.mode, "limit": settings.ask.limit}
+    defaults: dict[str, Any] = {"mode": settings.search.mode, "limit": settings.ask.limit}
+    if not settings.ask.rerank:
+        defaults["rerank"] = False
     return build_request({"question": question, **merge_flags(defaults, flags)}, AskRequest)
 
 

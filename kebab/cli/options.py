@@ -154,6 +154,11 @@ def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
 
 MODES = click.Choice(["hybrid", "lexical", "vector"])
 mode_option = click.option("--mode", type=MODES, help="Search by words, by meaning, or by both.")
+rerank_option = click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Compare the first passages with the query token by token.",
+)
 per_doc_option = click.option(
     "--per-doc", type=click.IntRange(1), help="Show at most N hits of one document."
 )
@@ -218,12 +223,16 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
+_SWITCHES = frozenset({"rerank"})
+"""Flags that also have a form `--no-…`: False is given, and None is not."""
+
+
 def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a request; flags that are given override the defaults."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in flags.items()
-        if value not in (None, (), False)
+        if value not in (None, (), False) or (value is False and name in _SWITCHES)
     }
     return {**defaults, **given}
 

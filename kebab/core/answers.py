@@ -64,11 +64,15 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskQuery:
-    """One question with its options, already validated."""
+    """One question with its options, already validated.
+
+    `rerank` None means that passages are reranked unless words alone are searched.
+    """
 
     question: str
     mode: Mode = Mode.HYBRID
     limit: int = 8
+    rerank: bool | None = None
     filters: Filters = field(default_factory=Filters)
     session: str | None = None
 

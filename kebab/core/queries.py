@@ -79,6 +79,7 @@ class Query:
     detail: Detail = Detail.SNIPPETS
     snippet_chars: int = 240
     max_tokens: int | None = None
+    rerank: bool = False
     trace: bool = False
 
 

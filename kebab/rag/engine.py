@@ -17,7 +17,7 @@ from kebab.core.answers import (
     SupportingQuote,
     Turn,
 )
-from kebab.core.queries import Page, Query
+from kebab.core.queries import Mode, Page, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.answer_check import (
     CountOccurrences,
@@ -142,11 +142,7 @@ class AskEngine:
         started = self._clock()
         model = self._writer.model
         question = build_standalone_question(query.question, history, model)
-        page = self._search(
-            Query(
-                text=question, prose=True, mode=query.mode, limit=query.limit, filters=query.filters
-            )
-        )
+        page = self._search(_build_search(query, question))
         listener.on_retrieved(page)
         terms = _extract_terms(query.question, page)
         absent = find_absent_terms(terms, page, self._count_occurrences)
@@ -192,6 +188,18 @@ class AskEngine:
         if refused:
             return DraftAnswer(refusal=Refusal.ABSENT_TERMS)
         return self._writer.write(question, page, history, listener)
+
+
+def _build_search(query: AskQuery, question: str) -> Query:
+    """Return the search for the passages that answer a question."""
+    return Query(
+        text=question,
+        prose=True,
+        mode=query.mode,
+        limit=query.limit,
+        rerank=query.mode is not Mode.LEXICAL if query.rerank is None else query.rerank,
+        filters=query.filters,
+    )
 
 
 def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:

@@ -44,6 +44,7 @@ class SearchEngine:
     ) -> None:
         self._library = library
         self._clock = clock
+        self._embedder = embedder
         retriever = VectorRetriever(
             library=library, vectors=vectors, embedder=embedder, cache=cache
         )
@@ -88,6 +89,10 @@ class SearchEngine:
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
         """Return the ranking of one query."""
         candidates = self._ranker.rank(query, timer, passages)
+        if query.rerank:
+            from kebab.search.rerank import rerank_candidates
+
+            candidates = rerank_candidates(candidates, self._embedder, passages, timer)
         calibration = calibrate(candidates, passages)
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))

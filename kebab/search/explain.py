@@ -26,6 +26,7 @@ from kebab.search.explain_matches import (
 from kebab.search.fusion import rank_by_score
 from kebab.search.page import deduplicate_hits
 from kebab.search.query_parser import ParsedQuery, QueryIntent, classify_intent
+from kebab.search.rerank import rerank_candidates
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever
@@ -116,6 +117,8 @@ class Explainer:
         if removed:
             without = remove_conditions(first.parsed, removed)
             candidates = ranker.rank_parsed(without, query.mode, timer, cache)
+        if query.rerank:
+            candidates = rerank_candidates(candidates, self._retriever.embedder, cache, timer)
         return DocumentExplanation(
             parsed=first.parsed,
             intent=classify_intent(first.parsed),

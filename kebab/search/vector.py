@@ -35,7 +35,7 @@ _ANY_REVISION = 0
 _SPARE = 32
 """How many more rows than needed are searched for, because some do not count."""
 
-_DEGRADING: tuple[type[Signal], ...] = (
+DEGRADING: tuple[type[Signal], ...] = (
     DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -76,7 +76,7 @@ class VectorRetriever:
 
     def prepare(self, parsed: ParsedQuery) -> None:
         """Start loading the model if the query needs it; errors are reported by `retrieve`."""
-        with suppress(*_DEGRADING):
+        with suppress(*DEGRADING):
             embedder, text = self.embedder(), parsed.plain
             wanted = embedder.supports(text) and not _read_cache(self.cache, embedder, text)
             if wanted and (vectors := self.vectors()) is not None and vectors.count():
@@ -96,7 +96,7 @@ class VectorRetriever:
         """
         try:
             return self._retrieve(parsed, candidates, limit)
-        except _DEGRADING as signal:
+        except DEGRADING as signal:
             if mode is Mode.VECTOR:
                 raise
             return build_degraded(signal.format_message(), signal.format_hint())

@@ -51,6 +51,9 @@ class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1
     """The channels that search for passages."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = 8
     """The maximum number of passages that the answer is based on."""
+    rerank: bool | None = None
+    """Whether to compare the first passages with the question token by token; null means
+    unless words alone are searched."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):

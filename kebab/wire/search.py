@@ -52,6 +52,9 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     max_tokens: Positive | None = None
     """The limit of the estimated tokens of the page: the references, headings and texts of its
     hits, and the query. The first hit is always sent, shortened if it alone exceeds the limit."""
+    rerank: bool | None = None
+    """Whether to compare the first passages with the query token by token, which takes longer;
+    null means that they are not."""
     trace: bool = False
     """Whether to report the result of each stage."""
 
@@ -62,7 +65,8 @@ class Lift(Struct, frozen=True, kw_only=True):
     reason: str
     """`context`: other passages of the document match; `closeness`: the query terms are near each
     other; `headings`: a short passage has terms from the headings above its own only; `spread`:
-    better passages of the document are ranked already."""
+    better passages of the document are ranked already; `rerank`: it has changed places with other
+    first passages by the comparison of tokens."""
     value: float
     """The added value."""
 
@@ -147,7 +151,7 @@ class DegradedChannel(Struct, frozen=True, kw_only=True):
     """A channel that was not available."""
 
     channel: str
-    """`vector` or `lexical`."""
+    """`vector`, `lexical` or `rerank`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None

@@ -32,6 +32,20 @@ def test_the_ranks_are_those_of_the_search(filled):
         assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
 
 
+def test_the_ranks_of_a_reranked_search_are_told(filled):
+    filled.write("safe.md", "# Vault\n\nrestic checks the vault again\n")
+    filled.write("home.md", "# Vault\n\nrestic checks the vault at home\n")
+    filled.install_models()
+    filled.json("ingest", filled.notes)
+    found = filled.json("search", "restic vault", "--rerank", "--trace")
+
+    assert "rerank" in [stage["stage"] for stage in found["trace"]]
+    for hit in found["hits"][:2]:
+        told = filled.json("why", "restic vault", hit["chunk_id"], "--rerank")
+        assert told["rank"] == hit["rank"]
+        assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
+
+
 def test_words_and_then_meaning_are_told(filled):
     filled("why", "zebra", "disk.md", "--json", status=1)
     filled.install_models()

@@ -21,6 +21,7 @@ from kebab.cli.options import (
     mode_option,
     ndjson_option,
     per_doc_option,
+    rerank_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
 from kebab.cli.search_forms import (
@@ -69,6 +70,7 @@ _LONGEST_REPEATED = 200
     "-q", "--query", "queries", multiple=True, metavar="QUERY", help="A query (repeatable)."
 )
 @mode_option
+@rerank_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @cursor_option
 @click.option("--page", type=click.IntRange(1), help="Show this page, by its number.")

@@ -16,6 +16,7 @@ from kebab.cli.options import (
     min_confidence_option,
     mode_option,
     per_doc_option,
+    rerank_option,
 )
 from kebab.cli.render.why import render_why
 from kebab.errors.signal import Exit
@@ -37,6 +38,7 @@ from kebab.wire.why import WhyRequest
 @click.argument("query", nargs=-1, required=True, metavar="QUERY…")
 @click.argument("name", metavar="DOC", shell_complete=complete("documents"))
 @mode_option
+@rerank_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @filter_options
 @per_doc_option

@@ -303,3 +303,35 @@ def test_instructions_in_a_note_are_only_quoted(notes, server):
     assert "HACKED" not in answer.answer
     assert "two o'clock" in quoted.citations[0].quote
     assert load_settings(environ={}).ask.unsupported == "mark"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, 1),
+        ({"rerank": False}, 0),
+        ({"mode": "lexical"}, 0),
+        ({"mode": "lexical", "rerank": True}, 1),
+    ],
+)
+def test_passages_are_reranked_unless_words_alone_are_searched(
+    notes, monkeypatch, fields, expected
+):
+    calls = []
+
+    def record(candidates, *_):
+        calls.append(candidates)
+        return candidates
+
+    monkeypatch.setattr("kebab.search.rerank.rerank_candidates", record)
+    request = AskRequest(question=QUESTION, extractive=True, **fields)
+    answer = ask(context(notes), request, lambda _: None)
+
+    assert len(calls) == expected
+    assert answer.grounded
+
+
+def test_reranking_without_vectors_is_reported(notes):
+    answer = extracted(notes, mode="lexical", rerank=True)
+
+    assert [one.channel for one in answer.retrieval.degraded] == ["rerank"]

@@ -23,6 +23,7 @@ def test_every_flag_round_trips_through_the_shell():
         per_doc=2,
         detail="passages",
         max_tokens=900,
+        rerank=True,
         queries=["garden plan", "-x"],
         source=["notes"],
         lang=["en"],
@@ -34,7 +35,7 @@ def test_every_flag_round_trips_through_the_shell():
     assert shlex.split(line)[2:] == [
         *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
         *("--since", "7d", "--until", "1d", "--per-doc", "2"),
-        *("--detail", "passages", "--max-tokens", "900"),
+        *("--detail", "passages", "--max-tokens", "900", "--rerank"),
         *("--tag", "a b", "--tag", "c", "--lang", "en", "--media", "markdown"),
         *("--source", "notes", "--query", "garden plan", "--query", "-x", "it's -here"),
     ]

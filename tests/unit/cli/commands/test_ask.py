@@ -40,6 +40,23 @@ def test_settings_fill_in_missing_flags(kebab, opened, home):
     assert (request.mode, request.limit, request.session) == ("lexical", 3, None)
 
 
+@pytest.mark.parametrize(
+    ("setting", "flags", "expected"),
+    [
+        ("true", [], None),
+        ("true", ["--no-rerank"], False),
+        ("false", [], False),
+        ("false", ["--rerank"], True),
+    ],
+)
+def test_a_flag_switches_reranking_on_and_off(kebab, opened, home, setting, flags, expected):
+    (home / "config.toml").write_text(f"[ask]\nrerank = {setting}\n")
+
+    kebab("ask", "x", *flags, "--config", str(home / "config.toml"))
+
+    assert opened[0].asked[0][1].rerank is expected
+
+
 @pytest.mark.parametrize("question", [[], [""], ["-"]])
 def test_an_empty_question_is_invalid_input(kebab, question):
     ran = kebab("ask", *question, "--json")

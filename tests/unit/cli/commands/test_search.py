@@ -32,6 +32,23 @@ def test_every_flag_reaches_the_request(kebab, opened):
 
 
 @pytest.mark.parametrize(
+    ("setting", "flags", "expected"),
+    [
+        ("false", [], False),
+        ("false", ["--rerank"], True),
+        ("true", [], True),
+        ("true", ["--no-rerank"], False),
+    ],
+)
+def test_a_flag_switches_reranking_on_and_off(kebab, opened, home, setting, flags, expected):
+    (home / "config.toml").write_text(f"[search]\nrerank = {setting}\n")
+
+    kebab("search", "x", *flags, "--config", str(home / "config.toml"))
+
+    assert opened[0].asked[0][1].rerank is expected
+
+
+@pytest.mark.parametrize(
     "flags", [["-n", "abc"], ["-n", "0"], ["-n", "1001"], ["--mode", "magic"], ["--nope"]]
 )
 def test_an_invalid_value_is_a_usage_error(kebab, opened, flags):

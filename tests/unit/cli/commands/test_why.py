@@ -1,10 +1,24 @@
 def test_query_name_and_flags_reach_the_library(kebab, opened):
-    kebab("why", "restore", "a", "backup", "a.md", "-n", "3", "--tag", "ops", "--per-doc", "1")
+    kebab(
+        "why",
+        "restore",
+        "a",
+        "backup",
+        "a.md",
+        "-n",
+        "3",
+        "--tag",
+        "ops",
+        "--per-doc",
+        "1",
+        "--rerank",
+    )
 
     ((_, request),) = opened[0].asked
     assert request.name == "a.md"
     assert (request.search.query, request.search.limit) == ("restore a backup", 3)
     assert (request.search.tag, request.search.per_doc) == (["ops"], 1)
+    assert request.search.rerank is True
 
 
 def test_a_found_document_has_status_0_and_a_lost_document_1(kebab):

@@ -6,6 +6,7 @@ from kebab.cli.render.hits import (
     fit_location,
     format_line_range,
     format_location,
+    render_degraded,
 )
 from kebab.wire.citation import (
     CellCitation,
@@ -19,6 +20,7 @@ from kebab.wire.citation import (
     SlideCitation,
     SlideSpan,
 )
+from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
 CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
@@ -65,3 +67,13 @@ def test_the_last_headings_stay_when_not_all_fit():
 
     assert fit_headings("Title", path, Canvas(width=30), 0) == "Title > … > the last"
     assert fit_headings("Title", path, Canvas(), 0) == " > ".join(path)
+
+
+@pytest.mark.parametrize(
+    ("channel", "note"),
+    [("vector", "note: no vector search: slow"), ("rerank", "note: no reranking: slow")],
+)
+def test_a_channel_that_did_not_work_is_named(channel, note):
+    degraded = DegradedChannel(channel=channel, reason="slow", hint=None)
+
+    assert list(render_degraded(degraded, Canvas())) == [note]

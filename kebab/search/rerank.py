@@ -1,0 +1,147 @@
+"""Reranks the best candidates by late interaction: the query's tokens against the passage's tokens.
+
+Each token of the query looks for the token of the passage with the highest cosine; the mean of
+these cosines (MaxSim: Khattab and Zaharia, "ColBERT", SIGIR 2020) is compared with that of the
+other candidates. The token vectors are those of the embedding model before pooling, so that no
+other model is needed. The mean token of the candidates is subtracted from all of them: it holds
+what every text has in common, which is most of a vector of E5.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kebab.core.chunks import TokenVectors, build_embed_text
+from kebab.core.ids import Key
+from kebab.core.ports import Embedder
+from kebab.errors.system import translate_import_errors
+from kebab.search.boosts import Scores
+from kebab.search.query_parser import classify_intent
+from kebab.search.retrieval import RankedCandidates, StageTimer
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import DEGRADING
+from kebab.wire.search import DegradedChannel
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Matrix
+
+RERANKED_LIMIT = 20
+"""How many of the best candidates are reranked at most."""
+
+_REACH = 0.2
+"""Candidates whose evidence is further below the best are not reranked: few would become first."""
+
+_WEIGHT = 1.0
+"""The weight of the mean cosine beside the fused evidence."""
+
+_LEAST = 1e-9
+
+NAME = "rerank"
+"""The name of the boost, of the stage, and of the channel that is degraded."""
+
+
+def rerank_candidates(
+    candidates: RankedCandidates,
+    embedder: Callable[[], Embedder],
+    passages: PassageCache,
+    timer: StageTimer,
+) -> RankedCandidates:
+    """Return the candidates with the best of them in the order of late interaction.
+
+    A described need keeps its order, because no passage repeats each of so many words. When the
+    model is not available, the order stays as it is, and `degraded` says why.
+    """
+    if candidates.model is None:
+        return _explain_missing_vectors(candidates)
+    weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
+    keys = select_close(candidates) if weight > 0 else []
+    if not keys[1:]:
+        return candidates
+    try:
+        scores = _compare_tokens(candidates.parsed.plain, keys, embedder(), passages)
+    except DEGRADING as signal:
+        timer.record(NAME, 0, signal.format_message())
+        return _add_note(candidates, signal.format_message(), signal.format_hint())
+    timer.record(NAME, len(scores))
+    return _reorder(candidates, keys, {key: weight * score for key, score in scores.items()})
+
+
+def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
+    """Return the candidates with the first of them, `keys`, by evidence plus score.
+
+    The best one gets the evidence that the best one had, and so on: the calibration of scores was
+    fitted to the evidence at each rank. A passage without a score counts as an average one.
+    """
+    evidence = dict(candidates.ranked[: len(keys)])
+    mean = sum(scores.values()) / max(len(scores), 1)
+    order = sorted(keys, key=lambda key: -evidence[key] - scores.get(key, mean))
+    moved = dict(zip(order, evidence.values(), strict=True))
+    lifts = {key: moved[key] - evidence[key] for key in keys}
+    return replace(
+        candidates,
+        ranked=[*moved.items(), *candidates.ranked[len(keys) :]],
+        boosts={**candidates.boosts, NAME: lifts},
+    )
+
+
+def select_close(candidates: RankedCandidates) -> list[Key]:
+    """Return the best candidates whose evidence is near that of the first."""
+    first = candidates.ranked[:RERANKED_LIMIT]
+    return [key for key, score in first if score >= first[0][1] - _REACH]
+
+
+def _explain_missing_vectors(candidates: RankedCandidates) -> RankedCandidates:
+    """Return the candidates with a note, unless the vector channel says why it has no model."""
+    if candidates.degraded or not candidates.parsed.terms:
+        return candidates
+    return _add_note(candidates, "words alone were searched, and reranking compares vectors", None)
+
+
+def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:
+    note = DegradedChannel(channel=NAME, reason=reason, hint=hint)
+    return replace(candidates, degraded=(*candidates.degraded, note))
+
+
+def _compare_tokens(
+    query: str, keys: Sequence[Key], embedder: Embedder, passages: PassageCache
+) -> Scores:
+    """Return the mean cosine of each passage in a script that the model knows."""
+    texts = {
+        chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text)
+        for chunk in passages.load_chunks(keys)
+    }
+    known = {key: text for key, text in texts.items() if embedder.supports(text)}
+    (asked,) = embedder.embed_tokens([query], as_query=True)
+    tokens = dict(zip(known, embedder.embed_tokens(list(known.values())), strict=True))
+    return compute_late_interaction(
+        asked, {key: found for key, found in tokens.items() if len(found.spans)}
+    )
+
+
+def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
+    """Return, for each passage, the mean over the query's tokens of the best cosine.
+
+    The mean token of all passages is subtracted from every vector.
+
+    Args:
+        query: The tokens of the query; without any, no passage has a score.
+        passages: The tokens of each passage, at least one.
+    """
+    if not passages or not len(query.spans):
+        return {}
+    with translate_import_errors("embedding", "numpy"):
+        import numpy as np
+
+    centre = np.concatenate([found.vectors for found in passages.values()]).mean(axis=0)
+
+    def centre_rows(vectors: "Matrix") -> "Matrix":
+        moved = vectors - centre
+        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+        scaled: Matrix = moved / np.maximum(lengths, _LEAST)
+        return scaled
+
+    asked = centre_rows(query.vectors)
+    return {
+        key: float((asked @ centre_rows(found.vectors).T).max(axis=1).mean())
+        for key, found in passages.items()
+    }

@@ -1,0 +1,227 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kebab.core.chunks import TokenVectors
+from kebab.core.ids import Key
+from kebab.core.queries import Mode, Query
+from kebab.errors.catalog import TimedOut
+from kebab.search import rerank
+from kebab.search.explain import Explainer
+from kebab.search.rerank import compute_late_interaction
+from kebab.search.vector import VectorRetriever
+from tests.fakes.embedder import HashingEmbedder
+
+QUERY = "blue garden gate"
+FAR = "garden notes on the blue colour of a gate that leads elsewhere"
+NEAR = "blue garden gate"
+ONE, TWO = Key(1), Key(2)
+
+
+class Tokens(HashingEmbedder):
+    """Gives every passage the same vector, and token vectors that favour texts with one word."""
+
+    def __init__(self, word="elsewhere", *, failing=False):
+        super().__init__()
+        self.word, self.failing, self.compared = word, failing, []
+
+    def embed_query(self, text):
+        return super().embed_query("any")
+
+    def embed_tokens(self, texts, *, as_query=False):
+        if self.failing:
+            raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
+        if not as_query:
+            self.compared.extend(texts)
+        return [self._give_token(text, as_query=as_query) for text in texts]
+
+    def _give_token(self, text, *, as_query):
+        near = as_query or self.word in text
+        return TokenVectors(np.array([[float(near), float(not near)]], np.float32), [(0, 1)])
+
+
+@pytest.fixture
+def notes(base):
+    base.embedder = Tokens()
+    for name, text in (("far.md", FAR), ("near.md", NEAR), ("other.md", "nothing at all")):
+        base.add(name, text)
+    return base
+
+
+def paths(page):
+    return [hit.chunk.path for hit in page.hits]
+
+
+def search(base, **options):
+    return base.engine().search(Query(text=QUERY, **options))
+
+
+def test_the_passage_whose_tokens_are_nearest_comes_first(notes):
+    assert paths(search(notes))[:2] == ["near.md", "far.md"]
+    assert paths(search(notes, rerank=True))[:2] == ["far.md", "near.md"]
+
+
+def test_the_scores_at_each_rank_stay_as_they_are(notes):
+    plain, moved = search(notes), search(notes, rerank=True)
+
+    assert [hit.score for hit in plain.hits] == [hit.score for hit in moved.hits]
+    assert [hit.confidence for hit in plain.hits] == [hit.confidence for hit in moved.hits]
+
+
+def test_a_trace_tells_the_stage_and_what_each_passage_gained(notes):
+    page = search(notes, rerank=True, trace=True)
+    lifts = [
+        {lift.reason: lift.value for lift in hit.retrieval.lifts}["rerank"] for hit in page.hits[:2]
+    ]
+
+    assert [stage.stage for stage in page.stages][-2:] == ["rerank", "page"]
+    assert lifts[0] > 0 > lifts[1]
+    assert sum(lifts) == pytest.approx(0.0)
+
+
+def test_pages_agree_on_one_order(notes):
+    whole = paths(search(notes, rerank=True))
+    single = [paths(search(notes, rerank=True, limit=1, offset=rank))[0] for rank in range(3)]
+
+    assert single == whole
+
+
+def test_each_of_several_queries_is_reranked(notes):
+    page = search(notes, rerank=True, more=("nothing at all",))
+
+    assert page.hits[0].chunk.path in {"far.md", "other.md"}
+    assert paths(page).index("far.md") < paths(page).index("near.md")
+
+
+def test_filtered_search_compares_only_what_passes(notes):
+    page = base_page = search(notes, rerank=True)
+    notes.embedder.compared.clear()
+    filters = replace(Query(text="").filters, path_glob="n*.md")
+    page = search(notes, rerank=True, filters=filters)
+
+    assert paths(page) == ["near.md"]
+    assert len(base_page.hits) == 3
+    assert not [text for text in notes.embedder.compared if "elsewhere" in text]
+
+
+def test_passages_far_below_the_best_are_not_compared(base, monkeypatch):
+    monkeypatch.setattr(rerank, "_REACH", 0.0)
+    base.embedder = Tokens()
+    base.add("far.md", FAR)
+    base.add("near.md", NEAR)
+
+    assert paths(search(base, rerank=True)) == ["near.md", "far.md"]
+    assert base.embedder.compared == []
+
+
+def test_no_more_than_the_limit_is_compared(base, monkeypatch):
+    monkeypatch.setattr(rerank, "RERANKED_LIMIT", 3)
+    base.embedder = Tokens()
+    for number in range(6):
+        base.add(f"{number}.md", f"{NEAR} {'x' * number}")
+
+    search(base, rerank=True)
+
+    assert len(base.embedder.compared) == 3
+
+
+def test_passages_in_a_script_that_the_model_does_not_know_keep_their_place(notes):
+    notes.embedder.supports = lambda text: "elsewhere" not in text
+
+    assert paths(search(notes, rerank=True))[:2] == ["near.md", "far.md"]
+    assert all("elsewhere" not in text for text in notes.embedder.compared)
+
+
+def test_a_described_need_keeps_its_order(base):
+    base.embedder = Tokens()
+    base.add("far.md", FAR)
+    base.add("near.md", NEAR)
+    need = (
+        "blue garden gate painted beside old stone walls under heavy morning rain before"
+        " any visitor arrives along narrow muddy country roads carrying fresh bread baskets"
+        " toward quiet village markets near green river meadows ."
+    )
+    plain = base.engine().search(Query(text=need))
+    moved = base.engine().search(Query(text=need, rerank=True))
+
+    assert paths(plain) == paths(moved)
+    assert base.embedder.compared == []
+
+
+def test_words_alone_are_not_reranked_and_the_page_says_so(notes):
+    page = search(notes, rerank=True, mode=Mode.LEXICAL)
+
+    assert paths(page) == ["near.md", "far.md"]
+    assert [one.channel for one in page.degraded] == ["rerank"]
+
+
+def test_vectors_alone_are_reranked(notes):
+    assert paths(search(notes, rerank=True, mode=Mode.VECTOR))[0] == "far.md"
+
+
+def test_a_model_that_takes_too_long_leaves_the_order(base):
+    base.embedder = Tokens(failing=True)
+    base.add("far.md", FAR)
+    base.add("near.md", NEAR)
+    page = search(base, rerank=True)
+
+    assert paths(page) == ["near.md", "far.md"]
+    assert [one.channel for one in page.degraded] == ["rerank"]
+    assert "1 ms" in page.degraded[0].reason or "deadline" in page.degraded[0].reason
+
+
+def test_without_a_model_only_the_vector_channel_is_named(notes):
+    def fail():
+        raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
+
+    page = notes.engine(embedder=fail).search(Query(text=QUERY, rerank=True))
+
+    assert [one.channel for one in page.degraded] == ["vector"]
+
+
+def test_nothing_found_is_nothing_to_rerank(notes):
+    page = notes.engine().search(Query(text="tag:none", rerank=True))
+
+    assert page.degraded == ()
+
+
+def test_an_explanation_follows_the_reranked_order(notes):
+    reader = notes.reader()
+    retriever = VectorRetriever(
+        library=reader, vectors=lambda: notes.vectors, embedder=lambda: notes.embedder
+    )
+    chunks = [hit.chunk for hit in search(notes).hits if hit.chunk.path == "far.md"]
+    explained = Explainer(reader, retriever).explain(Query(text=QUERY, rerank=True), chunks)
+
+    assert explained.best is not None
+    assert explained.best.hit_rank == 1
+    assert "rerank" in {lift.reason for lift in explained.best.boosts}
+
+
+def tokens(*rows):
+    found = np.array(rows, np.float32).reshape(len(rows), 2)
+    return TokenVectors(found, [(at, at + 1) for at in range(len(rows))])
+
+
+def test_the_score_is_the_mean_of_the_best_cosines():
+    query = tokens([1.0, 0.0], [0.0, 1.0])
+    both, one = tokens([1.0, 0.0], [0.0, 1.0]), tokens([-1.0, 0.0], [0.0, -1.0])
+    found = compute_late_interaction(query, {ONE: both, TWO: one})
+
+    assert found[ONE] == pytest.approx(1.0)
+    assert found[TWO] == pytest.approx(0.0)
+
+
+def test_what_all_tokens_have_in_common_does_not_count():
+    query = tokens([10.0, 1.0])
+    same, other = tokens([10.0, 2.0]), tokens([10.0, -2.0])
+    found = compute_late_interaction(query, {ONE: same, TWO: other})
+
+    assert found[ONE] == pytest.approx(1.0)
+    assert found[TWO] == pytest.approx(-1.0)
+
+
+def test_without_tokens_or_passages_there_is_no_score():
+    assert compute_late_interaction(tokens([1.0, 0.0]), {}) == {}
+    assert compute_late_interaction(tokens(), {ONE: tokens([1.0, 0.0])}) == {}
