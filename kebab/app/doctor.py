@@ -10,6 +10,7 @@ from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.app.sources import list_lost_sources
 from kebab.config.settings import AUTO
+from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.core.queries import Filters
 from kebab.doctor.machine import MachineInputs, SettingsFile
@@ -23,6 +24,7 @@ from kebab.doctor.storage import (
     StorageInputs,
 )
 from kebab.embed import registry
+from kebab.embed.choice import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.wire.health import Doctor
 
@@ -221,7 +223,14 @@ def _measure_probe(context: AppContext) -> ProbeResult | None:
 
 def _read_versions(context: AppContext) -> EmbeddingVersions:
     configured = context.settings.models.embedding.model
+    stored = context.get_stored_version()
+    with context.open_catalogue() as catalogue:
+        languages = catalogue.measure_languages()
+    with context.open_reader() as reader:
+        reason = reader.get_value(EMBEDDING_REASON)
     return EmbeddingVersions(
         configured=None if configured == AUTO else registry.find_model(configured).version,
-        stored=context.get_stored_version(),
+        stored=stored,
+        reason=reason,
+        advice=describe_better_model(stored, languages) if stored else None,
     )

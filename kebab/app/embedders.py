@@ -9,6 +9,8 @@ from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kebab.core.progress import Cancel, ProgressCallback
     from kebab.embed.onnx_embedder import OnnxEmbedder
 
@@ -68,7 +70,7 @@ class Embedders:
         if installed is None or not model_directory.verify_files(installed):
             return None
         self._built.pop(version, None)
-        return self._load(*self._ensure_weights(model.name, report, cancel, patient=True))
+        return self._load(*self._ensure_weights(model.name, report, cancel, None, patient=True))
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -89,10 +91,12 @@ class Embedders:
         report: "ProgressCallback",
         cancel: "Cancel",
         *,
+        candidates: "Sequence[EmbeddingModel] | None" = None,
         offline: bool = False,
     ) -> "OnnxEmbedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
 
+        One of the candidates is used when neither settings nor stored vectors ask for a model.
         With `offline`, nothing is downloaded.
 
         Raises:
@@ -100,32 +104,43 @@ class Embedders:
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
         name = self.choose_model(stored)
-        return self._load(
-            *self._ensure_weights(name, report, cancel, patient=False, offline=offline)
+        model, folder = self._ensure_weights(
+            name, report, cancel, candidates, patient=False, offline=offline
         )
+        return self._load(model, folder)
 
-    def download(self, name: str, report: "ProgressCallback", cancel: "Cancel") -> EmbeddingModel:
+    def download(
+        self,
+        name: str,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        *,
+        candidates: "Sequence[EmbeddingModel] | None" = None,
+    ) -> EmbeddingModel:
         """Download the weights of a model, check every byte, and return the model.
+
+        `auto` means the first of the candidates that can be downloaded.
 
         Raises:
             InvalidInput: No model has this name.
             EmbeddingUnavailable: No source has the weights.
         """
         wanted = None if name == AUTO else name
-        return self._ensure_weights(wanted, report, cancel, patient=True)[0]
+        return self._ensure_weights(wanted, report, cancel, candidates, patient=True)[0]
 
     def _ensure_weights(
         self,
         wanted: str | None,
         report: "ProgressCallback",
         cancel: "Cancel",
+        candidates: "Sequence[EmbeddingModel] | None",
         *,
         patient: bool,
         offline: bool = False,
     ) -> tuple[EmbeddingModel, Path]:
         return install.install_model(
             self._folder,
-            None if wanted is None else find_model(wanted),
+            candidates if wanted is None else find_model(wanted),
             report=report,
             cancel=cancel,
             offline=self._offline or offline,

@@ -1,18 +1,16 @@
 """Runs an ingest over the adapters, and converts its outcome to the report."""
 
-import time
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
-from kebab.core.documents import EMBEDDING_VERSION, STDIN
+from kebab.app.run_embedder import RunEmbedder, add_advice
+from kebab.core.documents import STDIN
 from kebab.core.files import ScanRules
-from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import (
-    EmbeddingUnavailable,
     InvalidInput,
     ParseFailed,
     TooLarge,
@@ -20,7 +18,14 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.system import resolve_path
-from kebab.ingest.job import FileOutcome, IngestJob, IngestOutcome, IngestPorts, ItemKind, TextNote
+from kebab.ingest.job import (
+    FileOutcome,
+    IngestJob,
+    IngestOutcome,
+    IngestPorts,
+    ItemKind,
+    TextNote,
+)
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     IngestItem,
@@ -32,9 +37,7 @@ from kebab.wire.ingest import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kebab.chunk.budget import Budget
     from kebab.core.documents import Source
-    from kebab.core.ports import Embedder
     from kebab.store.sqlite.writer import SqliteWriter
 
 _STDIN = "<stdin>"
@@ -63,6 +66,7 @@ def ingest(
         _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
+        add_advice(outcome, ports.library)
         return to_ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
 
 
@@ -92,6 +96,7 @@ def ingest_text(
     with _open_ports(context, job, report, cancel) as (ports, publish):
         with _set_path_of_errors(_STDIN):
             outcome = run(note, job, ports, publish, cancel)
+        add_advice(outcome, ports.library)
         return to_ingest_report(outcome, build_view(context.settings))
 
 
@@ -159,61 +164,6 @@ def _set_paths_of_items(context: AppContext, outcome: IngestOutcome) -> IngestOu
     return outcome
 
 
-@dataclass(slots=True)
-class _RunEmbedder:
-    """Loads the embedder of one run; without one the run indexes words only."""
-
-    context: AppContext
-    library: "SqliteWriter | None"
-    report: ProgressCallback
-    cancel: Cancel
-    downloads: bool = True
-    loaded: "Embedder | None" = field(default=None, init=False)
-    started: float = field(default_factory=time.monotonic, init=False)
-
-    def embedder(self) -> "Embedder":
-        """Return the embedder, downloaded if necessary.
-
-        Raises:
-            EmbeddingUnavailable: There is none.
-            DependencyMissing: Its libraries cannot be loaded.
-        """
-        stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
-        try:
-            return self._check(self._obtain(stored))
-        except EmbeddingUnavailable:
-            repairs = stored is not None and self.downloads
-            repaired = self.repair(stored) if repairs and stored else None
-            if repaired is None:
-                raise
-            return repaired
-
-    def _obtain(self, stored: str | None) -> "Embedder":
-        return self.context.embedders.obtain(
-            stored, self.report, self.cancel, offline=not self.downloads
-        )
-
-    def repair(self, version: str) -> "Embedder | None":
-        """Install the files of a model that failed again; None when they are intact."""
-        repaired = self.context.embedders.repair(version, self.report, self.cancel)
-        return self._check(repaired) if repaired is not None else None
-
-    def _check(self, embedder: "Embedder") -> "Embedder":
-        embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
-        self.loaded = embedder
-        self._report(f"embedding with {embedder.version}")
-        return embedder
-
-    def budget(self) -> "Budget":
-        """Return the token limit of a chunk; an embedder counts its own tokens."""
-        return self.context.build_budget(self.loaded)
-
-    def _report(self, message: str) -> None:
-        elapsed_ms = int((time.monotonic() - self.started) * 1000)
-        kind = ProgressKind.HEARTBEAT
-        self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
-
-
 def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
     settings = context.settings
     return IngestJob(
@@ -240,13 +190,13 @@ def _open_ports(
     """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, dry_run=job.dry_run) as library:
         downloads = job.vector_seconds is None
-        models = _RunEmbedder(context, library, report, cancel, downloads=downloads)
+        models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
         yield _build_ports(context, library, models), publish
 
 
 def _build_ports(
-    context: AppContext, library: "SqliteWriter | None", models: _RunEmbedder
+    context: AppContext, library: "SqliteWriter | None", models: RunEmbedder
 ) -> IngestPorts:
     from kebab.parse.registry import PARSERS, guard_parser
     from kebab.source.walk import FolderScanner
@@ -254,7 +204,7 @@ def _build_ports(
     return IngestPorts(
         library=library,
         vectors=context.open_vector_table,
-        embedder=models.embedder,
+        embedder=models.load,
         scanner=FolderScanner(),
         parsers=PARSERS,
         guard=guard_parser,

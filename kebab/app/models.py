@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
 from kebab.app.reset import measure_size
+from kebab.config.locale import read_locale_language
 from kebab.config.settings import AUTO
+from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed import registry
-from kebab.errors.catalog import NotIndexed, UsageInvalid
-from kebab.ingest.job import RunContext
+from kebab.embed.choice import ModelChoice, choose_models
+from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
+from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import reembed
 from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
 from kebab.wire.ingest import EmbeddingSummary
@@ -24,13 +27,14 @@ def list_models(context: AppContext) -> ModelList:
     return ModelList(
         models=[_to_row(context, model, active) for model in registry.MODELS],
         configured=context.settings.models.embedding.model,
+        reason=_find_reason(context),
     )
 
 
 def pull_model(
     context: AppContext, request: ModelPullRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Download the weights of a model; `auto` means the best one that can be downloaded.
+    """Download the weights of a model; `auto` means the best one for the documents.
 
     Raises:
         InvalidInput: No model has this name.
@@ -38,7 +42,8 @@ def pull_model(
     """
     context.refuse_when_read_only("model pull")
     before = _list_installed(context)
-    model = context.embedders.download(request.name, report, cancel)
+    choice = _choose_by_documents(context)
+    model = _download(context, request.name, choice, report, cancel)
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),
         fetched=model.version not in before,
@@ -52,7 +57,7 @@ def use_model(
 ) -> ModelReport:
     """Change the model of the knowledge base: download it, and embed everything again.
 
-    `auto` means the model of the settings; without one, the best one that can be downloaded.
+    `auto` means the model of the settings; without one, the best one for the documents.
 
     Raises:
         InvalidInput: No model has this name.
@@ -62,8 +67,10 @@ def use_model(
     context.refuse_when_read_only("model use")
     chosen = _choose_model(context, request.name)
     before = _list_installed(context)
-    model = context.embedders.download(chosen, report, cancel)
-    run = _embed_again(context, model, report, cancel)
+    choice = _choose_by_documents(context)
+    model = _download(context, chosen, choice, report, cancel)
+    reason = choice.explain(model) if choice and chosen == AUTO else None
+    run = _embed_again(context, model, reason, report, cancel)
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),
         fetched=model.version not in before,
@@ -72,15 +79,40 @@ def use_model(
     )
 
 
+def _download(
+    context: AppContext,
+    name: str,
+    choice: ModelChoice | None,
+    report: ProgressCallback,
+    cancel: Cancel,
+) -> "EmbeddingModel":
+    """Download a model; `auto` means one of the choice.
+
+    Raises:
+        EmbeddingUnavailable: No source has the weights.
+    """
+    download, models = context.embedders.download, choice.models if choice else None
+    try:
+        return download(name, report, cancel, candidates=models)
+    except EmbeddingUnavailable:
+        if name != AUTO or choice is None or not choice.fallbacks:
+            raise
+        return download(name, report, cancel, candidates=choice.fallbacks)
+
+
 def _embed_again(
-    context: AppContext, model: "EmbeddingModel", report: ProgressCallback, cancel: Cancel
+    context: AppContext,
+    model: "EmbeddingModel",
+    reason: str | None,
+    report: ProgressCallback,
+    cancel: Cancel,
 ) -> EmbeddingSummary:
     """Embed every passage with this model; files are not read."""
     embedder = context.embedders.load_installed(model.version)
     assert embedder is not None, "its weights are installed"
     with context.open_writer("model use") as library:
         run = RunContext(watch_progress(context, library, report), context.clock, cancel)
-        return reembed(library, context.open_vector_table, embedder, run)
+        return reembed(library, context.open_vector_table, LoadedModel(embedder, reason), run)
 
 
 def _choose_model(context: AppContext, name: str) -> str:
@@ -120,6 +152,24 @@ def _find_active_version(context: AppContext) -> str | None:
         return context.get_stored_version()
     except NotIndexed:
         return None
+
+
+def _find_reason(context: AppContext) -> str | None:
+    try:
+        with context.open_reader() as reader:
+            return reader.get_value(EMBEDDING_REASON)
+    except NotIndexed:
+        return None
+
+
+def _choose_by_documents(context: AppContext) -> ModelChoice | None:
+    """Return the models for the stored documents; None without any."""
+    try:
+        with context.open_catalogue() as catalogue:
+            languages = catalogue.measure_languages()
+    except NotIndexed:
+        return None
+    return choose_models(languages, read_locale_language()) if languages else None
 
 
 def _count_pending(context: AppContext) -> int:

@@ -230,6 +230,9 @@ class LibraryCounts(NamedTuple):
 EMBEDDING_VERSION = "embedding_version"
 """The key of the embedding version of the stored vectors; absent before the first."""
 
+EMBEDDING_REASON = "embedding_reason"
+"""The key of the reason why `auto` chose the embedding model; absent when a person named it."""
+
 
 def build_last_scan_key(source: str) -> str:
     """Return the key of the time when a whole source was last scanned, in nanoseconds."""

@@ -129,6 +129,9 @@ class LibraryWriter(Protocol):
     def reset_vectors(self, states: Collection[VectorState]) -> int:
         """Make chunks in these states pending again; return how many."""
 
+    def measure_languages(self) -> dict[str, int]:
+        """Return the bytes of the documents by language; an empty string where it is unknown."""
+
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
 

@@ -42,11 +42,14 @@ class EmbeddingVersions:
     """The embedding version of the settings and of the stored vectors.
 
     `configured` is None when the settings leave the choice to kebab, `stored` when no vector is
-    stored.
+    stored. `reason` says why kebab chose the stored one, `advice` why another model would fit the
+    text better, with the command that changes to it.
     """
 
     configured: str | None
     stored: str | None
+    reason: str | None = None
+    advice: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,11 @@ def check_embedding_version(models: ModelInputs) -> Finding:
     if versions.configured not in {None, versions.stored}:
         summary = f"built with {versions.stored}, but configured is {versions.configured}"
         return fail(summary, "kebab model use auto")
-    return succeed(versions.stored)
+    if versions.advice is not None:
+        cause, command = versions.advice
+        return warn(f"{versions.stored}, but {cause}", command)
+    because = f", because {versions.reason}" if versions.reason else ""
+    return succeed(f"{versions.stored}{because}")
 
 
 def check_language_model(models: ModelInputs) -> Finding:

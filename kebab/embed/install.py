@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,14 +33,14 @@ _WORKING = ".fetch-"
 
 def install_model(
     models_dir: Path,
-    model: EmbeddingModel | None = None,
+    model: EmbeddingModel | Sequence[EmbeddingModel] | None = None,
     *,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
     offline: bool = False,
     patient: bool = False,
 ) -> tuple[EmbeddingModel, Path]:
-    """Return the model, by default the best available one, and its directory.
+    """Return the model, or the best of several that can be had, and its directory.
 
     An installed model is preferred to one that must be downloaded and converted. Without `patient`
     a source that does not answer within 3 seconds is abandoned. With `patient` the bytes of an
@@ -51,7 +51,8 @@ def install_model(
         Cancelled: The work was asked to stop.
         IoError: The models directory cannot be written.
     """
-    name, models = (model.name, (model,)) if model else (AUTO, registry.MODELS)
+    models = (model,) if isinstance(model, EmbeddingModel) else tuple(model or registry.MODELS)
+    name = models[0].key if len(models) == 1 else AUTO
     for candidate in models:
         directory = model_directory.find_intact(candidate, models_dir, verify=patient)
         if directory is not None:

@@ -60,6 +60,7 @@ class IndexPackage:
 class EmbeddingModel(ModelProfile):
     """One embedding model: its profile, its input and output format, and its download sources.
 
+    `is_multilingual` says that it relates texts of different languages.
     `positions` is the longest sequence, special tokens and prefix included. Vectors are scaled to
     length 1 after pooling. `precisions` are tried when the model is installed: int8 always, and
     fp32 replaces it where it is clearly faster. `licence` is the SPDX identifier of the weights.
@@ -68,6 +69,7 @@ class EmbeddingModel(ModelProfile):
     key: str
     name: str
     licence: str
+    is_multilingual: bool
     positions: int
     pooling: Pooling
     query_prefix: str
@@ -95,6 +97,7 @@ E5_SMALL = EmbeddingModel(
     name="intfloat/multilingual-e5-small",
     version="fastembed-mle5small-384-v1",
     licence="MIT",
+    is_multilingual=True,
     dimension=384,
     positions=512,
     window=506,  # 512 positions, 2 special tokens, at most 4 of the prefix
@@ -131,6 +134,7 @@ MINILM = EmbeddingModel(
     name="sentence-transformers/all-MiniLM-L6-v2",
     version="fastembed-minilml6-384-v1",
     licence="Apache-2.0",
+    is_multilingual=False,
     dimension=384,
     positions=256,
     window=254,  # 256 positions, 2 special tokens

@@ -40,6 +40,18 @@ class IngestJob:
     vector_seconds: float | None = None
 
 
+SurveyLanguages: TypeAlias = Callable[[], Mapping[str, int]]
+"""Returns the bytes of text by language, stored and to be read; the choice of a model asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """An embedder, and the reason for it when the run chose its model."""
+
+    embedder: Embedder
+    reason: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestPorts:
     """The adapters of a run, each built on first use.
@@ -54,7 +66,7 @@ class IngestPorts:
 
     library: LibraryWriter | None
     vectors: Callable[[str], VectorWriter]
-    embedder: Callable[[], Embedder | None]
+    embedder: Callable[[SurveyLanguages], LoadedModel | None]
     scanner: FileScanner
     parsers: Mapping[str, Parser]
     guard: ParserGuard

@@ -1,6 +1,7 @@
 """Runs an ingest: scan, plan, store, remove, embed, report."""
 
 from contextlib import suppress
+from functools import partial
 
 from msgspec import structs
 
@@ -21,6 +22,7 @@ from kebab.ingest.job import (
 from kebab.ingest.plan import CompareOptions, Plan, compare_files
 from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_exempt_files
 from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
+from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
 from kebab.text.normalize import escape_undecodable
 
@@ -153,18 +155,19 @@ class _Run:
             return None
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
-            embedder = self._ports.embedder()
-            if embedder is not None:
-                vectors.set_model(embedder, rebuild=False)
-                vectors.prepare_index()
+            parsers, guard = self._ports.parsers, self._ports.guard
+            model = self._ports.embedder(partial(survey_languages, plan, library, parsers, guard))
+            if model is None:
+                return None
+            vectors.set_model(model.embedder, rebuild=False, reason=model.reason)
+            vectors.prepare_index()
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
             return None
-        if embedder is not None:
-            # The embedding step raises it again, after the documents are stored.
-            with suppress(DependencyMissing):
-                embedder.prepare()
-        return embedder
+        # The embedding step raises it again, after the documents are stored.
+        with suppress(DependencyMissing):
+            model.embedder.prepare()
+        return model.embedder
 
     def _check_vectors(self, vectors: VectorSync) -> None:
         """Find lost vectors; without memory for the index the next run looks for them."""

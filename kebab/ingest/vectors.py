@@ -7,7 +7,7 @@ the library marks their chunks as committed. The next run deletes rows that are 
 from collections.abc import Callable
 from typing import TypeAlias
 
-from kebab.core.documents import EMBEDDING_VERSION, VECTOR_FILES, VECTORS_DIRTY
+from kebab.core.documents import EMBEDDING_REASON, EMBEDDING_VERSION, VECTOR_FILES, VECTORS_DIRTY
 from kebab.core.ids import Key, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
@@ -19,7 +19,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
 )
 from kebab.ingest.embedding import ChunkEmbedder, VectorCounts
-from kebab.ingest.job import RunContext
+from kebab.ingest.job import LoadedModel, RunContext
 from kebab.wire.ingest import EmbeddingSummary
 
 NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)
@@ -79,6 +79,7 @@ class VectorSync:
         self._vectors: VectorWriter | None = None
         self._verifies_all = False
         self._lost = 0
+        self._reason: str | None = None
 
     @property
     def version(self) -> str | None:
@@ -90,6 +91,7 @@ class VectorSync:
         fault = self.fault
         return EmbeddingSummary(
             version=self.version,
+            reason=self._reason,
             embedded=sum(self.counts.embedded.values()),
             reused=sum(self.counts.copied.values()),
             pending=self._library.count_pending(),
@@ -99,8 +101,8 @@ class VectorSync:
             hint=None if fault is None else fault.format_hint(),
         )
 
-    def set_model(self, embedder: Embedder, *, rebuild: bool) -> None:
-        """Make this the model of the knowledge base.
+    def set_model(self, embedder: Embedder, *, rebuild: bool, reason: str | None = None) -> None:
+        """Make this the model of the knowledge base; `reason` says why it was chosen.
 
         Raises:
             EmbeddingMismatch: The vectors come from another model, and `rebuild` is false.
@@ -114,7 +116,9 @@ class VectorSync:
             # After a crash here the old model is still the stored one and everything is pending.
             self._library.reset_vectors(("committed", "unsupported"))
             self._open_index(stored).clear()
+        self._library.set_value(EMBEDDING_REASON, reason)
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
+        self._reason = reason
 
     def prepare_index(self) -> None:
         """Let the index load what writing needs while files are read."""
@@ -201,16 +205,16 @@ class VectorSync:
 def reembed(
     library: LibraryWriter,
     open_index: Callable[[str], VectorWriter],
-    embedder: Embedder,
+    model: LoadedModel,
     context: RunContext,
 ) -> EmbeddingSummary:
     """Make this the model of the knowledge base; after a cancel the rest stays pending."""
     ended = ProgressKind.ABORTED
     try:
         sync = VectorSync(library, open_index, context)
-        sync.set_model(embedder, rebuild=True)
+        sync.set_model(model.embedder, rebuild=True, reason=model.reason)
         sync.check_files()
-        sync.update(embedder)
+        sync.update(model.embedder)
         library.checkpoint()
         if not context.cancel.requested:
             ended = ProgressKind.COMPLETED

@@ -119,6 +119,11 @@ class WrittenForm:
     language: str | None
 
 
+def get_language_name(code: str) -> str:
+    """Return the English name of a language, or its code when kebab has no name for it."""
+    return _NAMES.get(code, code)
+
+
 def detect_document_language(text: str, blocks: Iterable[Block]) -> str | None:
     """Return the ISO 639 code of most of a document's prose, or None when unsure."""
     return detect_language(_NOISE.sub(" ", _sample_prose(text, blocks)))

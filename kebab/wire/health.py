@@ -249,6 +249,8 @@ class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
     """Every model of the registry."""
     configured: str
     """The value of `models.embedding.model`."""
+    reason: str | None = None
+    """The reason why `auto` chose the active model; null when a person named it."""
 
 
 class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
@@ -272,11 +274,11 @@ class ModelPullRequest(Request, frozen=True, kw_only=True, tag="model_pull_reque
     """The embedding model to download."""
 
     name: str = "auto"
-    """The model; `auto` means the best one that can be downloaded."""
+    """The model; `auto` means the best one for the knowledge base that can be downloaded."""
 
 
 class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request.v1"):
     """The embedding model that the knowledge base changes to."""
 
     name: str
-    """The model; `auto` means that of the settings, else the best one to download."""
+    """The model; `auto` means that of the settings, else the best one for the documents."""

@@ -63,7 +63,11 @@ class EmbeddingSummary(Struct, frozen=True, kw_only=True):
     unavailable: str | None = None
     """The reason why the run had no model; null when it had one or needed none."""
     hint: str | None = None
-    """The command that gives the next run a model; null without a reason."""
+    """The command that gives the next run a model, or one that fits the text better."""
+    reason: str | None = None
+    """The reason why this run chose its model for the knowledge base; null when it chose none."""
+    advice: str | None = None
+    """The reason why another model would fit the text better; `hint` changes to it."""
 
 
 class SlowFile(Struct, frozen=True, kw_only=True):

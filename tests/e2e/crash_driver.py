@@ -22,7 +22,7 @@ import numpy as np
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
-from kebab.ingest.job import IngestJob, IngestPorts
+from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
@@ -100,7 +100,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
             vectors=lambda version: FusedStore(
                 LanceVectors(data, version, PROFILE.dimension), fuse
             ),
-            embedder=lambda: HashingEmbedder(batch=8),
+            embedder=lambda _: LoadedModel(HashingEmbedder(batch=8)),
             scanner=FolderScanner(),
             guard=guard_parser,
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},

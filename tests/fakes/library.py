@@ -6,6 +6,7 @@ It serves as writer and as reader at once. Its word search understands terms in 
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -158,6 +159,12 @@ class MemoryLibrary:
             entry.state, entry.version = "pending", None
         self._revision += bool(found)
         return len(found)
+
+    def measure_languages(self) -> dict[str, int]:
+        sizes: Counter[str] = Counter()
+        for row in self._documents.values():
+            sizes[row.lang or ""] += row.stamp.size
+        return dict(sizes)
 
     def list_deleted_keys(self) -> list[Key]:
         return sorted(self._garbage)

@@ -348,6 +348,13 @@ class TestFilters:
             library.writer.put_document(row)
         return library
 
+    def test_languages_are_measured_in_bytes_of_documents(self, corpus) -> None:
+        expected: dict[str, int] = {}
+        for row in CORPUS:
+            expected[row.lang or ""] = expected.get(row.lang or "", 0) + row.stamp.size
+        assert corpus.writer.measure_languages() == expected
+        assert len(expected) > 2
+
     @pytest.mark.parametrize("filters", FILTERS, ids=repr)
     def test_words_are_found_exactly_in_the_documents_that_pass(self, corpus, filters) -> None:
         expected = {

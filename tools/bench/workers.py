@@ -28,7 +28,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
     from kebab.embed.registry import find_model
-    from kebab.ingest.job import IngestJob, IngestPorts, ItemKind
+    from kebab.ingest.job import IngestJob, IngestPorts, ItemKind, LoadedModel
     from kebab.ingest.run import run_ingest
     from kebab.parse.registry import PARSERS, guard_parser
     from kebab.source.walk import FolderScanner
@@ -37,12 +37,13 @@ def index_folder(folder: str, version: str, counter: str) -> int:
     context = _build_app_context()
     tokenizer = context.embedders.load_installed(version) if counter == TOKENIZER else None
     request = IngestJob(paths=(folder,), chunker=context.chunker_version)
+    embedder = SyntheticEmbedder(version, find_model(version).dimension)
     started = time.perf_counter()
     with context.open_writer("ingest") as library:
         ports = IngestPorts(
             library=library,
             vectors=context.open_vector_table,
-            embedder=lambda: SyntheticEmbedder(version, find_model(version).dimension),
+            embedder=lambda _: LoadedModel(embedder),
             scanner=FolderScanner(),
             parsers=PARSERS,
             guard=guard_parser,

@@ -39,7 +39,8 @@ def list_(context: CommandContext, /) -> Exit:
 def pull(context: CommandContext, /, model: str) -> Exit:
     """Download a model, so that it works without a network.
 
-    Without NAME, or with `auto`, the best available model is downloaded.
+    Without NAME, or with `auto`, it is the best one for the documents: a multilingual model, or one
+    for English if all text and the locale are English.
     """
     request = ModelPullRequest(name=model)
     return _run_with_progress(
@@ -55,7 +56,7 @@ def use(context: CommandContext, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
     Search by words works meanwhile. `auto` selects the model in the settings, or the best
-    available model.
+    one for the languages of the documents.
     """
     request = ModelUseRequest(name=model)
     return _run_with_progress(

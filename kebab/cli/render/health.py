@@ -129,6 +129,8 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
         yield from render_fields(_list_model_fields(model), canvas, "    ")
     yield ""
     yield f"configured: {reply.configured}"
+    if reply.reason:
+        yield f"chosen because {clean(reply.reason)}"
     if not any(model.installed for model in reply.models):
         yield canvas.step("fetch one", "kebab model pull NAME")
 

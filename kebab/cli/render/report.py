@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, format_duration, pluralize, render_fields
 from kebab.cli.render.width import clean
-from kebab.wire.ingest import IngestReport
+from kebab.wire.ingest import EmbeddingSummary, IngestReport
 
 _FEW = 10
 
@@ -82,6 +82,15 @@ def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
             yield from canvas.hang(f"{clean(item.doc_path)}: {clean(text)}", "  ")
 
 
+def _render_choice(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
+    """Yield why the run chose its model, and which one would fit the text better."""
+    if vectors.reason:
+        yield from canvas.note(f"this model was chosen because {clean(vectors.reason)}")
+    if vectors.advice:
+        yield from canvas.note(clean(vectors.advice))
+        yield from canvas.hint(vectors.hint or "kebab model list")
+
+
 def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.dry_run:
         return
@@ -89,6 +98,7 @@ def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{canvas.strong('vectors')}  {done}{model}"
+    yield from _render_choice(vectors, canvas)
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")
         again = "" if vectors.pending else "; their passages were embedded again"

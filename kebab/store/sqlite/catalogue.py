@@ -15,7 +15,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, damage, transaction, vector_state
+from kebab.store.sqlite import chunks, damage, documents, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer
@@ -185,6 +185,11 @@ class Catalogue:
                 media=media,
                 lang=lang,
             )
+
+    def measure_languages(self) -> dict[str, int]:
+        """Return the bytes of the documents by language; an empty string where it is unknown."""
+        with self._translate_errors():
+            return documents.measure_languages(self._database)
 
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}

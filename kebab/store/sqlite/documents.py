@@ -174,3 +174,9 @@ def _delete_unused_assets(database: apsw.Connection, assets: Collection[Any]) ->
         " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",
         (to_json(int(asset) for asset in assets),),
     )
+
+
+def measure_languages(database: apsw.Connection) -> dict[str, int]:
+    """Return the bytes of the documents by language; an empty string where it is unknown."""
+    rows = database.execute("SELECT coalesce(lang, ''), sum(size) FROM documents GROUP BY 1")
+    return {str(code): int(size) for code, size in rows}

@@ -154,6 +154,11 @@ class SqliteWriter:
                 self._transactions.mark_changed()
         return count
 
+    def measure_languages(self) -> dict[str, int]:
+        """Return the bytes of the documents by language; an empty string where it is unknown."""
+        with self._translate_errors():
+            return documents.measure_languages(self._database)
+
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._translate_errors():

@@ -34,7 +34,7 @@ def test_every_model_is_listed_with_its_sources(desk):
     assert (best.precision, best.texts_per_second) == (None, {})
     assert (english.window, english.dimension, english.languages) == (254, 384, "English")
     assert [source.partition(":")[0] for source in english.sources] == ["hub", "package"]
-    assert [source.partition(":")[0] for source in best.sources] == ["hub"]
+    assert [source.partition(":")[0] for source in best.sources] == ["hub", "package"]
     assert told.configured == "auto"
     assert not desk.data.exists()
 

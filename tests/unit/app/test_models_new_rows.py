@@ -33,6 +33,7 @@ SCALED = replace(
     key="scaled",
     name="tests/scaled",
     version="tests-scaled-384-v1",
+    is_multilingual=False,  # so that `auto` chooses it for English notes
     cosine_scale=CosineScale(0.2, 0.6),
     probe=ProbePair(cosine=0.5, tolerance=0.5),
 )
@@ -89,7 +90,7 @@ def test_doctor_finds_nothing_wrong_with_it(full, model):
     checks = {check.name: check for check in check_health(full.context()).checks}
 
     assert not [check for check in checks.values() if check.status == "fail"]
-    assert checks["embedding_version"].summary == model.version
+    assert checks["embedding_version"].summary == f"{model.version}, because the text is English"
     assert "embedding_probe" in checks
     assert checks["embedding_probe"].status == "ok"
 

@@ -1,13 +1,13 @@
 """A desk to ingest from: a folder of files, a library, an index and a model."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
-from kebab.ingest.job import IngestJob, IngestPorts
+from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
@@ -41,7 +41,7 @@ class Desk:
         self.root.mkdir()
         self.library = MemoryLibrary()
         self.tables = {}
-        self.embedder = HashingEmbedder()
+        self.embedder: Any = HashingEmbedder()
         self.parsers: dict[str, Parser] = {
             "text/markdown": MarkdownParser(),
             "text/plain": TextParser(),
@@ -68,9 +68,10 @@ class Desk:
         self.tables_opened += 1
         return self.tables.setdefault(version, MemoryVectors())
 
-    def _load(self):
+    def _load(self, survey):
         self.models_loaded += 1
-        return self.embedder
+        self.languages = survey
+        return None if self.embedder is None else LoadedModel(self.embedder)
 
     def ingest(self, *paths, cancel=None, **options):
         """Run over paths below the root, the root itself without any, and check the books."""

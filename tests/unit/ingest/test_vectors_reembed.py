@@ -1,6 +1,6 @@
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
-from kebab.ingest.job import RunContext
+from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import reembed
 from tests.fakes.embedder import HashingEmbedder
 
@@ -12,7 +12,7 @@ def test_every_passage_gets_a_vector_of_the_new_model_and_no_file_is_read(desk):
     model = HashingEmbedder(version="another")
     context = RunContext(desk.events.append, desk.clock, Cancel())
 
-    outcome = reembed(desk.library, desk.ports().vectors, model, context)
+    outcome = reembed(desk.library, desk.ports().vectors, LoadedModel(model), context)
 
     desk.check()
     assert (outcome.version, outcome.embedded, outcome.pending) == ("another", 1, 0)
@@ -27,7 +27,8 @@ def test_interrupted_the_rest_stays_pending(desk):
     cancel.request()
     context = RunContext(desk.events.append, desk.clock, cancel)
 
-    outcome = reembed(desk.library, desk.ports().vectors, HashingEmbedder(version="new"), context)
+    model = LoadedModel(HashingEmbedder(version="new"))
+    outcome = reembed(desk.library, desk.ports().vectors, model, context)
 
     assert (outcome.embedded, outcome.pending) == (0, 1)
     assert desk.events[-1].kind is ProgressKind.ABORTED

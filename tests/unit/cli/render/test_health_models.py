@@ -17,6 +17,12 @@ def test_the_model_in_use_is_marked():
     assert lines[-1] == "configured: auto"
 
 
+def test_the_reason_for_the_active_model_is_shown():
+    reply = ModelList(models=[replies.model_row()], configured="auto", reason="the text is English")
+
+    assert list(render_model_list(reply, Canvas()))[-1] == "chosen because the text is English"
+
+
 @pytest.mark.parametrize(
     ("rates", "told"),
     [

@@ -57,6 +57,32 @@ def test_pending_passages_have_a_reason_and_a_hint():
     assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
 
 
+def test_the_reason_for_the_model_is_reported():
+    chosen = EmbeddingSummary(
+        version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="the text is English"
+    )
+
+    assert "note: this model was chosen because the text is English" in drawn(
+        replies.ingest_report(embedding=chosen)
+    )
+
+
+def test_a_better_model_is_advised_with_its_command():
+    advised = EmbeddingSummary(
+        version="m",
+        embedded=2,
+        reused=0,
+        pending=0,
+        unsupported=0,
+        advice="40 % of the text is Korean, which m does not know",
+        hint="kebab model use other",
+    )
+    said = drawn(replies.ingest_report(embedding=advised))
+
+    assert "note: 40 % of the text is Korean, which m does not know" in said
+    assert "hint: kebab model use other" in said
+
+
 def test_lost_vectors_are_reported():
     lost = EmbeddingSummary(version="m", embedded=2, reused=0, pending=0, unsupported=0, lost=2)
     said = "note: 2 vectors lost or damaged; their passages were embedded again"

@@ -1,0 +1,133 @@
+import shutil
+
+import pytest
+
+from kebab.app.doctor import check_health
+from kebab.app.ingest import ingest
+from kebab.app.models import list_models, use_model
+from kebab.core.progress import Cancel, Progress, ignore_progress
+from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.wire.health import ModelUseRequest
+from kebab.wire.ingest import IngestRequest
+
+ENGLISH = "The heating is checked in the autumn, and the filter of the pump is cleaned then.\n" * 9
+KOREAN = "가을에는 난방을 점검하고 펌프의 필터도 함께 청소합니다. 기록은 공책에 남깁니다.\n" * 9
+
+
+@pytest.fixture(autouse=True)
+def english_locale(monkeypatch):
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def remove_weights(own_models):
+    """Remove the weights of a model from the folder of this test."""
+    return lambda model: shutil.rmtree(own_models / model.version)
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "reason"),
+    [
+        (ENGLISH, MINILM, "the text is English"),
+        (KOREAN, E5_SMALL, "100 % of the text is Korean"),
+    ],
+    ids=["english", "korean"],
+)
+def test_the_text_chooses_the_model_and_the_report_says_why(lab, text, model, reason):
+    lab.write("note.md", text)
+
+    report = lab.ingest()
+
+    assert (report.embedding.version, report.embedding.reason) == (model.version, reason)
+    assert report.embedding.pending == 0
+    assert list_models(lab.context()).reason == reason
+
+
+def test_a_locale_of_another_language_chooses_the_multilingual_model(lab, monkeypatch):
+    monkeypatch.setenv("LANG", "ko_KR.UTF-8")
+    lab.write("note.md", ENGLISH)
+
+    assert lab.ingest().embedding.version == E5_SMALL.version
+
+
+def test_progress_names_the_model_and_the_reason(lab):
+    lab.write("note.md", KOREAN)
+    events: list[Progress] = []
+
+    ingest(lab.context(), IngestRequest(paths=[str(lab.notes)]), events.append, Cancel())
+
+    assert "embedding model: multilingual-e5-small, because 100 % of the text is Korean" in [
+        event.message for event in events
+    ]
+
+
+def test_a_model_that_does_not_know_the_text_is_not_chosen_in_silence(desk, remove_weights):
+    remove_weights(E5_SMALL)
+    desk.write("note.md", KOREAN)
+
+    summary = desk.ingest().embedding
+
+    assert (summary.version, summary.reason, summary.pending) == (None, None, 1)
+    assert summary.unavailable == "working offline"
+    assert summary.hint == "kebab model pull multilingual-e5-small"
+
+
+def test_a_model_that_serves_most_of_the_text_is_better_than_none(desk, remove_weights):
+    remove_weights(E5_SMALL)
+    desk.write("english.md", ENGLISH * 3)
+    desk.write("korean.md", KOREAN)
+
+    summary = desk.ingest().embedding
+
+    assert summary.version == MINILM.version
+    assert summary.reason == (
+        "multilingual-e5-small cannot be had; passages in other languages have no vector"
+    )
+    assert summary.hint == "kebab model use multilingual-e5-small"
+
+
+def test_an_installed_model_that_serves_the_text_is_preferred_to_a_download(desk, remove_weights):
+    remove_weights(MINILM)
+    desk.write("note.md", ENGLISH)
+
+    assert desk.ingest().embedding.version == E5_SMALL.version
+
+
+def test_the_model_stays_and_another_is_advised_when_the_text_changes(lab):
+    lab.write("note.md", ENGLISH)
+    first = lab.ingest().embedding
+    assert (first.advice, first.hint) == (None, None)
+    lab.write("korean.md", KOREAN)
+
+    second = lab.ingest().embedding
+
+    assert (second.version, second.reason) == (MINILM.version, None)
+    assert second.advice is not None
+    assert second.advice.endswith("% of the text is Korean, which all-minilm-l6-v2 does not know")
+    assert second.hint == "kebab model use multilingual-e5-small"
+    check = {check.name: check for check in check_health(lab.context()).checks}["embedding_version"]
+    assert (check.status, check.fix) == ("warn", second.hint)
+
+
+def test_the_health_report_has_the_reason(lab):
+    lab.write("note.md", KOREAN)
+    lab.ingest()
+
+    check = {check.name: check for check in check_health(lab.context()).checks}["embedding_version"]
+
+    assert check.status == "ok"
+    assert check.summary == f"{E5_SMALL.version}, because 100 % of the text is Korean"
+
+
+def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reason(lab):
+    lab.write("note.md", KOREAN)
+    lab.ingest()
+
+    def use(name):
+        return use_model(lab.context(), ModelUseRequest(name=name), ignore_progress, Cancel())
+
+    use(MINILM.key)
+    assert list_models(lab.context()).reason is None
+    assert use("auto").model.embedding_version == E5_SMALL.version
+    assert list_models(lab.context()).reason == "100 % of the text is Korean"

@@ -1,0 +1,86 @@
+import pytest
+
+from kebab.core.documents import Source
+from kebab.core.files import FileEntry
+from kebab.ingest.job import ItemKind
+from kebab.ingest.plan import FileTask, Plan
+from kebab.ingest.survey import SAMPLE_BYTES, survey_languages
+
+ENGLISH = "The meeting is moved to Friday, and the notes of it are in the usual folder.\n"
+KOREAN = "회의는 금요일로 미뤄졌고 자료는 늘 쓰던 폴더에 있습니다.\n"
+SOURCE = Source(name="notes", root="/notes", kind="folder")
+
+
+@pytest.fixture
+def survey(desk):
+    def run(*names, media="text/markdown"):
+        tasks = []
+        for name in names:
+            path = desk.root / name
+            stat = path.stat()
+            entry = FileEntry(name, str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
+            tasks.append(FileTask(kind=ItemKind.NEW, source=SOURCE, entry=entry))
+        ports = desk.ports()
+        return survey_languages(Plan(tasks=tasks), desk.library, ports.parsers, ports.guard)
+
+    return run
+
+
+def test_files_count_by_their_bytes(desk, survey):
+    desk.write("en.md", ENGLISH * 100)
+    desk.write("ko.md", KOREAN * 10)
+
+    found = survey("en.md", "ko.md")
+
+    assert found.keys() == {"en", "ko"}
+    assert sum(found.values()) == pytest.approx(
+        sum((desk.root / name).stat().st_size for name in ("en.md", "ko.md")), rel=0.01
+    )
+    assert found["en"] > 5 * found["ko"]
+
+
+def test_stored_documents_count_with_files(desk, survey):
+    desk.write("en.md", ENGLISH * 10)
+    desk.ingest()
+    desk.write("ko.md", KOREAN * 10)
+
+    assert survey("ko.md").keys() == {"en", "ko"}
+
+
+def test_only_the_beginning_of_a_long_file_is_read(desk, survey):
+    desk.write("long.md", KOREAN * 1000 + ENGLISH * 1000)
+    size = (desk.root / "long.md").stat().st_size
+    assert size > 4 * SAMPLE_BYTES
+
+    assert dict(survey("long.md")) == {"ko": size}
+
+
+def test_of_many_files_some_at_equal_steps_are_read(desk, survey):
+    names = [f"{number:04}.md" for number in range(600)]
+    for number, name in enumerate(names):
+        desk.write(name, KOREAN if number < 300 else ENGLISH)
+
+    found = survey(*names)
+
+    assert found["ko"] > 0
+    assert found["en"] > 0
+
+
+def test_files_of_other_encodings_are_read(desk, survey):
+    (desk.root / "cp949.txt").write_bytes((KOREAN * 2000).encode("cp949"))
+    (desk.root / "utf16.txt").write_bytes((KOREAN * 2000).encode("utf-16"))
+
+    assert survey("cp949.txt", "utf16.txt", media="text/plain").keys() == {"ko"}
+
+
+def test_a_file_that_cannot_be_read_is_left_out(desk, survey):
+    desk.write("en.md", ENGLISH * 10)
+    (desk.root / "binary.md").write_bytes(b"\0\1\2" * 1000)
+    desk.write("gone.md", KOREAN)
+    found = survey("en.md", "binary.md")
+
+    assert found.keys() == {"en"}
+
+
+def test_no_file_gives_nothing(survey):
+    assert dict(survey()) == {}
