@@ -1,7 +1,7 @@
 """Finds the code blocks of a Markdown or reStructuredText passage.
 
 A block is a closed fence, a directive such as `.. code-block:: console`, or the indented lines
-behind a `::`.
+behind a `::`. The options of a directive are no code.
 """
 
 import re
@@ -15,7 +15,8 @@ _FENCE = re.compile(
     re.MULTILINE,
 )
 _DIRECTIVE = re.compile(
-    r"^(?P<margin>[ \t]*)\.\.[ \t]+(?:code|code-block|sourcecode|prompt|parsed-literal)::"
+    r"^(?P<margin>[ \t]*)\.\.[ \t]+"
+    r"(?:code|code-block|sourcecode|prompt|parsed-literal|(?:\w+:)?example)::"
     r"[ \t]*(?P<info>\S*)[^\n]*\n(?:[ \t]+:[\w-]+:[^\n]*\n)*[ \t]*\n"
     r"(?P<code>(?:(?P=margin)[ \t]+\S[^\n]*(?:\n|\Z)"
     r"|[ \t]*\n(?=(?:[ \t]*\n)*(?P=margin)[ \t]+\S))+)",
@@ -27,6 +28,7 @@ _LITERAL = re.compile(
 )
 _DIRECTIVE_NAME = re.compile(r"\{(?P<name>[\w-]+)\}\s*(?P<rest>\S*)")
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "code-cell", "prompt"})
+_OPTIONS = re.compile(r"\A(?::[\w-]+:.*(?:\n|\Z))+")
 _LANGUAGE = re.compile(r"[A-Za-z][\w+#.-]*")
 
 
@@ -57,11 +59,15 @@ def _iter_blocks(text: str) -> Iterator[CodeBlock]:
         for match in _DIRECTIVE.finditer(text):
             yield _build_block(match, match.start(), _read_language(match["info"]) or "")
         for match in _LITERAL.finditer(text):
-            yield _build_block(match, match.start("code"), "")
+            line = text[text.rfind("\n", 0, match.start() - 1) + 1 : match.start()]
+            if not line.lstrip().startswith(".."):  # a note or another directive
+                yield _build_block(match, match.start("code"), "")
 
 
 def _build_block(match: re.Match[str], start: int, language: str) -> CodeBlock:
     code = dedent(match["code"].expandtabs(4)).strip("\n")
+    if "{" in match["info"]:
+        code = _OPTIONS.sub("", code).lstrip("\n")
     end = start + len(match.string[start : match.end()].rstrip())
     return CodeBlock(start + len(match["margin"]), end, language, code)
 

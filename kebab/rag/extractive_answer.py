@@ -21,7 +21,7 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedO
 from kebab.rag.engine import AnswerListener, DraftAnswer
 from kebab.rag.question_kind import QuestionKind, classify_question
 from kebab.rag.quotation import ScoredSentence, format_quotes
-from kebab.rag.quote_units import QuoteUnit, find_quote_units, is_lead_of
+from kebab.rag.quote_units import QuoteUnit, find_quote_units, rate_definition
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.coverage import compute_coverage, weigh_keywords
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
@@ -40,12 +40,15 @@ The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
 _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
 
-_CODE_FACTOR = {QuestionKind.HOW_TO: 1.2}
-_OTHER_CODE_FACTOR = 0.95
-"""The factors of a sentence with its code block: how-to questions want it, others do not."""
+_CODE_FACTORS = {
+    QuestionKind.HOW_TO: 1.15,
+    QuestionKind.DEFINITION: 0.5,
+    QuestionKind.OTHER: 0.95,
+}
+"""The factor of a unit with code: how-to questions want it, definitions do not."""
 
-_LEAD_BONUS = 0.3
-"""What the first sentence below a heading gains when the question asks what that heading is."""
+_DEFINITION_BONUS = 0.3
+"""What a definition gains when the question asks what something is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +122,10 @@ def _find_candidates(
         text = chunk.text[unit.start : unit.end]
         own = collect_tokens(text)
         shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
-        factor = unit.form.value
-        if unit.has_code:
-            factor *= _CODE_FACTOR.get(asking.kind, _OTHER_CODE_FACTOR)
-        defines = asking.kind is QuestionKind.DEFINITION and is_lead_of(unit, subject)
-        bonus = _LEAD_BONUS if defines else 0.0
+        factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
+        bonus = 0.0
+        if asking.kind is QuestionKind.DEFINITION:
+            bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, subject)
         yield _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
 
 

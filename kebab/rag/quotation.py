@@ -35,6 +35,10 @@ _LINK = re.compile(
 )
 """A code span, a wiki link, or a link with a target or a reference."""
 
+_OPENING_FENCE = re.compile(r"\n[ \t>]*`{3,}\{[\w-]+\}[^\n]*\s*\Z")
+_ROLE = re.compile(r"(?:\{[\w:+-]+\}|(?<!\w):[\w:+-]+:)(?=`[^`\n]+`)")
+"""The name of a role in MyST or reStructuredText: what follows is its text."""
+
 _TICKS = re.compile("`+")
 _MAX_NESTED = 2
 """The label of a link may be an image, which is a link in itself."""
@@ -88,7 +92,7 @@ def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
 def _format_quote(text: str, marker: int) -> list[str]:
     """Return a quote with its marker as lines: prose in quotation marks, code at its end fenced."""
     block = next(reversed(find_code_blocks(text)), None)
-    prose = _flatten(text[: block.start] if block else text)
+    prose = _flatten(_OPENING_FENCE.sub("", text[: block.start]) if block else text)
     if block is None:
         return [f"{_add_quotation_marks(prose)} [{marker}]"]
     if not prose:
@@ -121,7 +125,7 @@ def _select_label(link: re.Match[str]) -> str:
 def _flatten(text: str) -> str:
     """Return text on one line without link targets and the syntax of tables and quotations."""
     line = " ".join(escape_text(_QUOTE_PREFIX.sub(" ", text)).split())
-    line = " ".join(drop_link_targets(line).split())
+    line = " ".join(_ROLE.sub("", drop_link_targets(line)).split())
     if line.startswith("|"):
         cells = filter(None, _CELL_BORDER.split(line))
         line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)

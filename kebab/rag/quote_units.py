@@ -14,13 +14,27 @@ from kebab.rag.sentence_form import SentenceForm, classify_form, is_short
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import find_sentences
-from kebab.text.tokenizer import collect_tokens
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 MAX_CODE = 1200
 """The most characters of a code block in a quote; of a longer one single lines are quoted."""
 
-_GAP = re.compile(r"[\s>]*(?:[-*+\u2022]|\d{1,3}[.)]|\|)?[ \t]*")
-"""What stands between neighbours: white space, and the sign of a list item or of a table row."""
+_SAME_PARAGRAPH = re.compile(r"[ \t]*(?:\n[ \t>]*)?")
+_NEXT_ITEM = re.compile(r"[\s>]*(?:[-*+\u2022]|\d{1,3}[.)]|\|)?[ \t]*")
+"""What stands between sentences of a paragraph, and between items, rows or paragraphs."""
+
+_BEFORE_CODE = re.compile(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")
+"""White space, and the opening line of a directive that holds code in another format."""
+
+_OPENING = 60
+"""The subject of a definition is within the first characters, half as many in other scripts."""
+
+_OPENING_SHARE = 0.6
+_COPULA = re.compile(
+    r"\b(?:is|are|was|were|means|refers? to|ist|sind|est|sont|es|son|\u00e8|sono|\u00e9|s\u00e3o)\b"
+    r"|\u2014 |\u044d\u0442\u043e|[\uc740\ub294\ub780] |\u3068\u306f|\u306f|\u662f|\u6307"
+)
+"""The words of several languages that say what something is."""
 
 _STANDS_ALONE = frozenset({SentenceForm.GOOD, SentenceForm.POOR})
 
@@ -74,7 +88,7 @@ def _join_code(
     """Yield the units; a code block becomes one unit with the sentence directly before it."""
     rest = [one for one in blocks if one.code and one.end - one.start <= MAX_CODE]
     covered = list(rest)
-    for one in units:
+    for before, one in zip([None, *units], units, strict=False):
         if any(block.start <= one.start and one.end <= block.end for block in covered):
             continue
         following = _find_following(text, one, rest) if one.form in _STANDS_ALONE else None
@@ -82,51 +96,71 @@ def _join_code(
             yield one
             continue
         rest.remove(following)
+        start = one.start
         if one.form is SentenceForm.GOOD:
             yield one
-        yield replace(one, end=following.end, form=SentenceForm.GOOD, has_code=True)
+        elif before and _SAME_PARAGRAPH.fullmatch(text, before.end, one.start):
+            start = before.start  # an announcement hardly says what the code is for
+        yield replace(one, start=start, end=following.end, form=SentenceForm.GOOD, has_code=True)
     for block in rest:
         yield QuoteUnit(block.start, block.end, LayoutKind.CODE, SentenceForm.GOOD, has_code=True)
 
 
 def _find_following(text: str, one: QuoteUnit, blocks: Sequence[CodeBlock]) -> CodeBlock | None:
     """Return the code block that follows a sentence directly."""
-    behind = (block for block in blocks if block.start >= one.end)
-    block = next(behind, None)
-    return block if block and not text[one.end : block.start].strip(" \t\n>") else None
+    block = next((block for block in blocks if block.start >= one.end), None)
+    if block is None or not _BEFORE_CODE.fullmatch(text, one.end, block.start):
+        return None
+    return block
 
 
 def _extend_short(text: str, units: Sequence[QuoteUnit]) -> list[QuoteUnit]:
-    """Return the units; a short one is extended by the next one, else by the one before it."""
+    """Return the units; a short one is extended by its neighbours, first in its paragraph."""
     extended: dict[tuple[int, int], QuoteUnit] = {}
     for index, one in enumerate(units):
         low, high = index, index
         while not one.has_code and is_short(text[units[low].start : units[high].end]):
-            if high + 1 < len(units) and _is_neighbour(text, units[high], units[high + 1]):
-                high += 1
-            elif low and _is_neighbour(text, units[low - 1], units[low]):
-                low -= 1
-            else:
+            after = high + 1 < len(units) and _measure_gap(text, units[high], units[high + 1])
+            before = low and _measure_gap(text, units[low - 1], units[low])
+            if not after and not before:
                 break
+            if after and (after <= before or not before):
+                high += 1
+            else:
+                low -= 1
         span = units[low].start, units[high].end
         extended.setdefault(span, replace(one, start=span[0], end=span[1]))
     return list(extended.values())
 
 
-def _is_neighbour(text: str, before: QuoteUnit, after: QuoteUnit) -> bool:
-    """Return whether two units stand side by side, with nothing but layout between them."""
+def _measure_gap(text: str, before: QuoteUnit, after: QuoteUnit) -> int:
+    """Return 1 for neighbours in a paragraph, 2 for neighbours apart, 0 for others."""
     if before.end > after.start or before.has_code or after.has_code:
-        return False
-    return _GAP.fullmatch(text, before.end, after.start) is not None
+        return 0
+    if _SAME_PARAGRAPH.fullmatch(text, before.end, after.start):
+        return 1
+    return 2 if _NEXT_ITEM.fullmatch(text, before.end, after.start) else 0
 
 
-def is_lead_of(unit: QuoteUnit, subject: frozenset[str]) -> bool:
-    """Return whether a unit opens the page or section that is named like the subject.
+def rate_definition(unit: QuoteUnit, chunk: StoredChunk, subject: frozenset[str]) -> float:
+    """Return how likely a unit defines a subject, from 0 to 1.
+
+    It opens the page or section that is named like the subject, or it begins with the subject and
+    says what it is. The path of the page may hold a part of the subject: `middleware in Starlette`.
 
     Args:
         unit: A unit of a passage.
+        chunk: The passage.
         subject: The tokens of what is to be defined.
     """
-    if unit.lead is None or not subject:
-        return False
-    return collect_tokens(strip_stop_words(unit.lead)) == subject
+    if unit.has_code or not subject:
+        return 0.0
+    text = chunk.text[unit.start : unit.end]
+    place = collect_all_tokens((chunk.path, chunk.title, chunk.source))
+    named = collect_tokens(strip_stop_words(unit.lead)) if unit.lead else frozenset()
+    if named and named <= subject <= named | place and named & collect_tokens(text):
+        return 1.0
+    opening = text[:_OPENING] if text.isascii() else text[: _OPENING // 2]
+    own = (subject - place) or subject
+    says_what = own <= collect_tokens(opening) and _COPULA.search(opening)
+    return _OPENING_SHARE if says_what else 0.0

@@ -14,18 +14,21 @@ SHORTEST = 25
 
 _OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
 _CODE_SPAN = re.compile(r"(?P<ticks>`+)[^`\n]+(?P=ticks)")
-_LINK = re.compile(r"!?\[(?:!?\[[^\]\n]*\]\([^)\n]*\)|[^\]\n])*\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_IMAGE = re.compile(r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_LINK = re.compile(r"\[(?P<label>[^\[\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
 _ADDRESS = re.compile(r"<?https?://[^\s<>]+>?")
 _NO_SENTENCE = re.compile(
     r"(?:\([\w.:/-]+\)="  # a label of MyST
     r"|\.\.\s+\S.*"  # a label or a directive of reStructuredText
     r"|:[\w-]+:(?:\s.*)?"  # an option of a directive
     r"|`{3,}.*|~{3,}.*|:{3,}.*"  # the border of a block
+    r"|(?:!!!|\?\?\?\+?|===\+?)\s\S*(?:\s+\S*)?(?:\s*\".*\")?"  # the border of a note or of a tab
     r"|\{[:#%{].*\}"  # attributes and commands of a page generator
     r"|</?[A-Za-z][^<>]*>(?:\s*</?[A-Za-z][^<>]*>)*"  # tags alone
     r"|\[[^\]\n]+\]:\s*\S+(?:\s+[\"'(].*)?)",  # the definition of a link
     re.DOTALL,
 )
+_DIRECTIVE = re.compile(r"\.\.\s+[\w:-]+::.*")
 _MIN_LETTERS = 12
 """A sentence with links and fewer other letters and digits is a list of links."""
 
@@ -44,8 +47,9 @@ class SentenceForm(Enum):
 def classify_form(kind: LayoutKind, text: str) -> SentenceForm:
     """Return the form of a sentence of a block of this kind."""
     if kind is LayoutKind.CODE:
-        return SentenceForm.GOOD
-    if _NO_SENTENCE.fullmatch(text) or _is_link_list(text):
+        return SentenceForm.EMPTY if _DIRECTIVE.fullmatch(text) else SentenceForm.GOOD
+    letters = 1 if kind is LayoutKind.ROW else _MIN_LETTERS
+    if _NO_SENTENCE.fullmatch(text) or _is_link_list(text, letters):
         return SentenceForm.EMPTY
     if kind is LayoutKind.HEADING:
         return SentenceForm.HEADING
@@ -54,12 +58,13 @@ def classify_form(kind: LayoutKind, text: str) -> SentenceForm:
 
 def is_short(text: str) -> bool:
     """Return whether a text is too short for a quote."""
-    visible = " ".join(_LINK.sub("", text).split())
+    visible = " ".join(_LINK.sub(r"\g<label>", _IMAGE.sub("", text)).split())
     return len(visible) < SHORTEST and measure_width(visible) < SHORTEST
 
 
-def _is_link_list(text: str) -> bool:
-    """Return whether a text holds links and hardly anything else."""
-    rest, links = _LINK.subn("", _CODE_SPAN.sub("code", text))
+def _is_link_list(text: str, letters: int) -> bool:
+    """Return whether a text holds links, and fewer other letters and digits than this."""
+    rest, images = _IMAGE.subn("", _CODE_SPAN.sub("code", text))
+    rest, links = _LINK.subn("", rest)
     rest, addresses = _ADDRESS.subn("", rest)
-    return bool(links or addresses) and sum(map(str.isalnum, rest)) < _MIN_LETTERS
+    return images + links + addresses > 0 and sum(map(str.isalnum, rest)) < letters

@@ -48,3 +48,16 @@ def test_code_of_restructuredtext_is_found():
 
 def test_two_blocks_are_two():
     assert [code for *_, code in read("```\na\n```\n```\nb\n```")] == ["a", "b"]
+
+
+def test_options_of_a_directive_are_no_code():
+    assert read("```{code-block} python\n:caption: a.py\n\nx = 1\n```")[0][2] == "x = 1"
+
+
+def test_an_example_directive_in_another_format_is_code():
+    text = "```{eval-rst}\n.. click:example::\n\n    run()\n\nMore.\n```"
+    assert [code for *_, code in read(text)] == ["run()"]
+
+
+def test_the_text_of_a_note_is_no_code():
+    assert read("Text.\n\n.. note::\n\n    Read this first.\n") == []

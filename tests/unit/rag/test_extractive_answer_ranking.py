@@ -206,13 +206,13 @@ def test_a_sentence_and_the_same_sentence_with_its_code_are_not_both_quoted():
     ],
 )
 def test_the_lead_of_the_page_answers_what_something_is(title, question):
-    lead = passage("A frozen copy of the disk at one time.", title=title, score=0.6)
+    lead = passage("The snapshot of a disk freezes it at one time.", title=title, score=0.6)
     other = passage("A snapshot is used by a restore, which reads the snapshot.", 2, 0.9)
     (one,) = rank_sentences(question, [other, lead], {"snapshot": 3.0}, None, 1)
-    assert one.text == "A frozen copy of the disk at one time."
+    assert one.text == "The snapshot of a disk freezes it at one time."
 
 
 def test_the_lead_of_a_section_answers_what_its_heading_names():
-    note = "Much is said before it all.\n\n## Snapshot\n\nA frozen copy of one disk.\n"
+    note = "Much is said before it all.\n\n## Snapshot\n\nA snapshot freezes one disk of all.\n"
     found = rank_sentences("what is a snapshot", [passage(note)], {"snapshot": 3.0}, None, 1)
-    assert [one.text for one in found] == ["A frozen copy of one disk."]
+    assert [one.text for one in found] == ["A snapshot freezes one disk of all."]

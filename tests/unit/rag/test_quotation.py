@@ -100,6 +100,11 @@ def test_code_alone_is_followed_by_its_marker():
     assert quote_whole("~~~\nx = '```'\n~~~")[0] == "````\nx = '```'\n````\n[1]"
 
 
+def test_the_border_of_another_format_is_not_shown():
+    note = "Run it:\n\n```{eval-rst}\n.. click:example::\n\n    run()"
+    assert quote_whole(note)[0] == '"Run it:" [1]\n\n```\nrun()\n```'
+
+
 def test_indented_code_is_shown_in_a_fence():
     note = "Run it::\n\n    x --all\n      y"
     assert quote_whole(note)[0] == '"Run it::" [1]\n\n```\nx --all\n  y\n```'
@@ -116,6 +121,7 @@ def test_indented_code_is_shown_in_a_fence():
         ("see [3] and \u3010\uff14\u3011", '"see (3) and (\uff14)"'),
         ("![cat](https://a.b/c.png) sat", '"cat sat"'),
         ("See [the guide](../guide.md#start), now.", '"See the guide, now."'),
+        ("call {meth}`~a.B.c` or :ref:`this`", '"call `~a.B.c` or `this`"'),
         ("two   blanks\tand \u202eturned\x07", '"two blanks and turned\ufffd"'),
     ],
 )

@@ -51,6 +51,7 @@ def test_questions_and_announcements_are_poor(text):
 def test_headings_are_told_from_sentences_and_code_counts_as_it_is():
     assert classify_form(LayoutKind.HEADING, "Restore a snapshot") is SentenceForm.HEADING
     assert classify_form(LayoutKind.CODE, "curl https://example.org") is SentenceForm.GOOD
+    assert classify_form(LayoutKind.CODE, ".. click:run::") is SentenceForm.EMPTY
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,18 @@ def test_headings_are_told_from_sentences_and_code_counts_as_it_is():
 )
 def test_the_shortest_quote_depends_on_the_width_of_its_script(text, short):
     assert is_short(text) is short
+
+
+def test_the_row_of_a_table_may_begin_with_a_link():
+    row = "| [`manylinux-image`](https://example.org/images) | `2_28` |"
+    assert classify_form(LayoutKind.ROW, row) is SentenceForm.GOOD
+    assert classify_form(LayoutKind.ROW, "| [a](b) | [c](d) |") is SentenceForm.EMPTY
+
+
+@pytest.mark.parametrize("text", ["!!! note", '??? example "An example of it"', '=== "Linux"'])
+def test_the_border_of_a_note_says_nothing(text):
+    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.EMPTY
+
+
+def test_the_labels_of_links_count_for_the_length():
+    assert not is_short("See [the docs about the answers file](a.md).")
