@@ -37,6 +37,7 @@ _SENTENCE = re.compile(
 """A line of a block that is a sentence and no code."""
 
 _MAX_QUOTE = 600
+_WORD = re.compile(r"[^\W\d_]{2}")
 _LAST_WORD = re.compile(r"\S+\Z")
 
 
@@ -95,7 +96,7 @@ def verify_blocks(
     for fence in find_fences(marked):
         before: list[ClaimCheck | CodeCheck] = [*checks, *found]
         block = _read_block(marked, fence, before)
-        if block.code.lines or block.code.comments:
+        if block.code.lines or block.prose is not None:
             found.append(_verify_block(block, evidence))
     return found
 
@@ -118,7 +119,9 @@ def _read_block(
     before += [one.marker for one in marked.markers if low <= one.start < fence.start]
     claim = Claim(fence.start, fence.tail, text, tuple(dict.fromkeys(own)))
     code = parse_code(_blank_markers(text, fence), classify_language(fence.info))
-    prose = parse_claim(text) if code.kind in {"", "text"} and _SENTENCE.search(text) else None
+    is_prose = code.kind in {"", "text"} and _SENTENCE.search(text) is not None
+    words = text if is_prose else " ".join(one.text for one in code.comments if not code.lines)
+    prose = parse_claim(words) if _WORD.search(words) else None
     return CodeBlock(fence, code, prose, claim, tuple(before))
 
 

@@ -42,7 +42,7 @@ _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
 def clean_response(text: str) -> str:
     """Return an answer without the frame of the prompt, fence, footnotes and list of sources."""
     unframed = remove_frame(text)
-    plain = text if unframed == text else unframed.strip()
+    plain = text if unframed == text else unframed.strip().removesuffix("<").rstrip()
     plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
     return _remove_source_list(_remove_footnotes(_remove_fence(plain)))
 

@@ -6,16 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kebab.core.answers import Evidence, Quote
+from kebab.rag.checking.clauses import Clause, find_contradiction
 from kebab.rag.checking.code_index import CodeIndex
 from kebab.rag.checking.code_lines import Code
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
 from kebab.rag.checking.key_terms import compute_bigram_share, extract_key_words
-from kebab.rag.checking.negation import (
-    Polarity,
-    compute_polarity,
-    find_contradiction,
-    find_reversal,
-)
+from kebab.rag.checking.negation import may_deny, split_clauses
 from kebab.text.language import WrittenForm, detect_written_form, may_share_words
 from kebab.text.normalize import normalize_punctuation
 from kebab.text.sentences import find_sentence_spans
@@ -30,9 +26,6 @@ paragraphs are found.
 
 MIN_BIGRAM_SHARE = 0.55
 """The same for bigrams; at .45 and .65, 90 and 94.5 instead of 92 % of wrong ones are found."""
-
-_MIN_SENTENCE_SHARE = 0.6
-"""A sentence with this share of a claim's key terms is about the same and may contradict it."""
 
 _FEW_TERMS = 2
 """So few key terms must all occur when the claim has no facts."""
@@ -79,7 +72,7 @@ class ParsedClaim:
     words: Mapping[str, tuple[str, ...]]
     terms: tuple[str, ...]
     written_form: WrittenForm
-    polarity: Polarity
+    clauses: tuple[Clause, ...]
 
     @property
     def min_share(self) -> float:
@@ -97,7 +90,7 @@ def parse_claim(claim: str) -> ParsedClaim:
     facts = extract_facts(claim, nouns=written_form.language == "de")
     words = extract_key_words(facts.words)
     terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
-    return ParsedClaim(claim, facts, words, terms, written_form, compute_polarity([facts.text]))
+    return ParsedClaim(claim, facts, words, terms, written_form, split_clauses([facts.text]))
 
 
 class IndexedEvidence:
@@ -118,9 +111,27 @@ class IndexedEvidence:
         plain = [normalize_punctuation(passage.text[start:end]) for start, end in self.spans]
         self.sentences = [frozenset(tokenize(sentence)) for sentence in plain]
         self.written_form = detect_written_form(passage.text)
-        self.polarity = compute_polarity(plain)
+        self._plain = plain
+        self._clauses: dict[int, tuple[Clause, ...]] = {}
         self._facts = FactIndex(whole, self.tokens)
         self._sentence_facts: dict[int, FactIndex] = {}
+
+    def split_clauses(self, terms: Collection[str] = (), *, denying: bool = False) -> list[Clause]:
+        """Return the clauses of the passage.
+
+        Args:
+            terms: Only those of sentences that have one of these terms.
+            denying: Only those of sentences that may deny something.
+        """
+        found: list[Clause] = []
+        for index, sentence in enumerate(self._plain):
+            if terms and self.sentences[index].isdisjoint(terms):
+                continue
+            if not denying or may_deny(sentence):
+                if index not in self._clauses:
+                    self._clauses[index] = split_clauses([sentence])
+                found += self._clauses[index]
+        return found
 
     def find_missing(self, claimed: Facts) -> list[str]:
         """Return the facts of a claim that the passage lacks."""
@@ -205,19 +216,15 @@ def _find_missing_words(claim: ParsedClaim, tokens: Collection[str]) -> list[str
 
 
 def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
-    """Return the word or negation in which evidence and claim contradict each other, if any.
-
-    The claim is compared with the most similar sentence and with each whole passage, because a
-    pronoun may replace its subject.
-    """
-    share, sentence = max(
-        (one.find_best_sentence(claim.terms) for one in evidence), key=lambda one: one[0]
-    )
-    plain = normalize_punctuation(sentence)
-    polarities = [compute_polarity([plain])] if share >= _MIN_SENTENCE_SHARE else []
-    polarities += [one.polarity for one in evidence]
-    words = (find_contradiction(claim.polarity, other) for other in polarities)
-    return next(filter(None, words), None) or find_reversal(claim.facts.text, plain)
+    """Return the word or negation in which evidence and claim contradict each other, if any."""
+    tokens = frozenset().union(*(one.tokens for one in evidence))
+    denying = not any(clause.is_denied for clause in claim.clauses)
+    near = [one.split_clauses(claim.terms, denying=denying) for one in evidence]
+    word = find_contradiction(claim.clauses, [clause for some in near for clause in some], tokens)
+    if word is None or not denying:
+        return word
+    every = [clause for one in evidence for clause in one.split_clauses(claim.terms)]
+    return find_contradiction(claim.clauses, every, tokens)
 
 
 def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:

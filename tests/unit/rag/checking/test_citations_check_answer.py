@@ -141,6 +141,12 @@ def test_markers_in_odd_forms_are_read(marker):
     assert [one.marker for one in checked.citations] == [2]
 
 
+def test_an_answer_of_cut_off_tags_is_empty():
+    text = "<evidence-69dcd67f [1]>\n<passage-69dcd67f [2]>\n<"
+
+    assert check_answer(text, PASSAGES, "mark").text == ""
+
+
 def test_a_repeated_frame_is_removed_before_the_check():
     text = (
         "<passage-1a2b3c4d [2]>\nFrom: Note 2 > Keep (notes/note-2.md, lines 142-145)\n"

@@ -186,6 +186,14 @@ def test_comments_without_claims_and_true_ones_stay(comment):
     assert check(fence(f"# {comment}\n{RIGHT}"))[1] == []
 
 
+def test_a_block_of_comments_is_compared_as_a_sentence():
+    checked, warnings = check(fence("# Delete every backup of the cluster", before="Do it so:"))
+
+    assert checked.supported == 0
+    assert [kind for kind, _ in warnings] == ["unsupported_code"]
+    assert check(fence("# Scale a Deployment", before="Do it so:"))[0].supported == 1
+
+
 def test_a_block_in_a_list_keeps_its_indent():
     text = (
         f"1. Scale the Deployment:\n   ```sh\n   {RIGHT} --now\n   ```\n2. Check the rollout [1]."
