@@ -166,7 +166,7 @@ def _build_model_inputs(context: AppContext) -> ModelInputs:
         measure_probe=partial(_measure_probe, context),
         read_versions=partial(_read_versions, context),
         check_server=lambda: check_server(context.settings),
-        start_command="ollama serve" if ollama else "kebab ask --extractive",
+        start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
     )
 
 

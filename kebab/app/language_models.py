@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kebab.config.settings import Llm, Settings
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import ConfigInvalid, TimedOut
 
 if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from kebab.llm.server_errors import ModelRequest
 
 _HOST_VARIABLE = "OLLAMA_HOST"
+_MOST_NAMES = 5
+"""The most models of a server that an error lists."""
+_TEST_S = 5.0
+"""The limit for the answer to a test question; a slow model is not a fault."""
 
 
 def build_language_model(
@@ -127,31 +134,48 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     """Return one sentence about the server that would answer; None when no server is used.
 
     Raises:
-        ModelUnreachable: There is no connection.
+        ModelUnreachable: There is no connection, the server stays silent, or it failed.
         ModelNotPulled: Ollama does not have the model.
-        ModelRejected: The server wants another key, or refuses.
-        ModelBusy: The server is busy.
+        ModelRejected: The server wants another key, does not list the model, or refuses it.
+        ModelBusy: The server is busy, or loads its model.
         ModelProtocol: The response is not that of a model server.
-        TimedOut: The server accepted the connection and did not respond in time.
+        TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
+    from kebab.llm.server_check import check_server_responds
+
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
     if llm.provider == "extractive":
         return None
     endpoint = resolve_endpoint(llm, environ)
+    request = _build_probe_request(llm, llm.model, endpoint, environ)
+    check_server_responds(request, _build_deadlines(llm))
     if llm.provider == "ollama":
         from kebab.llm.probe import probe_ollama
 
         server = probe_ollama(endpoint, llm.model)
         return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
-    from kebab.llm.endpoint import ApiKey
-    from kebab.llm.probe import probe_openai
+    return _check_openai(llm, request, environ)
 
-    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
-    names = probe_openai(endpoint, llm.model, key=key)
-    has = "lists" if llm.model in names else "answers, and does not list"
-    return f"the server at {endpoint.display_url} {has} {llm.model}"
+
+def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str]) -> str:
+    """Return one sentence about a server that lists the model and answers a test question."""
+    from kebab.core.answers import Message
+    from kebab.llm.probe import probe_openai, sort_near_names
+
+    endpoint = request.call.endpoint
+    names = probe_openai(endpoint, llm.model, key=request.key)
+    if names and llm.model not in names:
+        models = sort_near_names(llm.model, names)
+        cause = f"it lists {', '.join(models[:_MOST_NAMES])}"
+        raise request.build_rejection(cause, "unknown_model", "models.llm.model", models)
+    # The API does not tell what a model can do.
+    brief = msgspec.structs.replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
+    model = _build_openai(brief, llm.model, endpoint, environ)
+    with suppress(TimedOut):
+        model.chat([Message("user", "Hi")], max_tokens=1, on_text=lambda _text: None)
+    return f"the server at {endpoint.display_url} lists {llm.model}"
 
 
 def _build_deadlines(llm: Llm) -> "Deadlines":

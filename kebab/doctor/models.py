@@ -6,8 +6,11 @@ from pathlib import Path
 
 from kebab.core.model_profile import ProbePair
 from kebab.doctor.findings import Finding, fail, skip, succeed, warn
-from kebab.errors.catalog import ConfigInvalid, ModelNotPulled
+from kebab.errors.catalog import ModelNotPulled, ModelRejected, ModelUnreachable
 from kebab.errors.signal import Signal
+
+_MOST_NAMES = 5
+_OTHER_MODEL = "export KEBAB_MODELS_LLM_MODEL=NAME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +119,32 @@ def check_embedding_version(models: ModelInputs) -> Finding:
 
 
 def check_language_model(models: ModelInputs) -> Finding:
-    """Check that the language model can answer; only `kebab ask` needs it."""
+    """Check that the language model can answer; only `kebab ask` needs it.
+
+    A server that is away needs attention. A model or a key that the server refuses is a fault of
+    the settings.
+    """
     try:
         description = models.check_server()
+    except (ModelNotPulled, ModelRejected) as signal:
+        return fail(_describe_refusal(signal), _choose_server_fix(signal, models))
     except Signal as signal:
-        # The hints of other signals are about asking, or name `kebab doctor`.
-        hint = signal.format_hint() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
-        return warn(signal.format_message(), hint or models.start_command)
+        return warn(signal.format_message(), _choose_server_fix(signal, models))
     return succeed(description) if description else skip("the settings use no language model")
+
+
+def _describe_refusal(signal: ModelNotPulled | ModelRejected) -> str:
+    """Return the message, with the models that Ollama has."""
+    message = signal.format_message()
+    if isinstance(signal, ModelRejected) or not signal.models:
+        return message
+    return f"{message}; it has {', '.join(signal.models[:_MOST_NAMES])}"
+
+
+def _choose_server_fix(signal: Signal, models: ModelInputs) -> str:
+    """Return the command that repairs the fault; hints about asking help nobody here."""
+    hint = signal.format_hint()
+    is_plain = isinstance(signal, ModelUnreachable) and signal.choose_case() in ("ollama", "server")
+    if hint is None or is_plain or hint == "kebab doctor":
+        return models.start_command
+    return _OTHER_MODEL if "kebab ask" in hint else hint

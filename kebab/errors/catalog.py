@@ -402,11 +402,13 @@ class ModelNotPulled(
     Example: `kebab ask --model gemma4:e4b "What is kebab?"` when `ollama list` does not name it.
 
     What to do: pull the model with `ollama pull`, or set another one in `models.llm.model`.
+    `models` lists those that the server has, where they are known.
     """
 
     model: str
     endpoint: str
     operation: str
+    models: list[str] | None = None
 
 
 class ModelRejected(
@@ -422,7 +424,7 @@ class ModelRejected(
     ),
     message="the model server refused {model}: {cause}",
     hint="use another model: `kebab ask --model NAME QUESTION`",
-    derived=("variable", "value"),
+    derived=("variable", "value", "near"),
     cases={
         "key_missing": Wording(
             "the model server at {endpoint} requires a key, and `{setting}` is not set: {cause}",
@@ -449,8 +451,8 @@ class ModelRejected(
             "use another model: `kebab ask --model NAME QUESTION`",
         ),
         "unknown_model": Wording(
-            "the model server at {endpoint} has no such model: {model}",
-            "use a model of the server: `kebab ask --model NAME QUESTION`",
+            "the model server at {endpoint} does not offer {model}: {cause}",
+            "use a model of the server: `export KEBAB_MODELS_LLM_MODEL={near}`",
         ),
     },
 ):
@@ -459,8 +461,9 @@ class ModelRejected(
     The model can only embed (`reason` `task`), the server cannot load it because it is damaged
     (`load`) or too large for the memory (`memory`), it does not support an option (`option`), it
     requires a key (`key_missing`, `key_refused`) or an account (`sign_in`), or it has no such model
-    (`unknown_model`; OpenAI-compatible servers). `cause` is the reason that the server gives, and
-    `setting` the setting or the variable that decides.
+    (`unknown_model`; OpenAI-compatible servers). `cause` is the reason that the server gives,
+    `setting` the setting or the variable that decides, and `models` the models that the server
+    lists, the nearest name first.
 
     Example: `kebab ask --model all-minilm "What is kebab?"`, a model that can only embed.
 
@@ -474,6 +477,7 @@ class ModelRejected(
     cause: str
     reason: str | None = None
     setting: str | None = None
+    models: list[str] | None = None
 
     def choose_case(self) -> str:
         """Return the case by the reason; a task needs no wording of its own."""
@@ -482,7 +486,8 @@ class ModelRejected(
     def derive_values(self) -> Mapping[str, str]:
         """Return the variable of the setting, and the value that every model supports."""
         value = _SAFE_VALUES.get(self.setting or "", "VALUE")
-        return {"variable": _find_variable(self.setting), "value": value}
+        near = self.models[0] if self.models else "NAME"
+        return {"variable": _find_variable(self.setting), "value": value, "near": near}
 
     def plan_rerun(self) -> Rerun | None:
         """Return the question with a safe option or without a model; None when a key is needed."""

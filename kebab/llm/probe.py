@@ -1,5 +1,8 @@
 """Checks that a model server responds and lists its models, within a hard time limit."""
 
+import difflib
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -12,6 +15,7 @@ from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import ModelRequest, build_refusal, build_unexpected_response
 
 _OK = 200
+_COMPLETION = "completion"
 _MAX_BODY_BYTES = 8_000_000
 _MIN_S = 0.001
 
@@ -40,6 +44,7 @@ def probe_ollama(
         ModelUnreachable: There is no server at the endpoint.
         ModelProtocol: The server is not Ollama.
         ModelNotPulled: The server does not have the model.
+        ModelRejected: The model cannot answer questions.
         TimedOut: The server accepted the connection and did not respond in time.
     """
     call = Call(endpoint=endpoint, operation=operation, deadline_s=read_s)
@@ -47,8 +52,31 @@ def probe_ollama(
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
     server = OllamaServer(version=version, models=_list_texts(listed or [], "name"))
     if model and add_default_tag(model) not in server.models:
-        raise ModelNotPulled(model=model, endpoint=endpoint.display_url, operation=operation)
+        raise ModelNotPulled(
+            model=model,
+            endpoint=endpoint.display_url,
+            operation=operation,
+            models=sort_near_names(model, server.models),
+        )
+    if model:
+        _check_task(call, model, connect_s)
     return server
+
+
+def sort_near_names(name: str, names: Sequence[str]) -> list[str]:
+    """Return names, those that are spelled most like a name first."""
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    return [*near, *(other for other in names if other not in near)]
+
+
+def _check_task(call: Call, model: str, connect_s: float) -> None:
+    """Refuse a model that cannot write text; a server that does not tell is trusted."""
+    request = ModelRequest(call=call, path="/api/show", model=model, errors=OLLAMA_ERRORS)
+    head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
+    found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
+    tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
+    if tasks and _COMPLETION not in tasks:
+        raise request.build_rejection(f"it can only do: {', '.join(tasks)}", "task")
 
 
 def add_default_tag(model: str) -> str:
@@ -79,7 +107,7 @@ def probe_openai(
     """
     call = Call(endpoint=key.strip_login(endpoint), operation=operation, deadline_s=read_s)
     request = ModelRequest(call=call, path="/models", model=model, errors=OPENAI_ERRORS, key=key)
-    head, body = _get(request, connect_s)
+    head, body = _send(request, connect_s)
     listed = (parse_json_object(body) or {}).get("data") if head.status == _OK else None
     if not isinstance(listed, list):
         raise build_refusal(request, head, body)
@@ -89,19 +117,21 @@ def probe_openai(
 def _get_ollama_field(call: Call, path: str, name: str, kind: Any, connect_s: float) -> Any:
     """Return a field of a JSON response, which has to be of a kind."""
     request = ModelRequest(call=call, path=path, model="", errors=OLLAMA_ERRORS)
-    head, body = _get(request, connect_s)
+    head, body = _send(request, connect_s)
     answer = parse_json_object(body) if head.status == _OK else None
     if answer is None or not isinstance(answer.get(name), kind):
         raise build_unexpected_response(request, head)
     return answer.get(name)
 
 
-def _get(request: ModelRequest, connect_s: float) -> tuple[ResponseHead, bytes]:
+def _send(
+    request: ModelRequest, connect_s: float, content: bytes | None = None
+) -> tuple[ResponseHead, bytes]:
     call = request.call
     left_s = max(_MIN_S, call.deadline_s - (monotonic() - call.started))
     deadlines = Deadlines(connect_s=min(connect_s, left_s), first_token_s=0, total_s=left_s)
     try:
-        with HttpStream(call, request.path, None, deadlines, request.key.headers) as stream:
+        with HttpStream(call, request.path, content, deadlines, request.key.headers) as stream:
             return stream.head, stream.read_body(_MAX_BODY_BYTES)
     except TimedOut as late:
         raise call.build_timeout() from late

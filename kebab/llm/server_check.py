@@ -18,7 +18,7 @@ from kebab.llm.server_errors import ModelRequest, build_unexpected_response, is_
 LOADING = "the server is loading the model"
 _OK = 200
 _REDIRECT_STATUSES = range(300, 400)
-_SILENCE_S = 1.6
+_SILENCE_S = 1.2
 """How much longer than a connection the first byte of a server may take."""
 _DIAGNOSIS_S = 0.3
 """The limit for finding out what listens instead of a server."""

@@ -67,7 +67,11 @@ class ModelRequest:
         return format_one_line(self.key.redact(text[:_MAX_TEXT_CHARS]))
 
     def build_rejection(
-        self, cause: str, reason: Rejection | None = None, setting: str | None = None
+        self,
+        cause: str,
+        reason: Rejection | None = None,
+        setting: str | None = None,
+        models: list[str] | None = None,
     ) -> ModelRejected:
         """Return the signal for a server that refuses the request."""
         call = self.call
@@ -78,6 +82,7 @@ class ModelRequest:
             cause=cause,
             reason=reason,
             setting=setting,
+            models=models,
         )
 
 

@@ -177,8 +177,8 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "다른 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
         ),
         "unknown_model": Wording(
-            "{endpoint} 모델 서버에 없는 모델입니다: {model}",
-            "서버에 있는 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+            "{endpoint} 모델 서버가 {model} 모델을 제공하지 않습니다: {cause}",
+            "서버에 있는 모델을 지정하세요: `export KEBAB_MODELS_LLM_MODEL={near}`",
         ),
     },
     rows.ModelProtocol: {

@@ -145,8 +145,8 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "模型服务器无法加载 {model}：{cause}", "换用其他模型：`kebab ask --model NAME QUESTION`"
         ),
         "unknown_model": Wording(
-            "模型服务器 {endpoint} 没有该模型：{model}",
-            "换用服务器上的模型：`kebab ask --model NAME QUESTION`",
+            "模型服务器 {endpoint} 不提供 {model}：{cause}",
+            "换用服务器上的模型：`export KEBAB_MODELS_LLM_MODEL={near}`",
         ),
     },
     rows.ModelProtocol: {

@@ -1,13 +1,21 @@
 import pytest
 
+from kebab.app import language_models
 from kebab.app.language_models import build_language_model, check_server, resolve_endpoint
 from kebab.config.load import load_settings
 from kebab.core.answers import Message
-from kebab.errors.catalog import ConfigInvalid, ModelNotPulled, ModelRejected, ModelUnreachable
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+)
+from tests.fakes.dead_ends import greeting
+from tests.fakes.ollama import Model, fake_ollama
 from tests.fakes.ollama import Say as OllamaSays
-from tests.fakes.ollama import fake_ollama
 from tests.fakes.openai import Say as OpenAiSays
-from tests.fakes.openai import fake_openai
+from tests.fakes.openai import build_json_answer, fake_openai
 
 QUESTION = (Message(role="user", content="When?"),)
 
@@ -100,11 +108,65 @@ def test_the_server_is_described_in_a_sentence():
     assert said == f"Ollama 0.32.15 at {server.url} has tiny"
 
 
-@pytest.mark.parametrize(("model", "verb"), [("tiny", "lists"), ("big", "does not list")])
-def test_an_openai_compatible_server_need_not_list_the_model(model, verb):
+def test_an_openai_compatible_server_answers_a_test_question():
     with fake_openai("tiny") as server:
-        said = settings(provider="openai", endpoint=server.url, model=model)
-        assert verb in (check_server(said, environ={}) or "")
+        server.enqueue(OpenAiSays("H"))
+        said = check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+        [body] = server.bodies
+    assert said == f"the server at {server.url} lists tiny"
+    assert (body["max_tokens"], body["messages"]) == (1, [{"role": "user", "content": "Hi"}])
+
+
+def test_a_slow_answer_to_a_test_question_is_no_fault(monkeypatch):
+    monkeypatch.setattr(language_models, "_TEST_S", 0.2)
+    with fake_openai("tiny") as server:
+        server.enqueue(OpenAiSays("H", held_s=60))
+
+        assert check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+
+def test_a_model_that_a_server_does_not_list_is_refused_with_near_names():
+    with fake_openai("other", "team/gemma3-4b") as server:
+        said = settings(provider="openai", endpoint=server.url, model="gemma3:4b")
+        with pytest.raises(ModelRejected) as refused:
+            check_server(said, {})
+
+    assert refused.value.models == ["team/gemma3-4b", "other"]
+    assert refused.value.cause == "it lists team/gemma3-4b, other"
+
+
+def test_a_model_of_an_openai_compatible_server_that_can_only_embed_is_refused():
+    logits = {"error": {"code": 500, "message": "the current context does not logits computation"}}
+    with fake_openai("tiny") as server:
+        server.answers["/chat/completions"] = build_json_answer(logits, status=500)
+        with pytest.raises(ModelRejected) as refused:
+            check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+    assert refused.value.reason == "task"
+
+
+def test_a_model_of_ollama_that_can_only_embed_is_refused():
+    model = Model(name="tiny:latest", capabilities=("embedding",))
+    with fake_ollama(model) as server, pytest.raises(ModelRejected, match="embedding") as refused:
+        check_server(settings(endpoint=server.url, model="tiny"), {})
+
+    assert refused.value.reason == "task"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_the_server_is_checked_before_a_prompt_is_sent(provider):
+    with greeting(b"SSH-2.0-x\r\n") as url:
+        said = settings(provider=provider, endpoint=url, connect_s=1.0)
+        with pytest.raises(ModelProtocol, match=r"SSH-2\.0-x"):
+            say(build_language_model(said, environ={}))
+
+
+def test_the_variable_with_the_address_of_ollama_is_named():
+    llm = settings().models.llm
+
+    assert resolve_endpoint(llm, {"OLLAMA_HOST": "gpu"}).setting == "OLLAMA_HOST"
+    assert resolve_endpoint(llm, {}).setting == "models.llm.endpoint"
 
 
 def test_extractive_answers_need_no_server():

@@ -1,13 +1,20 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kebab.core.model_profile import ProbePair
 from kebab.doctor import models
 from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
-from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.catalog import (
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
 
 WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
@@ -105,22 +112,66 @@ def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, s
     assert (finding.fix == "kebab model use auto") == (status == "fail")
 
 
+def check_server(signal):
+    def refuse():
+        raise signal
+
+    return models.check_language_model(replace(SOUND, check_server=refuse))
+
+
 @pytest.mark.parametrize(
     ("signal", "fix"),
     [
-        (ModelUnreachable(endpoint=URL, operation="doctor", cause="refused"), "ollama serve"),
+        (
+            ModelUnreachable(
+                endpoint="http://127.0.0.1:1", operation="doctor", cause="x", provider="ollama"
+            ),
+            "ollama serve",
+        ),
+        (
+            ModelUnreachable(endpoint=URL, operation="doctor", cause="x", setting="OLLAMA_HOST"),
+            "start the server, or set another address: `export OLLAMA_HOST=URL`",
+        ),
         (ModelProtocol(endpoint=URL, operation="doctor", cause="no Ollama"), "ollama serve"),
-        (ModelNotPulled(model="tiny", endpoint=URL, operation="doctor"), "ollama pull tiny"),
         (TimedOut(operation="doctor", elapsed_ms=2001, deadline_ms=2000), "ollama serve"),
     ],
 )
-def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
-    def server():
-        raise signal
-
-    finding = models.check_language_model(replace(SOUND, check_server=server))
+def test_a_server_that_is_away_is_only_a_worry(signal, fix):
+    finding = check_server(signal)
 
     assert (finding.status, finding.summary, finding.fix) == ("warn", signal.format_message(), fix)
+
+
+REFUSED: dict[str, Any] = {"model": "tiny", "endpoint": URL, "operation": "doctor"}
+
+
+@pytest.mark.parametrize(
+    ("signal", "part", "fix"),
+    [
+        (ModelNotPulled(**REFUSED), "tiny", "ollama pull tiny"),
+        (ModelNotPulled(**REFUSED, models=["tiny2:1b", "b"]), "tiny2:1b, b", "ollama pull tiny"),
+        (
+            ModelRejected(**REFUSED, cause="it lists tiny2", reason="unknown_model", models=["t2"]),
+            "it lists tiny2",
+            "use a model of the server: `export KEBAB_MODELS_LLM_MODEL=t2`",
+        ),
+        (
+            ModelRejected(**REFUSED, cause="it can only do: embedding", reason="task"),
+            "it can only do: embedding",
+            "export KEBAB_MODELS_LLM_MODEL=NAME",
+        ),
+        (
+            ModelRejected(**REFUSED, cause="no key", reason="key_missing", setting="MY_KEY"),
+            "`MY_KEY` is not set",
+            "export MY_KEY=KEY",
+        ),
+    ],
+)
+def test_a_model_or_a_key_that_is_refused_fails(signal, part, fix):
+    finding = check_server(signal)
+
+    assert (finding.status, finding.fix) == ("fail", fix)
+    assert part in finding.summary
 
 
 def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():

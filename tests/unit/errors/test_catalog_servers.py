@@ -1,11 +1,13 @@
 """The messages and hints about model servers."""
 
+from typing import Any
+
 import pytest
 
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.translations.languages import find_wordings
 
-_ASKED = {"endpoint": "http://127.0.0.1:8080/v1", "operation": "ask"}
+_ASKED: dict[str, Any] = {"endpoint": "http://127.0.0.1:8080/v1", "operation": "ask"}
 _ADDRESS = "models.llm.endpoint"
 
 

@@ -179,6 +179,7 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
         "cause": "Multimodal data provided, but model does not support multimodal requests.",
         "reason": "task",
         "setting": None,
+        "models": None,
     }
 
 

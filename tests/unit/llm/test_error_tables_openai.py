@@ -76,6 +76,7 @@ def test_a_missing_model_is_named(kind):
         "cause": "no such model: team/tiny-1b",
         "reason": "unknown_model",
         "setting": "models.llm.model",
+        "models": None,
     }
 
 

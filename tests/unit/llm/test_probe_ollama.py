@@ -6,7 +6,7 @@ import pytest
 
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.probe import add_default_tag, probe_ollama
+from kebab.llm.probe import add_default_tag, probe_ollama, sort_near_names
 from tests.fakes.ollama import Answer, build_json_answer, fake_ollama
 
 
@@ -24,7 +24,8 @@ def test_version_and_models_are_returned(ollama):
     server = look(ollama, "gemma3:4b")
 
     assert (server.version, server.models) == ("0.32.15", ("gemma3:4b", "tiny:latest"))
-    assert [path for _, path, _ in ollama.requests] == ["/api/version", "/api/tags"]
+    paths = [path for _, path, _ in ollama.requests]
+    assert paths == ["/api/version", "/api/tags", "/api/show"]
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny:latest", ""])
@@ -37,7 +38,9 @@ def test_a_missing_model_is_not_pulled(ollama, name):
     with pytest.raises(ModelNotPulled) as raised:
         look(ollama, name)
 
-    assert raised.value.details() == {"model": name, "endpoint": ollama.url, "operation": "doctor"}
+    found = raised.value
+    assert (found.model, found.endpoint, found.operation) == (name, ollama.url, "doctor")
+    assert sorted(found.models or []) == ["gemma3:4b", "tiny:latest"]
 
 
 def test_the_tag_follows_the_last_slash():
@@ -148,3 +151,26 @@ def test_a_server_that_never_accepts_is_unreachable():
 def test_a_bug_in_the_probe_is_raised_to_the_caller():
     with pytest.raises(TypeError):
         probe_ollama(parse_endpoint("127.0.0.1:9"), connect_s="soon")  # type: ignore[arg-type]
+
+
+def test_the_names_nearest_to_the_missing_one_come_first():
+    names = ("llama3:8b", "gemma3:1b", "other:latest")
+
+    assert sort_near_names("gemma3:4b", names) == ["gemma3:1b", "llama3:8b", "other:latest"]
+    assert sort_near_names("x", ()) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(body=b'{"capabilities": ["completion", "tools"]}', content_type="application/json"),
+        Answer(body=b'{"capabilities": []}', content_type="application/json"),
+        Answer(body=b'{"capabilities": 5}', content_type="application/json"),
+        Answer(body=b"{}", content_type="application/json"),
+        Answer(body=b"404 page not found", status=404, content_type="text/plain"),
+    ],
+)
+def test_a_model_that_is_not_said_to_lack_completion_is_accepted(ollama, answer):
+    ollama.answers["/api/show"] = answer
+
+    assert look(ollama, "tiny").models

@@ -55,6 +55,7 @@ def test_a_wrong_key_is_rejected(server):
         "cause": "the server requires another key (HTTP 401)",
         "reason": "key_refused",
         "setting": "OPENAI_API_KEY",
+        "models": None,
     }
 
 

@@ -580,6 +580,7 @@ export interface ModelNotPulledDetails {
   readonly model: string;
   readonly endpoint: string;
   readonly operation: string;
+  readonly models?: readonly string[] | null;
 }
 
 /** The details of `model_rejected`. The server refuses to answer with this model. */
@@ -590,6 +591,7 @@ export interface ModelRejectedDetails {
   readonly cause: string;
   readonly reason?: string | null;
   readonly setting?: string | null;
+  readonly models?: readonly string[] | null;
 }
 
 /** The details of `model_busy`. The server's queue is full, the server limits the rate of requests, or it loads its model. */
