@@ -1,19 +1,23 @@
-"""What all tests share: isolation, the real weights, and sections of workers in the summary."""
+"""What all tests share: isolation, real weights, a real model server, and lines of the summary."""
 
 import fcntl
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
 from tests.isolation import Isolation
+from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 
@@ -108,3 +112,49 @@ def install_real_weights(isolation: Isolation, model: EmbeddingModel) -> Path:
         with (models_dir / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             return install_model(models_dir, model, patient=True)[1]
+
+
+@pytest.fixture(scope="session")
+def llama_folder(isolation: Isolation, sections: dict[str, list[str]]) -> Path:
+    """A folder with llama-server and a small model, fetched once and kept between runs."""
+    with isolation.real_world():
+        kept = os.environ.get("KEBAB_TEST_SERVERS_DIR")
+        folder = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "servers"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                return install_server(folder)
+            except UnavailableError as why:
+                _skip_live(sections, why)
+
+
+@pytest.fixture(scope="session")
+def start_llama(
+    llama_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., AbstractContextManager[LlamaServer]]:
+    """Start a further model server with options, for a block."""
+    return partial(run_server, llama_folder, tmp_path_factory.mktemp("llama") / "log")
+
+
+@pytest.fixture(scope="session")
+def llama(
+    start_llama: Callable[..., AbstractContextManager[LlamaServer]],
+    sections: dict[str, list[str]],
+) -> Iterator[LlamaServer]:
+    """The model server that tests share, with a window of 1024 tokens.
+
+    The tests are in one group, so one worker starts it.
+    """
+    with start_llama() as server:
+        try:
+            server.wait_until_ready()
+        except UnavailableError as why:
+            _skip_live(sections, why)
+        yield server
+
+
+def _skip_live(sections: dict[str, list[str]], why: UnavailableError) -> NoReturn:
+    """Skip a test of the model server, and say why at the end of the run."""
+    sections["real model server"] = [f"llama-server was not asked: {why}"]
+    pytest.skip(f"no llama-server: {why}")
