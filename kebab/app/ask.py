@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -225,10 +226,9 @@ def _is_extractive(context: AppContext, request: AskRequest) -> bool:
 
 def _check_model(model: str | None, *, extractive: bool) -> None:
     """Refuse an empty name of a model, and any name for an extractive answer."""
-    if model is not None and not model.strip():
-        raise InvalidInput(field="$.model", cause="it is empty")
-    if model is not None and extractive:
-        raise InvalidInput(field="$.model", cause="an extractive answer is worded by no model")
+    if model is not None and (extractive or not model.strip()):
+        cause = "an extractive answer is worded by no model" if model.strip() else "it is empty"
+        raise InvalidInput(field="$.model", cause=cause)
 
 
 def _build_query(request: AskRequest, now: float) -> AskQuery:
@@ -275,12 +275,10 @@ def _build_writer(
 
 def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "Embedder | None":
     """Return the embedder of the stored vectors; None when sentences are compared by words only."""
-    if mode is Mode.LEXICAL:
-        return None
-    try:
-        return load_query_embedder(context, reader)
-    except (EmbeddingUnavailable, EmbeddingMismatch):
-        return None
+    if mode is not Mode.LEXICAL:
+        with suppress(EmbeddingUnavailable, EmbeddingMismatch):
+            return load_query_embedder(context, reader)
+    return None
 
 
 def _build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
