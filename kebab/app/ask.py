@@ -158,11 +158,8 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         listener = _EventListener(report)
         writer = _build_writer(context, reader, request, listener)
-        engine = AskEngine(
-            build_engine(context, reader).search,
-            writer,
-            count_occurrences=reader.get_document_frequencies,
-        )
+        search = build_engine(context, reader).search
+        engine = AskEngine(search, writer, count_occurrences=reader.get_document_frequencies)
         outcome = engine.answer(query, recent, listener)
         unmatched = _explain_filters(context, reader, query, request, outcome)
     created = context.clock.now()

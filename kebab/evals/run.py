@@ -71,6 +71,7 @@ class EvalOptions:
     modes: tuple[ModeName, ...] = ()
     limit: int = DEPTH
     per_doc: int | None = None
+    rerank: bool = False
     by_doc: bool = False
 
 
@@ -91,6 +92,7 @@ class QuestionRunner:
     progress: ProgressReporter
     limit: int
     per_doc: int | None = None
+    rerank: bool = False
 
     def run(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
         """Return the outcome of each question. The first runs twice, once to load models."""
@@ -115,7 +117,11 @@ class QuestionRunner:
 
     def _search(self, question: Question, mode: ModeName) -> SearchResponse:
         request = SearchRequest(
-            query=question.text, mode=mode, limit=self.limit, per_doc=self.per_doc
+            query=question.text,
+            mode=mode,
+            limit=self.limit,
+            per_doc=self.per_doc,
+            rerank=self.rerank and mode != "lexical",
         )
         try:
             return self.kebab.search(request)
@@ -158,7 +164,11 @@ def evaluate(
     if options.by_doc:
         questions = [replace(question, lines=None) for question in questions]
     runner = QuestionRunner(
-        kebab=kebab, progress=progress, limit=options.limit, per_doc=options.per_doc
+        kebab=kebab,
+        progress=progress,
+        limit=options.limit,
+        per_doc=options.per_doc,
+        rerank=options.rerank,
     )
     golden = _describe_golden_set(kebab, files, questions)
     skipped: list[EvalSkipped] = []
@@ -170,6 +180,7 @@ def evaluate(
         settings=EvalSettings(
             limit=options.limit,
             per_doc=options.per_doc,
+            rerank=options.rerank,
             by_doc=options.by_doc,
             resamples=bootstrap.RESAMPLES,
             level=bootstrap.LEVEL,

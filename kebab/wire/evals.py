@@ -132,6 +132,8 @@ class EvalSettings(Struct, frozen=True, kw_only=True):
     """The maximum number of hits for a question."""
     per_doc: Positive | None
     """The maximum number of hits from one document."""
+    rerank: bool = False
+    """Whether modes with vectors compare the first passages with the question by token."""
     by_doc: bool
     """Whether any passage of the right document counts as right, whatever its lines."""
     resamples: Positive

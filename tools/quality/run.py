@@ -9,6 +9,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -69,6 +70,7 @@ def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespac
     kept = {str(path.relative_to(one.docs)) for path in documents}
     others = [item for other in sets for item in _sample_unrelated(one, other)]
     with open_base(data_dir, chosen.model) as kebab:
+        search = partial(_search_all, kebab, rerank=chosen.rerank)
         for path in one.list_query_files():
             items = one.load_items(path)[:: chosen.every]
             own = [item for item in items if kept.issuperset(item.question.documents)]
@@ -78,9 +80,9 @@ def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespac
                 yield Row(
                     name,
                     mode,
-                    _search_all(kebab, own, mode),
-                    _search_all(kebab, _remove_answers(gone), mode),
-                    _search_all(kebab, _remove_answers(others), mode),
+                    search(own, mode),
+                    search(_remove_answers(gone), mode),
+                    search(_remove_answers(others), mode),
                 )
 
 
@@ -99,13 +101,18 @@ def _remove_answers(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _search_all(kebab: Kebab, items: Sequence[Item], mode: ModeName) -> list[EvalOutcome]:
-    return [_search(kebab, item, mode) for item in items]
+def _search_all(
+    kebab: Kebab, items: Sequence[Item], mode: ModeName, *, rerank: bool
+) -> list[EvalOutcome]:
+    return [_search(kebab, item, mode, rerank=rerank) for item in items]
 
 
-def _search(kebab: Kebab, item: Item, mode: ModeName) -> EvalOutcome:
+def _search(kebab: Kebab, item: Item, mode: ModeName, *, rerank: bool) -> EvalOutcome:
     limit = _LIMIT_WITH_IGNORED if item.ignored else _LIMIT
-    reply = kebab.search(SearchRequest(query=item.question.text, mode=mode, limit=limit))
+    request = SearchRequest(
+        query=item.question.text, mode=mode, limit=limit, rerank=rerank and mode != "lexical"
+    )
+    reply = kebab.search(request)
     hits = [hit for hit in reply.hits if hit.doc_path not in item.ignored][:_LIMIT]
     return build_outcome(item.question, msgspec.structs.replace(reply, hits=hits), 0.0)
 
@@ -156,6 +163,7 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--model", default="all-minilm-l6-v2", help="the embedding model")
     add("--only", nargs="*", default=[], help="the names of some sets")
     add("--modes", nargs="*", choices=MODES, default=MODES, help="the channels searched")
+    add("--rerank", action="store_true", help="rerank the first passages")
     add("--every", type=int, default=1, help="ask every Nth question only")
     add("--half", action="store_true", help="ingest every second document")
     add("--out", type=Path, help="append every outcome to this file")

@@ -58,6 +58,7 @@ def command() -> None:
     help="Judge the first N hits.",
 )
 @per_doc_option
+@click.option("--rerank", is_flag=True, help="Rerank the first passages.")
 @click.option("--by-doc", is_flag=True, help="Accept any passage of the right document.")
 @click.option(
     "--unanswerable", type=_FILE, metavar="FILE", help="More questions without an answer."

@@ -80,9 +80,10 @@ def test_lines_are_ignored_by_document(run_evaluation):
 
 
 def test_the_report_describes_the_run(run_evaluation):
-    report = run_evaluation(limit=20, per_doc=3)
+    report = run_evaluation(limit=20, per_doc=3, rerank=True)
 
     assert (report.settings.limit, report.settings.per_doc) == (20, 3)
+    assert report.settings.rerank
     assert len(report.modes[0].hit_curve) == 20
     assert report.versions.kebab == "0.1.0"
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_every_question_runs_once_and_the_first_twice(create_runner):
         for _, request in one.kebab.asked
     ]
     assert searches == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("hybrid", True), ("lexical", False)])
+def test_words_alone_are_never_reranked(create_runner, mode, expected):
+    one = replace(create_runner(), rerank=True)
+
+    one.run([question()], mode)
+
+    assert {request.rerank for _, request in one.kebab.asked} == {expected}
 
 
 def test_an_outcome_has_the_rank_and_the_confidence_of_the_first_hit(create_runner):

@@ -51,10 +51,12 @@ def test_the_knowledge_base_is_only_read(kebab, opened):
 
 
 def test_flags_reach_the_search(kebab, opened):
-    kebab("eval", "run", "queries.jsonl", "--mode", "vector", "-n", "20", "--per-doc", "2")
+    flags = "--mode vector -n 20 --per-doc 2 --rerank"
+    kebab("eval", "run", "queries.jsonl", *flags.split())
 
     ((_, request), *_) = [one for one in opened[0].asked if one[0] == "search"]
     assert (request.mode, request.limit, request.per_doc) == ("vector", 20, 2)
+    assert request.rerank is True
 
 
 def test_the_written_report_is_the_json_output(kebab, golden):
