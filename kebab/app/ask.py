@@ -18,9 +18,9 @@ from kebab.app.search import (
     require_utf8,
     resolve_request_filters,
 )
-from kebab.app.sessions import parse_session_name
+from kebab.app.sessions import build_turn, parse_session_name
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote, Turn
+from kebab.core.answers import AskOutcome, AskQuery, SupportingQuote
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -164,9 +164,9 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         unmatched = _explain_filters(context, reader, query, request, outcome)
     created = context.clock.now()
     index, warnings = None, outcome.warnings
-    if session and outcome.refusal is not Refusal.LLM_STREAM_ABORTED:
+    if session:
         try:
-            index = context.session_store.add_turn(_build_turn(query, outcome, created))
+            index = context.session_store.add_turn(build_turn(query, outcome, created))
         except (IoError, Locked) as signal:
             warnings = (*warnings, _warn_of_lost_turn(signal))
     facts = AnswerContext(
@@ -276,20 +276,6 @@ def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "
         with suppress(EmbeddingUnavailable, EmbeddingMismatch):
             return load_query_embedder(context, reader)
     return None
-
-
-def _build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
-    return Turn(
-        session=query.session or "",
-        index=0,
-        question=query.question,
-        standalone=outcome.retrieved.question,
-        answer=outcome.text,
-        refusal=outcome.refusal,
-        mode=outcome.mode,
-        model=outcome.model,
-        created=created,
-    )
 
 
 def _warn_of_lost_turn(signal: IoError | Locked) -> AnswerWarning:

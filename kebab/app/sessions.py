@@ -5,7 +5,7 @@ import unicodedata
 from kebab.app.context import AppContext
 from kebab.app.library import build_not_found
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import StoredSession, Turn
+from kebab.core.answers import AskOutcome, AskQuery, StoredSession, Turn
 from kebab.errors.catalog import InvalidInput
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ask import (
@@ -115,4 +115,19 @@ def _to_session_turn(turn: Turn) -> SessionTurn:
         mode=turn.mode.value,
         model=turn.model,
         created_at=format_timestamp(turn.created),
+    )
+
+
+def build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
+    """Return the turn of a question and its answer; its index is not known yet."""
+    return Turn(
+        session=query.session or "",
+        index=0,
+        question=query.question,
+        standalone=outcome.retrieved.question,
+        answer=outcome.text,
+        refusal=outcome.refusal,
+        mode=outcome.mode,
+        model=outcome.model,
+        created=created,
     )

@@ -31,7 +31,8 @@ _HELP = (
     ("/sources", "show the citations of the last answer"),
     ("/new", "start a new session"),
     ("/help", "show this list"),
-    ("Ctrl-C", "stop an answer, or clear the line"),
+    ("Ctrl-C", "stop an answer, or clear the line; on an empty line twice: leave"),
+    ("Up", "bring back the line before, also one that was cleared or stopped"),
     ("Ctrl-D", "leave, like `exit` and `quit`"),
 )
 _FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)

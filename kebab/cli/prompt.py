@@ -77,7 +77,7 @@ class Prompt:
         self._channel = channel
         self._history = history
         self._readline = _import_readline()
-        self._typed = False
+        self._typed = ""
         canvas = create_canvas(channel, color)
         self._prompt = canvas.strong(_PROMPT)
         if self._readline:
@@ -86,13 +86,13 @@ class Prompt:
         self._read_history()
 
     def __call__(self) -> str:
-        """Return the next line, empty when Ctrl-C cleared it.
+        """Return the next line, empty when Ctrl-C cleared it; the history keeps a cleared line.
 
         Raises:
             EOFError: Ctrl-D.
             KeyboardInterrupt: Ctrl-C on an empty line.
         """
-        self._typed = False
+        self._typed = ""
         try:
             with _redirect_outputs(self._channel), self._note_interruptions():
                 line = input(self._prompt)
@@ -103,17 +103,18 @@ class Prompt:
             self._channel.write("\n")
             if not self._typed:
                 raise
+            self._keep_line(self._typed)
             return ""
         self._write_history()
         return line.strip()
 
     @contextmanager
     def _note_interruptions(self) -> Iterator[None]:
-        """Record on Ctrl-C whether text was typed, because readline discards it."""
+        """Record on Ctrl-C what was typed, because readline discards it."""
         before = signal.getsignal(signal.SIGINT)
 
         def note(number: int, frame: FrameType | None) -> None:
-            self._typed = bool(self._readline and self._readline.get_line_buffer())
+            self._typed = self._readline.get_line_buffer() if self._readline else ""
             if callable(before):
                 before(number, frame)
 
@@ -122,6 +123,12 @@ class Prompt:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+    def _keep_line(self, line: str) -> None:
+        """Add a line to the history that was not sent, so that the key Up recalls it."""
+        if self._readline and line.strip():
+            self._readline.add_history(line)
+            self._write_history()
 
     def _read_history(self) -> None:
         if self._readline and self._history:

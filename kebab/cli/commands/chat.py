@@ -39,10 +39,11 @@ class ChatNeedsPersonError(click.UsageError):
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Ask one question after another.
 
-    Follow-up questions may refer to earlier ones. Ctrl-C stops an answer, Ctrl-D leaves, and
-    `/help` lists more. Without `--session`, the chat starts a new session. When stdin is no
-    terminal, each line is a question, the exit status is that of the worst answer, and nothing
-    is stored unless `--session` names a session.
+    Follow-up questions may refer to earlier ones. Ctrl-C stops an answer and keeps its beginning in
+    the session, or clears the line; Up brings a line back. Ctrl-D leaves, and `/help` lists more.
+    Without `--session`, the chat starts a new session. When stdin is no terminal, each line is a
+    question, the exit status is that of the worst answer, and nothing is stored unless `--session`
+    names a session.
     """
     if context.flags.machine:
         raise ChatNeedsPersonError("a chat is for people", click.get_current_context())

@@ -242,7 +242,9 @@ def _render_turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
     yield canvas.strong(margin + first[len(indent) :])
     yield from map(canvas.strong, rest)
     time = turn.created_at[:_MINUTE].replace("T", " ")
-    refused = canvas.warning(f"no answer: {turn.refusal_reason}") if turn.refusal_reason else ""
+    reason = turn.refusal_reason
+    shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
+    refused = canvas.warning(shown) if reason else ""
     origin = canvas.dim(f"{time} UTC · {clean(turn.model or turn.mode)}")
     yield indent + (f"{origin} · {refused}" if refused else origin)
     if _join_lines(turn.query) != _join_lines(turn.question):

@@ -231,8 +231,26 @@ def test_an_interruption_returns_the_answer_so_far_and_stops_the_server(notes, s
     answer = ask(context(notes, server), AskRequest(question=QUESTION, session="s"), interrupting)
 
     assert (answer.refusal_reason, answer.answer) == ("llm_stream_aborted", "It runs")
-    assert (answer.turn_index, answer.session_id) == (None, "s")
+    assert (answer.turn_index, answer.session_id) == (0, "s")
     assert server.asked[-1].hung_up.wait(5)
+
+
+def test_an_interrupted_answer_is_stored_as_such_and_is_no_part_of_the_next_prompt(notes, server):
+    server.enqueue(Say("It runs", Pause(30), " at two"), Say(QUESTION), Say(TRUE))
+    desk = context(notes, server)
+
+    def interrupting(event):
+        if event.type == "token":
+            raise KeyboardInterrupt
+
+    ask(desk, AskRequest(question=QUESTION, session="s"), interrupting)
+    ask(desk, AskRequest(question=QUESTION, session="s"), lambda _: None)
+
+    told = show_session(desk, SessionShowRequest(name="s"))
+    assert isinstance(told, SessionTranscript)
+    first = told.turns[0]
+    assert (first.answer, first.refusal_reason) == ("It runs", "llm_stream_aborted")
+    assert all("It runs" not in str(body["messages"]) for body in server.bodies()[1:])
 
 
 def test_turns_are_stored_and_a_follow_up_question_uses_them(notes):

@@ -144,6 +144,31 @@ def test_ctrl_c_clears_a_line_and_interrupts_on_an_empty_line(at_terminal):
     person.interrupt_for("KeyboardInterrupt")
 
 
+def test_a_line_that_ctrl_c_cleared_comes_back_with_up(at_terminal, tmp_path):
+    history = tmp_path / "chat_history"
+    person = at_terminal(str(history))
+    person.type("한글 half")
+    person.wait_for("half")
+    person.interrupt_for("<>")
+    person.wait_for("> ")
+    person.type("\x1b[A!\n")
+    person.wait_for("<한글 half!>")
+
+    again = at_terminal(str(history))
+    again.type("\x1b[A\x1b[A\n")
+    again.wait_for("<한글 half>")
+
+
+def test_an_empty_line_that_ctrl_c_ends_is_not_kept(at_terminal, tmp_path):
+    person = at_terminal(str(tmp_path / "chat_history"))
+    person.type("one\n")
+    person.wait_for("<one>")
+    person.interrupt_for("KeyboardInterrupt")
+    person.wait_for("> ")
+    person.type("\x1b[A\n")
+    person.wait_for("<one>")
+
+
 def test_the_prompt_works_without_readline(monkeypatch):
     near, far = pty.openpty()
     try:
