@@ -10,7 +10,7 @@ from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.app.sources import list_lost_sources
 from kebab.config.settings import AUTO
-from kebab.core.documents import EMBEDDING_REASON
+from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.core.queries import Filters
 from kebab.doctor.machine import MachineInputs, SettingsFile
@@ -26,6 +26,7 @@ from kebab.doctor.storage import (
 from kebab.embed import registry
 from kebab.embed.choice import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
+from kebab.ingest.reembed import find_unfinished_change
 from kebab.wire.health import Doctor
 
 if TYPE_CHECKING:
@@ -228,9 +229,17 @@ def _read_versions(context: AppContext) -> EmbeddingVersions:
         languages = catalogue.measure_languages()
     with context.open_reader() as reader:
         reason = reader.get_value(EMBEDDING_REASON)
+        unfinished = find_unfinished_change(reader.get_value(NEXT_VECTORS))
+    better = describe_better_model(stored, languages) if stored else None
     return EmbeddingVersions(
         configured=None if configured == AUTO else registry.find_model(configured).version,
         stored=stored,
         reason=reason,
-        advice=describe_better_model(stored, languages) if stored else None,
+        advice=_describe_change(unfinished) if unfinished else better,
     )
+
+
+def _describe_change(version: str) -> tuple[str, str]:
+    """Return that a change to another model was interrupted, and the command to continue it."""
+    model = registry.find_model(version)
+    return f"a change to {model.key} is not finished", f"kebab model use {model.key}"

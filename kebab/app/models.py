@@ -1,5 +1,6 @@
 """Lists and downloads embedding models, and changes the one of the knowledge base."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
@@ -13,7 +14,7 @@ from kebab.embed import registry
 from kebab.embed.choice import ModelChoice, choose_models
 from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.vectors import reembed
+from kebab.ingest.reembed import reembed
 from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
 from kebab.wire.ingest import EmbeddingSummary
 
@@ -76,6 +77,7 @@ def use_model(
         fetched=model.version not in before,
         embedded=run.embedded,
         pending=run.pending,
+        resume=None if run.version == model.version else f"kebab model use {model.key}",
     )
 
 
@@ -95,9 +97,10 @@ def _download(
     try:
         return download(name, report, cancel, candidates=models)
     except EmbeddingUnavailable:
-        if name != AUTO or choice is None or not choice.fallbacks:
-            raise
-        return download(name, report, cancel, candidates=choice.fallbacks)
+        if name == AUTO and choice is not None and choice.fallbacks:
+            with suppress(EmbeddingUnavailable):
+                return download(name, report, cancel, candidates=choice.fallbacks)
+        raise
 
 
 def _embed_again(

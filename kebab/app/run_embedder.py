@@ -1,6 +1,7 @@
 """Loads the embedder of one ingest, and chooses its model for a knowledge base without vectors."""
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from kebab.app.context import AppContext
 from kebab.config.locale import read_locale_language
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.embed.choice import choose_models, describe_better_model
+from kebab.embed.choice import ModelChoice, choose_models, describe_better_model
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest.job import IngestOutcome, LoadedModel, SurveyLanguages
 
@@ -69,15 +70,19 @@ class RunEmbedder:
             EmbeddingUnavailable: No model that serves the text can be had.
         """
         choice = choose_models(languages, read_locale_language())
-        try:
-            chosen = self._obtain(None, choice.models)
-        except EmbeddingUnavailable:
-            if not choice.fallbacks:
-                raise
-            chosen = self._obtain(None, choice.fallbacks)
+        chosen = self._obtain_one(choice)
         reason = choice.explain(chosen.profile)
         self._report(f"embedding model: {chosen.profile.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
+
+    def _obtain_one(self, choice: ModelChoice) -> "OnnxEmbedder":
+        try:
+            return self._obtain(None, choice.models)
+        except EmbeddingUnavailable:
+            if choice.fallbacks:
+                with suppress(EmbeddingUnavailable):
+                    return self._obtain(None, choice.fallbacks)
+            raise
 
     def repair(self, version: str) -> "Embedder | None":
         """Install the files of a model that failed again; None when they are intact."""

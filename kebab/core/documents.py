@@ -247,6 +247,12 @@ def build_named_files_key(source: str) -> str:
 CURSOR_SALT = "cursor_salt"
 """The key of the salt that signs cursors."""
 
+NEXT_VECTORS = "next_vectors"
+"""The key of the version and the revision for which a change of the model collects vectors."""
+
+OLD_VECTORS = "old_vectors"
+"""The key of the version whose vectors a finished change of the model has still to delete."""
+
 VECTORS_DIRTY = "vectors_dirty"
 """The key that is set while the vector table may hold rows that the library lacks."""
 

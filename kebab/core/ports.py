@@ -126,8 +126,21 @@ class LibraryWriter(Protocol):
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
 
-    def reset_vectors(self, states: Collection[VectorState]) -> int:
-        """Make chunks in these states pending again; return how many."""
+    def count_all_chunks(self) -> int:
+        """Return how many chunks there are."""
+
+    def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
+        """Return up to `limit` chunks with a higher key than `after`, by key."""
+
+    def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
+        """Make all chunks committed under another version, and the unknown ones unsupported.
+
+        The same transaction stores the version and its reason, the old version as `OLD_VECTORS`,
+        and deletes `NEXT_VECTORS`; it forgets deleted keys.
+        """
+
+    def get_revision(self) -> int:
+        """Return the corpus revision, which rises with every change that search can see."""
 
     def measure_languages(self) -> dict[str, int]:
         """Return the bytes of the documents by language; an empty string where it is unknown."""

@@ -159,7 +159,7 @@ class _Run:
             model = self._ports.embedder(partial(survey_languages, plan, library, parsers, guard))
             if model is None:
                 return None
-            vectors.set_model(model.embedder, rebuild=False, reason=model.reason)
+            vectors.set_model(model.embedder, reason=model.reason)
             vectors.prepare_index()
         except NO_MODEL as error:
             self._report_no_model(vectors, error)

@@ -7,7 +7,13 @@ the library marks their chunks as committed. The next run deletes rows that are 
 from collections.abc import Callable
 from typing import TypeAlias
 
-from kebab.core.documents import EMBEDDING_REASON, EMBEDDING_VERSION, VECTOR_FILES, VECTORS_DIRTY
+from kebab.core.documents import (
+    EMBEDDING_REASON,
+    EMBEDDING_VERSION,
+    OLD_VECTORS,
+    VECTOR_FILES,
+    VECTORS_DIRTY,
+)
 from kebab.core.ids import Key, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
@@ -19,7 +25,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
 )
 from kebab.ingest.embedding import ChunkEmbedder, VectorCounts
-from kebab.ingest.job import LoadedModel, RunContext
+from kebab.ingest.job import RunContext
 from kebab.wire.ingest import EmbeddingSummary
 
 NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)
@@ -58,6 +64,15 @@ def _forget_deleted_keys(library: LibraryWriter) -> None:
     keys = library.list_deleted_keys()
     if keys:
         library.forget_deleted_keys(keys)
+
+
+def delete_old_vectors(library: LibraryWriter, open_index: Callable[[str], VectorWriter]) -> None:
+    """Delete the vectors of the model that was replaced; a killed run may have left them."""
+    old = library.get_value(OLD_VECTORS)
+    if old is not None:
+        if old != library.get_value(EMBEDDING_VERSION):
+            open_index(old).clear()
+        library.set_value(OLD_VECTORS, None)
 
 
 class VectorSync:
@@ -101,21 +116,17 @@ class VectorSync:
             hint=None if fault is None else fault.format_hint(),
         )
 
-    def set_model(self, embedder: Embedder, *, rebuild: bool, reason: str | None = None) -> None:
-        """Make this the model of the knowledge base; `reason` says why it was chosen.
+    def set_model(self, embedder: Embedder, *, reason: str | None = None) -> None:
+        """Make this the model of a knowledge base without vectors; `reason` says why.
 
         Raises:
-            EmbeddingMismatch: The vectors come from another model, and `rebuild` is false.
+            EmbeddingMismatch: The vectors come from another model.
         """
         stored = self.version
         if stored == embedder.version:
             return
         if stored is not None:
-            if not rebuild:
-                raise EmbeddingMismatch(expected=embedder.version, found=stored)
-            # After a crash here the old model is still the stored one and everything is pending.
-            self._library.reset_vectors(("committed", "unsupported"))
-            self._open_index(stored).clear()
+            raise EmbeddingMismatch(expected=embedder.version, found=stored)
         self._library.set_value(EMBEDDING_REASON, reason)
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
         self._reason = reason
@@ -134,6 +145,7 @@ class VectorSync:
         version = self.version
         if version is None:
             return
+        delete_old_vectors(self._library, self._open_index)
         if self._library.get_value(VECTOR_FILES) != self._load_index(version).describe_files():
             self.verify_all()
             self._open()
@@ -200,24 +212,3 @@ class VectorSync:
         self._vectors.maintain()
         self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
         self._library.set_value(VECTORS_DIRTY, None)
-
-
-def reembed(
-    library: LibraryWriter,
-    open_index: Callable[[str], VectorWriter],
-    model: LoadedModel,
-    context: RunContext,
-) -> EmbeddingSummary:
-    """Make this the model of the knowledge base; after a cancel the rest stays pending."""
-    ended = ProgressKind.ABORTED
-    try:
-        sync = VectorSync(library, open_index, context)
-        sync.set_model(model.embedder, rebuild=True, reason=model.reason)
-        sync.check_files()
-        sync.update(model.embedder)
-        library.checkpoint()
-        if not context.cancel.requested:
-            ended = ProgressKind.COMPLETED
-    finally:
-        context.reporter.send(ended)
-    return sync.build_summary()

@@ -263,7 +263,10 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
     embedded: int
     """The number of passages that were embedded again."""
     pending: int
-    """The number of passages without a vector."""
+    """The number of passages without a vector of this model."""
+    resume: str | None = None
+    """The command that continues an interrupted change; null when nothing was interrupted. Until
+    then the knowledge base keeps its old model and vectors."""
 
 
 class ModelListRequest(Request, frozen=True, kw_only=True, tag="model_list_request.v1"):

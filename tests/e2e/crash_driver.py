@@ -3,6 +3,7 @@
 `ingest ROOT STEP DELAY DATA...` brings each data directory up to date. Every entry to and exit
 from a call that writes is a step; at the given one, counted from 1, the process kills itself as
 `kill -9` does, after DELAY seconds when there is a delay. Step 0 is never reached.
+`reembed STEP DELAY DATA...` changes the model of each data directory in the same way.
 `dump DATA...` prints what each data directory holds, free of keys and of the order of writing.
 """
 
@@ -21,8 +22,10 @@ import numpy as np
 
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
+from kebab.core.progress import Cancel
 from kebab.core.queries import Filters
-from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
+from kebab.ingest import reembed as change
+from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
@@ -34,10 +37,12 @@ from kebab.text.tokenizer import tokenize
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 WRITES = {
-    *("add_source", "put", "touch", "remove", "mark_vectors", "reset_vectors"),
+    *("add_source", "put", "touch", "remove", "mark_vectors"),
     *("clear_garbage", "set_value", "note_run", "checkpoint"),
-    *("append", "delete", "clear", "maintain"),
+    *("append", "delete", "clear", "maintain", "replace_vectors"),
 }
+OTHER = "hashing-other-384-v1"
+vars(change)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
 QUERIES = ("garden", "section 1", "note7 OR note8", "moved")
 
 
@@ -111,6 +116,18 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
         run_ingest(IngestJob(paths=(root,)), ports)
 
 
+def reembed(data: Path, fuse: Fuse) -> None:
+    model = LoadedModel(HashingEmbedder(version=OTHER, batch=8))
+    context = RunContext(lambda _: None, SystemClock(), Cancel())
+    with SqliteWriter(data, tokenize) as library:
+        store: Any = FusedStore(library, fuse)
+        change.reembed(store, lambda version: open_table(data, version, fuse), model, context)
+
+
+def open_table(data: Path, version: str, fuse: Fuse) -> Any:
+    return FusedStore(LanceVectors(data, version, PROFILE.dimension), fuse)
+
+
 def dump_library(data: Path) -> dict[str, Any]:
     with SqliteReader(data) as reader:
         version = reader.get_value("embedding_version")
@@ -121,6 +138,8 @@ def dump_library(data: Path) -> dict[str, Any]:
         ids = {chunk.key: chunk.chunk_id for chunk in chunks}
         stored = vectors.get(list(ids))
         return {
+            "version": version,
+            "tables": sorted(path.name for path in (data / "lance").iterdir()),
             "chunks": sorted(
                 (one.path, one.doc_id, one.ordinal, one.chunk_id, one.title, one.text)
                 for one in chunks
@@ -154,10 +173,14 @@ def main(command: str, *arguments: str) -> None:
     if command == "dump":
         sys.stdout.write(json.dumps([dump_library(Path(data)) for data in arguments]))
         return
-    root, step, delay, *folders = arguments
+    roots = arguments[:1] if command == "ingest" else ()
+    step, delay, *folders = arguments[len(roots) :]
     fuse = Fuse(int(step), float(delay))
-    for data in folders:
-        ingest(root, Path(data), fuse)
+    for data in map(Path, folders):
+        if roots:
+            ingest(roots[0], data, fuse)
+        else:
+            reembed(data, fuse)
     sys.stdout.write(str(fuse.burnt))
 
 

@@ -94,3 +94,50 @@ def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
     assert expected["rows"] == expected["chunk_count"] == len(expected["vectors"]) > 100
     for state in found:
         assert state == expected
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    """Return the state before a change of the model, after one, and those of killed ones."""
+    folder = tmp_path_factory.mktemp("change")
+    root, base, clean = folder / "notes", folder / "base", folder / "clean"
+    write_first_state(root)
+    base.mkdir()
+    assert run_driver("ingest", root, 0, 0, base).returncode == 0
+    shutil.copytree(base, clean)
+    steps = int(run_driver("reembed", 0, 0, clean).stdout)
+    moments = choose_moments(steps)[::2]
+    folders = [folder / f"killed-{number}" for number in range(len(moments))]
+
+    def kill(data, moment):
+        shutil.copytree(base, data)
+        return run_driver("reembed", *moment, data).returncode
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        statuses = list(pool.map(kill, folders, moments))
+    assert -signal.SIGKILL in statuses, statuses
+    return base, clean, folders
+
+
+def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(changed):
+    base, clean, folders = changed
+    old, new, *found = json.loads(run_driver("dump", base, clean, *folders).stdout)
+
+    assert (old["version"], new["version"]) == ("hashing-words-384-v1", "hashing-other-384-v1")
+    assert sum(state["version"] == old["version"] for state in found) >= len(found) // 2
+    for state in found:
+        expected = old if state["version"] == old["version"] else new
+        assert state | {"tables": [], "dirty": None} == expected | {"tables": [], "dirty": None}
+
+
+def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
+    _, clean, folders = changed
+
+    again = run_driver("reembed", 0, 0, *folders)
+    assert again.returncode == 0, again.stderr
+    expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
+
+    assert expected["tables"] == ["hashing-other-384-v1.f32", "hashing-other-384-v1.lance"]
+    assert expected["pending"] == expected["strays"] == 0
+    for state in found:
+        assert state == expected

@@ -12,7 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from kebab.core.chunks import ChunkRow, ChunkText, KeyedScore, PendingChunk
-from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.documents import (
+    EMBEDDING_REASON,
+    EMBEDDING_VERSION,
+    NEXT_VECTORS,
+    OLD_VECTORS,
+    ChunkChanges,
+    DocumentRow,
+    FileStamp,
+    KnownDocument,
+    Source,
+)
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, sort_keys
 from kebab.core.queries import Filters, StoredChunk, VectorState
 from tests.fakes.passing import passes
@@ -118,18 +128,35 @@ class MemoryLibrary:
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
         waiting = [entry for entry in self._ordered() if entry.state == "pending"]
-        return [
-            PendingChunk(
-                key=entry.key,
-                chunk_id=entry.row.chunk_id,
-                doc_id=entry.document.doc_id,
-                title=entry.document.title,
-                heading_path=entry.row.chunk.heading_path,
-                text=entry.row.chunk.text,
-                embed_hash=entry.row.embed_hash,
-            )
-            for entry in waiting[:limit]
-        ]
+        return [self._to_chunk(entry) for entry in waiting[:limit]]
+
+    def count_all_chunks(self) -> int:
+        return len(self._entries)
+
+    def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
+        return [self._to_chunk(each) for each in self._ordered() if each.key > after][:limit]
+
+    def _to_chunk(self, entry: _Entry) -> PendingChunk:
+        return PendingChunk(
+            key=entry.key,
+            chunk_id=entry.row.chunk_id,
+            doc_id=entry.document.doc_id,
+            title=entry.document.title,
+            heading_path=entry.row.chunk.heading_path,
+            text=entry.row.chunk.text,
+            embed_hash=entry.row.embed_hash,
+        )
+
+    def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
+        self.set_value(OLD_VECTORS, self.get_value(EMBEDDING_VERSION))
+        self.set_value(NEXT_VECTORS, None)
+        self.set_value(EMBEDDING_VERSION, version)
+        self.set_value(EMBEDDING_REASON, reason)
+        for entry in self._entries.values():
+            entry.state = "unsupported" if entry.key in unknown else "committed"
+            entry.version = version
+        self._garbage.clear()
+        self._revision += 1
 
     def count_pending(self) -> int:
         return sum(entry.state == "pending" for entry in self._entries.values())
@@ -148,17 +175,6 @@ class MemoryLibrary:
                 entry.state, entry.version = state, version
                 changed = True
         self._revision += changed
-
-    def reset_vectors(self, states: Collection[VectorState]) -> int:
-        found = [
-            entry
-            for entry in self._entries.values()
-            if entry.state in states and entry.state != "pending"
-        ]
-        for entry in found:
-            entry.state, entry.version = "pending", None
-        self._revision += bool(found)
-        return len(found)
 
     def measure_languages(self) -> dict[str, int]:
         sizes: Counter[str] = Counter()

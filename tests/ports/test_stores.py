@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kebab.core.documents import VectorRow
+from kebab.core.documents import (
+    EMBEDDING_REASON,
+    EMBEDDING_VERSION,
+    NEXT_VECTORS,
+    OLD_VECTORS,
+    VectorRow,
+)
 from kebab.core.ids import ChunkId, DocId, Key, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
@@ -232,14 +238,42 @@ class TestVectorStates:
         assert (first.title, first.heading_path) == ("T", ("H",))
         assert library.writer.count_pending() == 3
 
-    def test_resetting_returns_how_many_chunks_changed(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two"]))
-        one, two = (chunk.key for chunk in library.writer.list_pending(9))
+    def test_all_chunks_are_listed_by_key_whatever_their_state(self, library: Library) -> None:
+        library.writer.put_document(document("a.md", ["one", "two", "three"], headings=("H",)))
+        one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
         library.writer.mark_vectors([two], "unsupported", VERSION)
-        assert library.writer.reset_vectors(["unsupported"]) == 1
-        assert library.writer.reset_vectors(["committed", "pending"]) == 1
-        assert library.writer.count_pending() == 2
+        assert library.writer.count_all_chunks() == 3
+        assert [chunk.key for chunk in library.writer.list_chunks(Key(0), 2)] == [one, two]
+        (last,) = library.writer.list_chunks(two, 9)
+        assert (last.key, last.text, last.heading_path) == (three, "three", ("H",))
+
+    def test_replaced_vectors_have_the_new_version_and_nothing_is_pending(
+        self, library: Library
+    ) -> None:
+        library.writer.put_document(document("a.md", ["one", "two", "three"]))
+        one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
+        library.writer.mark_vectors([one], "committed", VERSION)
+        library.writer.set_value(EMBEDDING_VERSION, VERSION)
+        library.writer.set_value(NEXT_VECTORS, "other 1")
+        before = library.writer.get_revision()
+
+        library.writer.replace_vectors("other", "it is better", [two])
+
+        assert list(library.writer.list_committed_keys()) == [one, three]
+        assert library.writer.count_pending() == 0
+        assert library.writer.get_value(EMBEDDING_VERSION) == "other"
+        assert library.writer.get_value(EMBEDDING_REASON) == "it is better"
+        assert library.writer.get_value(OLD_VECTORS) == VERSION
+        assert library.writer.get_value(NEXT_VECTORS) is None
+        assert library.writer.get_revision() == library.reader().get_revision() == before + 1
+
+    def test_replaced_vectors_forget_deleted_keys(self, library: Library) -> None:
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        commit_all(library)
+        library.writer.remove_documents([make_doc_id("notes", "a.md")])
+        library.writer.replace_vectors("other", None, [])
+        assert library.writer.list_deleted_keys() == []
 
     def test_only_committed_keys_are_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
@@ -264,12 +298,12 @@ class TestRevision:
             document("z.md", source="other", doc=make_doc_id("notes", "a.md"))
         ),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
+        lambda writer: writer.replace_vectors("other", None, []),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (
         lambda writer: writer.set_value("name", "value"),
         lambda writer: writer.record_run("all", 1.0, 2.0, 0),
         lambda writer: writer.mark_vectors([], "committed", VERSION),
-        lambda writer: writer.reset_vectors(["committed"]),
         lambda writer: writer.remove_documents([]),
         lambda writer: writer.checkpoint(),
         lambda writer: writer.load_known_documents("notes"),

@@ -55,8 +55,9 @@ def pull(context: CommandContext, /, model: str) -> Exit:
 def use(context: CommandContext, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
-    Search by words works meanwhile. `auto` selects the model in the settings, or the best
-    one for the languages of the documents.
+    Searches use the old model and its vectors until the new ones are complete. An interrupted
+    change continues with the next run of the command. `auto` selects the model in the settings, or
+    the best one for the languages of the documents.
     """
     request = ModelUseRequest(name=model)
     return _run_with_progress(

@@ -142,7 +142,11 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     yield from render_fields(_list_model_fields(reply.model), canvas, "    ")
     if reply.embedded:
         yield f"{pluralize(reply.embedded, 'passage')} embedded again"
-    if reply.pending:
+    if reply.resume:
+        left = pluralize(reply.pending, "passage")
+        yield from canvas.note(f"{left} left; until then searches use the old model and vectors")
+        yield from canvas.hint(reply.resume)
+    elif reply.pending:
         yield from canvas.note(f"{pluralize(reply.pending, 'passage')} still without a vector")
         yield from canvas.hint("kebab ingest")
 

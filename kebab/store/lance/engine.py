@@ -106,12 +106,15 @@ class LanceTable:
                 self._open().delete(f"key IN ({part})")
 
     def drop(self) -> None:
-        """Delete the table with all its files."""
+        """Delete the table with all its files, and what a killed call has left of them."""
         renamed = self.path.with_suffix(".gone")
         with translate_os_errors(self.path, "write"):
-            # A half-deleted table would look damaged, so rename it first.
-            self.path.rename(renamed)
-            shutil.rmtree(renamed)
+            if renamed.exists():
+                shutil.rmtree(renamed)
+            if self.path.exists():
+                # A half-deleted table would look damaged, so rename it first.
+                self.path.rename(renamed)
+                shutil.rmtree(renamed)
         self._table = None
 
     def iterate_batches(self) -> "Iterator[Batch]":

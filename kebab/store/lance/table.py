@@ -95,8 +95,7 @@ class LanceVectors(MappedVectors):
 
     def clear(self) -> None:
         """Delete every row, and the files that held them."""
-        if self._table.path.exists():
-            self._table.drop()
+        self._table.drop()
         with suppress(OSError):
             self._file.delete_file()
 

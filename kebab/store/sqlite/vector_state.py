@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import apsw
 
@@ -28,6 +29,10 @@ def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> Non
     )
 
 
+_CHUNK_COLUMNS = "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash"
+_CHUNK_TABLES = "vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc"
+
+
 def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
     """Return pending chunks by key.
 
@@ -35,11 +40,24 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
     repeated queries of a run do not scan the committed chunks.
     """
     rows = database.execute(
-        "SELECT v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash"
-        " FROM vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc"
+        f"SELECT {_CHUNK_COLUMNS} FROM {_CHUNK_TABLES}"  # noqa: S608 - constants
         " WHERE v.state = 'pending' AND v.state <> 'committed' ORDER BY v.key LIMIT ?",
         (limit,),
     )
+    return _make_chunks(rows)
+
+
+def list_chunks(database: apsw.Connection, after: Key, limit: int) -> list[PendingChunk]:
+    """Return chunks with a higher key, by key, whatever their state."""
+    rows = database.execute(
+        f"SELECT {_CHUNK_COLUMNS} FROM {_CHUNK_TABLES}"  # noqa: S608 - constants
+        " WHERE v.key > ? ORDER BY v.key LIMIT ?",
+        (after, limit),
+    )
+    return _make_chunks(rows)
+
+
+def _make_chunks(rows: Iterable[tuple[Any, ...]]) -> list[PendingChunk]:
     return [PendingChunk._make(row)._replace(heading_path=parse_strings(row[4])) for row in rows]
 
 
@@ -48,6 +66,11 @@ def count_in_state(database: apsw.Connection, state: VectorState) -> int:
     still_open = "" if state == "committed" else " AND state <> 'committed'"
     sql = f"SELECT count(*) FROM vectors WHERE state = ?{still_open}"  # noqa: S608 - a constant
     return int(database.execute(sql, (state,)).get)
+
+
+def count_all(database: apsw.Connection) -> int:
+    """Return how many chunks there are."""
+    return int(database.execute("SELECT count(*) FROM vectors").get)
 
 
 def find_equal_embeddings(
@@ -76,15 +99,11 @@ def set_state(
     return database.total_changes() - before
 
 
-def reset_states(database: apsw.Connection, states: Collection[VectorState]) -> int:
-    """Make the chunks in these states pending again; return how many."""
-    before = database.total_changes()
-    database.execute(
-        "UPDATE vectors SET state = 'pending', version = NULL"
-        " WHERE state IN (SELECT value FROM json_each(?)) AND state <> 'pending'",
-        (to_json(states),),
-    )
-    return database.total_changes() - before
+def replace_all(database: apsw.Connection, version: str, unsupported: Collection[Key]) -> None:
+    """Make every chunk committed under a version, or unsupported, and forget deleted keys."""
+    database.execute("UPDATE vectors SET state = 'committed', version = ?", (version,))
+    set_state(database, unsupported, "unsupported", version)
+    database.execute("DELETE FROM vector_garbage")
 
 
 def list_committed_keys(database: apsw.Connection) -> Keys:

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Self
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.documents import (
+    EMBEDDING_REASON,
+    EMBEDDING_VERSION,
+    NEXT_VECTORS,
+    OLD_VECTORS,
+    ChunkChanges,
+    DocumentRow,
+    FileStamp,
+    KnownDocument,
+    Source,
+)
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
@@ -146,13 +156,31 @@ class SqliteWriter:
             if vector_state.set_state(self._database, keys, state, version):
                 self._transactions.mark_changed()
 
-    def reset_vectors(self, states: Collection[VectorState]) -> int:
-        """Make chunks in these states pending again; return how many."""
+    def count_all_chunks(self) -> int:
+        """Return how many chunks there are."""
+        with self._translate_errors():
+            return vector_state.count_all(self._database)
+
+    def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
+        """Return up to `limit` chunks with a higher key than `after`, by key."""
+        with self._translate_errors():
+            return vector_state.list_chunks(self._database, after, limit)
+
+    def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
+        """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
-            count = vector_state.reset_states(self._database, states)
-            if count:
-                self._transactions.mark_changed()
-        return count
+            old = transaction.get_value(self._database, EMBEDDING_VERSION)
+            vector_state.replace_all(self._database, version, unknown)
+            transaction.set_value(self._database, OLD_VECTORS, old)
+            transaction.set_value(self._database, NEXT_VECTORS, None)
+            transaction.set_value(self._database, EMBEDDING_VERSION, version)
+            transaction.set_value(self._database, EMBEDDING_REASON, reason)
+            self._transactions.mark_changed()
+
+    def get_revision(self) -> int:
+        """Return the corpus revision, which rises with every change that search can see."""
+        with self._translate_errors():
+            return transaction.get_revision(self._database)
 
     def measure_languages(self) -> dict[str, int]:
         """Return the bytes of the documents by language; an empty string where it is unknown."""

@@ -2,10 +2,11 @@ import shutil
 
 import pytest
 
+from kebab.app.doctor import check_health
 from kebab.app.models import list_models, pull_model, use_model
-from kebab.core.progress import Cancel, ignore_progress
+from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, Locked, ReadOnly, UsageInvalid
 from kebab.wire.health import ModelPullRequest, ModelUseRequest
 
 
@@ -109,14 +110,57 @@ def test_a_model_can_be_chosen_before_the_first_ingest(lab):
     assert lab.ingest().embedding.version == MINILM.version
 
 
-def test_a_cancelled_change_reports_pending_passages_and_ingest_continues(full):
+def test_a_cancelled_change_keeps_the_old_model_and_names_the_command_to_continue(full):
     cancel = Cancel()
     cancel.request()
     report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, cancel)
 
-    assert (report.embedded, report.pending) == (0, 3)
-    assert full.search("cat", mode="lexical").hits
-    assert full.again().embedding.embedded == 3
+    assert (report.embedded, report.pending, report.model.active) == (0, 3, False)
+    assert report.resume == "kebab model use all-minilm-l6-v2"
+    assert full.search("cat", mode="vector").hits[0].embedding_version == E5_SMALL.version
+    check = {check.name: check for check in check_health(full.context()).checks}
+    assert check["embedding_version"].fix == report.resume
+    assert full.again().embedding.embedded == 0
+    finished = _use(full, MINILM.key)
+    assert (finished.embedded, finished.pending, finished.resume) == (3, 0, None)
+
+
+def test_searches_stay_hybrid_with_the_old_model_during_a_change(full):
+    seen = []
+
+    def search_again(event):
+        if event.kind is ProgressKind.EMBED_BATCH:
+            found = full.search("the cat sleeps")
+            seen.append((found.degraded, found.hits[0].embedding_version))
+
+    request = ModelUseRequest(name=MINILM.key)
+    use_model(full.context(), request, search_again, Cancel())
+
+    assert seen == [([], E5_SMALL.version)]
+    assert full.search("the cat sleeps").hits[0].embedding_version == MINILM.version
+
+
+def test_two_changes_at_once_are_refused(full):
+    def change_again(event):
+        if event.kind is ProgressKind.EMBED_BATCH:
+            with pytest.raises(Locked):
+                _use(full, MINILM.key)
+            refused.append(event)
+
+    refused: list[Progress] = []
+    use_model(full.context(), ModelUseRequest(name=MINILM.key), change_again, Cancel())
+
+    assert len(refused) == 1
+
+
+def test_a_failed_download_changes_nothing(full, own_models):
+    shutil.rmtree(own_models / MINILM.version)
+    full.flags["models_dir"] = str(own_models)
+
+    with pytest.raises(EmbeddingUnavailable):
+        _use(full, MINILM.key)
+
+    assert full.search("cat", mode="vector").hits[0].embedding_version == E5_SMALL.version
 
 
 def test_a_model_that_contradicts_the_settings_is_refused_before_downloading(desk):

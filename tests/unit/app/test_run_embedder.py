@@ -131,3 +131,13 @@ def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reas
     assert list_models(lab.context()).reason is None
     assert use("auto").model.embedding_version == E5_SMALL.version
     assert list_models(lab.context()).reason == "100 % of the text is Korean"
+
+
+def test_without_any_model_the_report_names_the_one_that_fits(desk):
+    desk.write("english.md", ENGLISH * 3)
+    desk.write("korean.md", KOREAN)
+
+    summary = desk.ingest().embedding
+
+    assert summary.version is None
+    assert summary.hint == "kebab model pull multilingual-e5-small"

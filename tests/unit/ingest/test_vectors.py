@@ -21,28 +21,16 @@ def make_context(desk):
 
 
 def test_the_first_model_is_adopted(desk, sync):
-    sync.set_model(desk.embedder, rebuild=False)
+    sync.set_model(desk.embedder)
 
     assert desk.library.get_value(EMBEDDING_VERSION) == desk.embedder.version
 
 
 def test_another_model_is_refused(desk, sync):
-    sync.set_model(desk.embedder, rebuild=False)
+    sync.set_model(desk.embedder)
 
     with pytest.raises(EmbeddingMismatch):
-        sync.set_model(HashingEmbedder(version="another"), rebuild=False)
-
-
-def test_a_rebuild_makes_all_chunks_pending_and_clears_the_old_index(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
-
-    sync.set_model(HashingEmbedder(version="another"), rebuild=True)
-
-    assert sync.version == "another"
-    assert sync.build_summary().pending == 1
-    assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
+        sync.set_model(HashingEmbedder(version="another"))
 
 
 def test_the_index_stays_closed_without_a_reason(desk):

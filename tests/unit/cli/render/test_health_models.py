@@ -60,3 +60,12 @@ def test_a_change_reports_embedded_and_pending_passages():
         "note: 1 passage still without a vector",
         "hint: kebab ingest",
     ]
+
+
+def test_an_interrupted_change_names_the_command_to_continue():
+    report = replies.model_report(embedded=5, pending=3, resume="kebab model use other")
+
+    assert list(render_model_report(report, Canvas()))[-2:] == [
+        "note: 3 passages left; until then searches use the old model and vectors",
+        "hint: kebab model use other",
+    ]

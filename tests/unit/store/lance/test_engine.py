@@ -86,9 +86,26 @@ def test_a_dropped_table_can_be_created_again(table, make_rows):
     assert keys(table) == [5]
 
 
+def test_what_a_killed_drop_has_left_is_deleted(table, make_rows):
+    left = table.path.with_suffix(".gone")
+    (left / "data").mkdir(parents=True)
+
+    table.drop()
+    assert list(table.path.parent.iterdir()) == []
+
+    table.append(make_rows(5))
+    (left / "data").mkdir(parents=True)
+    table.drop()
+    assert list(table.path.parent.iterdir()) == []
+
+
 def test_a_table_that_cannot_be_dropped_is_an_io_error(tmp_path):
+    table = LanceTable(tmp_path, "v", 3)
+    table.path.parent.mkdir()
+    table.path.with_suffix(".gone").write_text("a file, where a folder is deleted")
+
     with pytest.raises(IoError):
-        LanceTable(tmp_path, "v", 3).drop()
+        table.drop()
 
 
 def damage_data(path):

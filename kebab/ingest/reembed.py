@@ -1,0 +1,211 @@
+"""Changes the embedding model of a knowledge base while searches go on with the old vectors.
+
+The new vectors are collected in a table of their own. One transaction then makes them the vectors
+of the library, and the old table is deleted. A run that was killed is continued by the next one:
+what it has collected counts as long as the index has not changed since.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from kebab.core.chunks import PendingChunk, build_embed_text
+from kebab.core.documents import (
+    EMBEDDING_VERSION,
+    NEXT_VECTORS,
+    VECTOR_FILES,
+    VectorRow,
+)
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryWriter, VectorWriter
+from kebab.core.progress import ProgressKind
+from kebab.ingest.embedding import BATCH_CHUNKS, FLUSH_INTERVAL_S
+from kebab.ingest.job import LoadedModel, RunContext
+from kebab.ingest.vectors import VectorSync, delete_old_vectors
+from kebab.wire.ingest import EmbeddingSummary
+
+_FLUSHES_PER_MAINTENANCE = 100
+
+
+def reembed(
+    library: LibraryWriter,
+    open_index: Callable[[str], VectorWriter],
+    model: LoadedModel,
+    context: RunContext,
+) -> EmbeddingSummary:
+    """Make this the model of the knowledge base; after a cancel the old one stays.
+
+    `pending` of the summary counts the passages that the new model has not embedded.
+    """
+    ended = ProgressKind.ABORTED
+    try:
+        delete_old_vectors(library, open_index)
+        _delete_other_vectors(library, open_index, model.embedder.version)
+        if library.get_value(EMBEDDING_VERSION) in {None, model.embedder.version}:
+            summary = _complete_vectors(library, open_index, model, context)
+        else:
+            summary = _ModelChange(library, open_index, model, context).run()
+        library.checkpoint()
+        if not context.cancel.requested:
+            ended = ProgressKind.COMPLETED
+    finally:
+        context.reporter.send(ended)
+    return summary
+
+
+def find_unfinished_change(value: str | None) -> str | None:
+    """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
+    return value.partition(" ")[0] if value else None
+
+
+def _delete_other_vectors(
+    library: LibraryWriter, open_index: Callable[[str], VectorWriter], wanted: str
+) -> None:
+    """Delete what an interrupted change to another model has collected."""
+    collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
+    if collected is not None and collected != wanted:
+        open_index(collected).clear()
+        library.set_value(NEXT_VECTORS, None)
+
+
+def _complete_vectors(
+    library: LibraryWriter,
+    open_index: Callable[[str], VectorWriter],
+    model: LoadedModel,
+    context: RunContext,
+) -> EmbeddingSummary:
+    """Embed what is pending; the knowledge base has this model, or none yet."""
+    sync = VectorSync(library, open_index, context)
+    sync.set_model(model.embedder, reason=model.reason)
+    sync.check_files()
+    sync.update(model.embedder)
+    return sync.build_summary()
+
+
+class _ModelChange:
+    """Collects the vectors of another model, and makes them those of the library."""
+
+    def __init__(
+        self,
+        library: LibraryWriter,
+        open_index: Callable[[str], VectorWriter],
+        model: LoadedModel,
+        context: RunContext,
+    ) -> None:
+        self._library = library
+        self._open_index = open_index
+        self._model = model
+        self._embedder = model.embedder
+        self._context = context
+        self._vectors = open_index(model.embedder.version)
+        self._rows: list[VectorRow] = []
+        self._unsupported: set[Key] = set()
+        self._keys: dict[str, Key] = {}
+        """A chunk with a new vector by embed hash: equal texts are embedded once."""
+        self._embedded = self._copied = self._seen = self._flushes = 0
+        self._flushed_at = context.clock.monotonic()
+
+    def run(self) -> EmbeddingSummary:
+        """Embed every chunk, then change the model; a cancel keeps what was collected."""
+        collected = self._load_collected()
+        total = self._library.count_all_chunks()
+        after = Key(0)
+        try:
+            while not self._context.cancel.requested:
+                chunks = self._library.list_chunks(after, BATCH_CHUNKS)
+                if not chunks:
+                    break
+                self._embed_batch(chunks, collected, total)
+                after = chunks[-1].key
+        finally:
+            self._flush()
+        finished = not self._context.cancel.requested
+        if finished:
+            self._replace_vectors()
+        return self._build_summary(0 if finished else total - self._seen)
+
+    def _load_collected(self) -> set[Key]:
+        """Return the chunks that an interrupted run has embedded; without one begin anew."""
+        marker = f"{self._embedder.version} {self._library.get_revision()}"
+        if self._library.get_value(NEXT_VECTORS) == marker:
+            return set(map(Key, self._vectors.list_keys()))
+        self._vectors.clear()
+        self._library.set_value(NEXT_VECTORS, marker)
+        return set()
+
+    def _embed_batch(self, chunks: list[PendingChunk], collected: set[Key], total: int) -> None:
+        """Embed the chunks of a batch that have no vector yet, each text once."""
+        groups: defaultdict[str, list[PendingChunk]] = defaultdict(list)
+        for chunk in chunks:
+            if chunk.key in collected:
+                self._keys.setdefault(chunk.embed_hash, chunk.key)
+            elif not self._embedder.supports(chunk.text):
+                self._unsupported.add(chunk.key)
+            else:
+                groups[chunk.embed_hash].append(chunk)
+        self._report(len(chunks) - sum(map(len, groups.values())), total)
+        self._copy_known(groups, total)
+        self._embed_groups(list(groups.values()), total)
+
+    def _copy_known(self, groups: dict[str, list[PendingChunk]], total: int) -> None:
+        """Copy the vectors of texts that earlier batches have embedded, and drop their groups."""
+        known = {embed_hash: self._keys[embed_hash] for embed_hash in groups.keys() & self._keys}
+        if not known:
+            return
+        self._flush()
+        vectors = self._vectors.get(set(known.values()))
+        for embed_hash, key in known.items():
+            if (vector := vectors.get(key)) is not None:
+                group = groups.pop(embed_hash)
+                self._rows += [VectorRow(c.key, c.chunk_id, c.doc_id, vector) for c in group]
+                self._copied += len(group)
+                self._report(len(group), total)
+
+    def _embed_groups(self, groups: list[list[PendingChunk]], total: int) -> None:
+        if not groups:
+            return
+        firsts = [group[0] for group in groups]
+        texts = [build_embed_text(chunk.title, chunk.heading_path, chunk.text) for chunk in firsts]
+        for indexes, matrix in self._embedder.embed_passages(texts):
+            for index, vector in zip(indexes, matrix, strict=True):
+                group = groups[index]
+                self._rows += [VectorRow(c.key, c.chunk_id, c.doc_id, vector) for c in group]
+                self._keys[group[0].embed_hash] = group[0].key
+                self._embedded += 1
+                self._copied += len(group) - 1
+            self._report(sum(len(groups[index]) for index in indexes), total)
+            if self._context.clock.monotonic() - self._flushed_at >= FLUSH_INTERVAL_S:
+                self._flush()
+            if self._context.cancel.requested:
+                return
+
+    def _flush(self) -> None:
+        """Make the collected rows durable, so that a killed run does not compute them again."""
+        if self._rows:
+            self._vectors.append(self._rows)
+            self._rows = []
+            self._flushes += 1
+            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
+                self._vectors.maintain()
+        self._flushed_at = self._context.clock.monotonic()
+
+    def _replace_vectors(self) -> None:
+        """Make the collected vectors those of the library, and delete the old ones."""
+        self._vectors.maintain()
+        self._library.replace_vectors(self._embedder.version, self._model.reason, self._unsupported)
+        self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
+        delete_old_vectors(self._library, self._open_index)
+
+    def _report(self, count: int, total: int) -> None:
+        self._seen += count
+        if count:
+            progress = (self._seen, max(total, self._seen))
+            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
+
+    def _build_summary(self, pending: int) -> EmbeddingSummary:
+        return EmbeddingSummary(
+            version=self._library.get_value(EMBEDDING_VERSION),
+            embedded=self._embedded,
+            reused=self._copied,
+            pending=pending,
+            unsupported=len(self._unsupported),
+        )
