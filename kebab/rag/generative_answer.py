@@ -17,6 +17,7 @@ from kebab.rag.frame import FrameFilter, remove_frame
 from kebab.rag.partial_answer import cut_unfinished
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.rag.prompt_load import MAX_DOWNSHIFTS, LoadPacker, PromptLoad
+from kebab.rag.repetition import RepeatedTextError, RepetitionGuard
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
@@ -90,17 +91,9 @@ class _Run:
     def warn(self, code: str, message: str) -> None:
         self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
 
-    def mark_truncated(self, completion: Completion, answer_tokens: int) -> None:
-        """Record that a limit cut the answer off, and which one."""
+    def mark_truncated(self, cause: str) -> None:
+        """Record that the answer is incomplete, and why."""
         self.usage = structs.replace(self.usage, truncated=True)
-        limit = self.load.answer_tokens
-        if completion.completion_tokens not in {0, limit}:
-            total = completion.prompt_tokens + completion.completion_tokens
-            cause = f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
-        elif limit < answer_tokens:
-            cause = f"it reached half of the model's window: {limit}"
-        else:
-            cause = f"it reached the limit `models.llm.answer_tokens`: {limit}"
         self.warn("answer_truncated", f"the answer is incomplete because {cause}")
 
     def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
@@ -153,8 +146,8 @@ class ModelWriter:
             )
         buffer.close()
         run.add_usage(completion)
-        if completion.finish == "length":
-            run.mark_truncated(completion, self.answer_tokens)
+        if completion.finish == "length" and not run.usage.truncated:
+            run.mark_truncated(self._explain_limit(completion, run.load.answer_tokens))
         if prompt.is_declined(completion.text) or not completion.text.strip():
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
         text = completion.text
@@ -179,7 +172,7 @@ class ModelWriter:
             ContextOverflow: Even the smallest load does not fit.
         """
         try:
-            return self._ask_model(question, run.load, history, buffer)
+            return self._ask_model(question, run, history, buffer)
         except ContextOverflow as overflow:
             if run.usage.downshifts == MAX_DOWNSHIFTS:
                 raise
@@ -193,16 +186,32 @@ class ModelWriter:
             return None
 
     def _ask_model(
-        self, question: str, load: PromptLoad, history: Sequence[Turn], buffer: StreamBuffer
+        self, question: str, run: _Run, history: Sequence[Turn], buffer: StreamBuffer
     ) -> Completion:
+        """Return the answer of the model, broken off when it repeats itself."""
+        limit = run.load.answer_tokens
         messages = prompt.build_messages(
             question,
-            load.passages,
+            run.load.passages,
             language=detect_question_language(question),
-            answer_tokens=load.answer_tokens,
+            answer_tokens=limit,
             history=history,
         )
-        return self.model.chat(messages, max_tokens=load.answer_tokens, on_text=buffer.append)
+        guard = RepetitionGuard(buffer.append)
+        try:
+            return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
+        except RepeatedTextError:
+            run.mark_truncated("the model repeated itself")
+            return guard.build_completion(prompt.estimate_prompt_tokens(messages))
+
+    def _explain_limit(self, completion: Completion, limit: int) -> str:
+        """Return which limit cut an answer off, with the setting that raises it."""
+        if completion.completion_tokens not in {0, limit}:
+            total = completion.prompt_tokens + completion.completion_tokens
+            return f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
+        if limit < self.answer_tokens:
+            return f"it reached half of the model's window: {limit}"
+        return f"it reached the limit `models.llm.answer_tokens`: {limit}"
 
     def _check(self, text: str, run: _Run) -> DraftAnswer:
         """Return the checked answer, or a refusal when too few claims are supported."""

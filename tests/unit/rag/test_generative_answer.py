@@ -180,6 +180,23 @@ def test_an_answer_that_takes_half_of_a_small_window_says_so():
     assert draft.warnings[-1].message.endswith("it reached half of the model's window: 50")
 
 
+def test_an_answer_that_repeats_itself_is_broken_off_and_kept_once():
+    loop = Pieces(
+        f"{TRUE} ",
+        *[f"It is kept on a tape in the cellar of the house for years {n}. " for n in (1, 2)],
+        *["Tapes are bought at the shop on the corner of the street. "] * 900,
+    )
+    model = ScriptedModel(loop)
+
+    draft, listener = write_answer(model)
+
+    assert draft.text.startswith(TRUE)
+    assert draft.text.count("Tapes are bought") == 1
+    assert (model.interrupted, draft.usage.truncated, listener.restarts) == (1, True, [])
+    assert draft.usage.prompt_tokens > 0
+    assert draft.warnings[0].message == "the answer is incomplete because the model repeated itself"
+
+
 @pytest.mark.parametrize("said", ["", f"{NOT_IN_NOTES}: the passages do not"])
 def test_a_cut_answer_without_text_is_a_refusal(said):
     draft, listener = write_answer(ScriptedModel(cut(said)))
