@@ -30,7 +30,7 @@ PROXIMITY_LIMIT = 10
 """How many of the best candidates are read for proximity."""
 
 _CONTEXT_WEIGHT = 0.5
-"""The weight of the document's evidence beside that of the passage, for a topic."""
+"""The weight of the document's scores beside that of the passage, for a topic."""
 
 _PROXIMITY_WEIGHT = 0.15
 """The weight of proximity for a question."""
@@ -52,7 +52,6 @@ def apply_boosts(
     parsed: ParsedQuery,
     intent: QueryIntent,
     weighted: WeightedTerms,
-    evidence: Scores,
     fused: Scores,
     passages: PassageCache,
 ) -> tuple[Scores, BoostScores]:
@@ -64,7 +63,6 @@ def apply_boosts(
         parsed: The query.
         intent: Its intent.
         weighted: Its weighted terms.
-        evidence: The lexical evidence of the candidates.
         fused: The fused evidence of the candidates.
         passages: Reads the passages.
     """
@@ -73,7 +71,7 @@ def apply_boosts(
     step = max(_NEED_PENALTY * intent.need, 0.0 if intent.asks else _PENALTY)
     owners = passages.find_doc_numbers(scores.keys()) if step or intent.topic else {}
     if intent.topic:
-        context = compute_document_context(evidence, owners)
+        context = compute_document_context(scores, owners)
         boosts["context"] = _scale(context, _CONTEXT_WEIGHT * intent.topic)
         scores = add_boost(scores, boosts["context"])
     if intent.question:
@@ -145,14 +143,14 @@ def _invert_distance(left: Sequence[int], right: Sequence[int]) -> float:
     return 1 / least if least <= _MAX_DISTANCE else 0.0
 
 
-def compute_document_context(evidence: Scores, owners: Mapping[Key, DocNumber]) -> Scores:
-    """Return for every passage with a document the mean lexical evidence of its best passages."""
-    evidence_of: defaultdict[DocNumber, list[float]] = defaultdict(list)
+def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) -> Scores:
+    """Return for every passage with a document the mean score of its best passages."""
+    scores_of: defaultdict[DocNumber, list[float]] = defaultdict(list)
     for key, owner in owners.items():
-        evidence_of[owner].append(evidence.get(key, 0.0))
+        scores_of[owner].append(scores.get(key, 0.0))
     means = {
-        owner: sum(sorted(scores)[-_CONTEXT_PASSAGES:]) / _CONTEXT_PASSAGES
-        for owner, scores in evidence_of.items()
+        owner: sum(sorted(values)[-_CONTEXT_PASSAGES:]) / _CONTEXT_PASSAGES
+        for owner, values in scores_of.items()
     }
     return {key: means[owner] for key, owner in owners.items()}
 

@@ -198,7 +198,7 @@ class Ranker:
         scores: Scores = fused
         boosts: BoostScores = {}
         if method is not Mode.VECTOR:
-            scores, boosts = apply_boosts(parsed, intent, weighted, evidence, fused, passages)
+            scores, boosts = apply_boosts(parsed, intent, weighted, fused, passages)
         return RankedCandidates(
             ranked=rank_by_score(scores),
             method=method,

@@ -14,7 +14,7 @@ def _boosts(base, text):
     words = lexical.weigh_terms(reader, question)
     shares = lexical.compute_evidence(lexical.search_lexical(reader, question, words, 100), words)
     _, boosts = apply_boosts(
-        question, classify_intent(question), words, shares, shares, PassageCache(reader)
+        question, classify_intent(question), words, shares, PassageCache(reader)
     )
     return boosts
 
@@ -65,6 +65,6 @@ def test_documents_are_looked_up_only_when_a_boost_needs_them(notes):
     question = parse_query("where is the pump seal", Filters())
     words = lexical.weigh_terms(reader, question)
     scores = {Key(9): 0.5}
-    apply_boosts(question, classify_intent(question), words, scores, scores, Watched(reader))
+    apply_boosts(question, classify_intent(question), words, scores, Watched(reader))
 
     assert asked == []

@@ -79,6 +79,16 @@ def test_a_question_is_boosted_where_its_words_are_near(base):
     assert "context" not in found.boosts
 
 
+def test_the_context_of_a_topic_counts_the_vectors_of_other_passages(base):
+    _fill(base)
+    base.add("near.md", "gaskets here", "rubber rings")
+    base.add("far.md", "gaskets here", "bread and butter")
+
+    found = _rank(base, "gaskets", {9: 0.5, 10: 0.5, 11: 0.5, 12: 0.0})
+
+    assert found.boosts["context"][9] > found.boosts["context"][11]
+
+
 def test_without_lexical_candidates_the_vectors_decide(base):
     _fill(base)
 
