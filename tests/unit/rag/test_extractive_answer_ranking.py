@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kebab.core.answers import Evidence
+from kebab.core.chunks import TokenVectors
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extractive_answer import MAX_EMBEDDED, rank_sentences
 from kebab.search.answerability import compute_relative_evidence
@@ -50,15 +51,18 @@ class Meaning:
         return np.array([1.0, 0.0], np.float32)
 
     def embed_passages(self, texts):
+        """Yield nothing: sentences are compared by their tokens."""
+        yield from ()
+
+    def embed_tokens(self, texts, *, as_query=False):
+        if as_query:
+            return [TokenVectors(np.array([[1.0, 0.0]], np.float32), [(0, 1)])]
         self.seen.extend(texts)
         if self.failing:
             raise TimedOut(operation="embed", elapsed_ms=1, deadline_ms=1)
-        for index, text in enumerate(texts):
-            near = self.word in text
-            yield [index], np.array([[float(near), float(not near)]], np.float32)
-
-    def embed_tokens(self, texts, *, as_query=False):
-        raise AssertionError("no token is needed")
+        near = [float(self.word in text) for text in texts]
+        rows = [np.array([[one, 1 - one]], np.float32) for one in near]
+        return [TokenVectors(row, [(0, 1)]) for row in rows]
 
 
 def test_the_sentence_with_the_keywords_comes_first():
@@ -121,7 +125,7 @@ def test_the_limit_is_respected():
     assert texts([], limit=2) == []
 
 
-def test_cosines_find_sentences_in_other_words():
+def test_vectors_find_sentences_in_other_words():
     text = "A restore of the whole cellar. Bringing data back takes an hour."
     near = Meaning("Bringing")
     assert texts([passage(text, title="Title")], {"restor": 1.0, "zebra": 5.0}, near, 1) == [
@@ -130,18 +134,17 @@ def test_cosines_find_sentences_in_other_words():
     assert near.seen[0].startswith("Title\n")
 
 
-def test_the_score_combines_words_cosine_and_passage_score():
+def test_the_score_combines_words_meaning_and_passage_score():
     best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
-    by_words = {
-        one.text: one.score
-        for one in rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, None, 2)
-    }
-    found = rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, Meaning("restore"), 2)
-    by_meaning = {one.text: one.score for one in found}
+    found = [best, passage(text, 2, 0.4)]
+    asked = {**ASKED, "zebra": 6.0}
+    by_words = {one.text: one.score for one in rank_sentences("q", found, asked, None, 2)}
+    near = rank_sentences("q", found, asked, Meaning("restore"), 2)
+    by_meaning = {one.text: one.score for one in near}
     place = compute_relative_evidence(0.4, 0.8)
 
-    assert by_words[text] == pytest.approx((0.25 + 0.25 * place) / 0.5)
-    assert by_meaning[text] == pytest.approx(0.25 + 0.25 * place + 0.4)
+    assert by_words[text] == pytest.approx((0.125 + 0.25 * place) / 0.5)
+    assert by_meaning[text] == pytest.approx(0.125 + 0.25 * place + 0.6)
 
 
 def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
