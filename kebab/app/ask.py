@@ -258,6 +258,7 @@ def _build_writer(
         return ExtractiveWriter(
             embedder=lambda: _load_embedder(context, reader, Mode(request.mode)),
             sentences=settings.ask.sentences,
+            load_leads=reader.load_first_chunks,
         )
     from kebab.app.language_models import build_language_model
     from kebab.rag.generative_answer import ModelWriter

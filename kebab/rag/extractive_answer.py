@@ -14,15 +14,15 @@ question (names for `who`, numbers for `how many`), the words of neighbouring se
 the rank of the passage, and the position of the sentence in it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.core.chunks import build_embed_text
-from kebab.core.ids import Key
+from kebab.core.ids import DocId, Key
 from kebab.core.ports import Embedder
-from kebab.core.queries import Page
+from kebab.core.queries import Page, StoredChunk
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import AnswerListener, DraftAnswer
 from kebab.rag.question_kind import QuestionKind, classify_question
@@ -32,6 +32,9 @@ from kebab.search.answerability import compute_relative_evidence
 from kebab.search.coverage import compute_coverage, weigh_keywords
 from kebab.search.rerank import compute_late_interaction
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
+
+LoadLeads: TypeAlias = Callable[[Collection[DocId]], Mapping[DocId, StoredChunk]]
+"""Returns the first passage of each document."""
 
 _WORD_WEIGHT, _MEANING_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.60, 0.25
 
@@ -191,6 +194,31 @@ def _is_same(tokens: frozenset[str], other: frozenset[str]) -> bool:
     return len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other)
 
 
+def load_no_leads(doc_ids: Collection[DocId]) -> Mapping[DocId, StoredChunk]:
+    """Return no first passages: only the hits are quoted."""
+    del doc_ids
+    return {}
+
+
+def _find_leads(
+    question: str, passages: Sequence[Evidence], asked: Mapping[str, float], load: LoadLeads
+) -> Iterator[Evidence]:
+    """Yield the first passages of found documents that define what the question asks about."""
+    if classify_question(question) is not QuestionKind.DEFINITION:
+        return
+    subject = frozenset(weigh_keywords(asked))
+    keys = {passage.chunk.key for passage in passages}
+    leads = load({passage.chunk.doc_id for passage in passages})
+    for passage in passages:
+        lead = leads.get(passage.chunk.doc_id)
+        if lead is None or lead.key in keys:
+            continue
+        keys.add(lead.key)
+        units = find_quote_units(lead, 0, len(lead.text))
+        if any(rate_definition(unit, lead, subject) == 1 for unit in units):
+            yield replace(passage, chunk=lead, text=lead.text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractiveWriter:
     """Answers with sentences quoted from the notes.
@@ -198,10 +226,12 @@ class ExtractiveWriter:
     Args:
         embedder: Returns the embedding model, or None when there is none. Called once per answer.
         sentences: The most sentences of an answer.
+        load_leads: Returns the first passages of documents.
     """
 
     embedder: Callable[[], Embedder | None]
     sentences: int
+    load_leads: LoadLeads = load_no_leads
     mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
     model: ClassVar[None] = None
 
@@ -214,6 +244,7 @@ class ExtractiveWriter:
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
+        passages += _find_leads(question, passages, page.term_rarities, self.load_leads)
         found = rank_sentences(
             question, passages, page.term_rarities, self.embedder(), self.sentences
         )

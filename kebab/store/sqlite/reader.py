@@ -170,6 +170,11 @@ class SqliteReader:
         with self._translate_errors():
             return chunks.load_chunks(self._database, keys)
 
+    def load_first_chunks(self, doc_ids: Collection[DocId]) -> dict[DocId, StoredChunk]:
+        """Return the first chunk of each document; unknown documents are left out."""
+        with self._translate_errors():
+            return chunks.load_first_chunks(self._database, doc_ids)
+
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
         with self._translate_errors():

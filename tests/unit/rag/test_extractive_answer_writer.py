@@ -1,4 +1,5 @@
 from kebab.core.answers import AnswerMode, Refusal
+from kebab.core.ids import DocId
 from kebab.rag.extractive_answer import ExtractiveWriter
 from tests.fakes.evidence import hit, page, stored
 
@@ -58,3 +59,22 @@ def test_no_model_writes_an_extractive_answer():
     writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
 
     assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)
+
+
+def ask_with_lead(question, lead):
+    found = stored("A snapshot is read by a restore, and it ends.", 2, ordinal=4, doc_id="d")
+    writer = ExtractiveWriter(
+        embedder=lambda: None, sentences=1, load_leads=lambda doc_ids: {DocId("d"): lead}
+    )
+    draft = writer.write(
+        question, page(hit(found), asked={"snapshot": 3.0}), [], RecordingListener()
+    )
+    return draft.citations[0].quote.text
+
+
+def test_the_lead_of_a_found_page_is_quoted_when_it_defines_the_subject():
+    text = "The snapshot of a disk freezes it at one time."
+    lead = stored(text, 1, title="Snapshot", doc_id="d")
+    assert ask_with_lead("What is a snapshot?", lead) == text
+    assert ask_with_lead("When does a snapshot end?", lead) != text
+    assert ask_with_lead("What is a snapshot?", lead._replace(title="Disks")) != text

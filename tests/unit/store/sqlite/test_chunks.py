@@ -21,6 +21,14 @@ def test_a_document_is_read_in_order(stored):
     assert chunks.load_document_chunks(stored.database, DocId("none")) == []
 
 
+def test_the_first_chunk_of_each_document_is_found(stored):
+    stored(["one", "two"])
+    doc_id = make_doc_id("notes", "a.md")
+    found = chunks.load_first_chunks(stored.database, [doc_id, DocId("none")])
+    assert {key: chunk.text for key, chunk in found.items()} == {doc_id: "one"}
+    assert chunks.load_first_chunks(stored.database, []) == {}
+
+
 def test_moved_headings_are_searched_under_their_new_name(stored):
     row = document("a.md", ["body"], headings=("Old",))
     stored.put_document(row)
