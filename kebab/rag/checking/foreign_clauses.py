@@ -41,6 +41,12 @@ def find_foreign_denial(claimed: Sequence[Clause], stated: Sequence[Clause]) -> 
     return None
 
 
+def can_deny(clauses: Sequence[Clause]) -> bool:
+    """Return whether a claim says of a known verb that it can or cannot be done."""
+    known = (one for one in clauses if one.mode is Mode.CAN and not one.condition)
+    return any(_has_verb(one, verb) for one in known for verb in _list_verbs())
+
+
 def _has_verb(clause: Clause, verb: tuple[str, str, frozenset[str]]) -> bool:
     term, korean, han = verb
     words = clause.denied if clause.is_denied else clause.terms

@@ -10,7 +10,7 @@ from kebab.rag.checking.clauses import Clause, find_contradiction
 from kebab.rag.checking.code_index import CodeIndex
 from kebab.rag.checking.code_lines import Code
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
-from kebab.rag.checking.foreign_clauses import find_foreign_denial
+from kebab.rag.checking.foreign_clauses import can_deny, find_foreign_denial
 from kebab.rag.checking.key_terms import compute_bigram_share, extract_key_words
 from kebab.rag.checking.negation import may_deny, split_clauses
 from kebab.text.language import WrittenForm, detect_written_form, may_share_words
@@ -186,8 +186,8 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
         reason = f"not in {label}: {format_missing(missing)}"
         return SupportCheck(supported=False, reason=reason, share=share, missing=tuple(missing))
     if not comparable:
-        stated = [clause for one in evidence for clause in one.split_clauses()]
-        if claim.clauses and (denied := find_foreign_denial(claim.clauses, stated)):
+        denied = _find_foreign_denial(claim, evidence)
+        if denied:
             reason = f"contradicted by {label}: {denied}"
             return SupportCheck(supported=False, reason=reason)
         reason = f"only numbers, names and quotations were compared with {label}"
@@ -230,6 +230,13 @@ def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str
         return word
     every = [clause for one in evidence for clause in one.split_clauses(claim.terms)]
     return find_contradiction(claim.clauses, every, tokens)
+
+
+def _find_foreign_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
+    if not can_deny(claim.clauses):
+        return None
+    stated = [clause for one in evidence for clause in one.split_clauses()]
+    return find_foreign_denial(claim.clauses, stated)
 
 
 def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:

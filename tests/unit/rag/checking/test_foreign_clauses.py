@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.foreign_clauses import find_foreign_denial
+from kebab.rag.checking.foreign_clauses import can_deny, find_foreign_denial
 from kebab.rag.checking.negation import split_clauses
 from kebab.rag.checking.support import IndexedEvidence, check_support, parse_claim
 from tests.fakes.evidence import stored
@@ -44,6 +44,11 @@ def test_the_opposite_of_what_can_be_done_is_a_contradiction(claim, passage):
 )
 def test_what_is_not_the_opposite_is_no_contradiction(claim, passage):
     assert find(claim, *passage.split(". ")) is None
+
+
+def test_only_claims_about_known_verbs_are_compared():
+    assert can_deny(split_clauses(["설치할 수 없습니다."]))
+    assert not can_deny(split_clauses(["설치하지 않습니다.", "날 수 없습니다."]))
 
 
 def test_a_claim_in_another_language_is_contradicted_by_its_passage():
