@@ -603,7 +603,10 @@ class ContextOverflow(
         grpc="OUT_OF_RANGE",
     ),
     message="the prompt exceeds the model's window of {context_tokens} tokens: {prompt_tokens}",
-    hint="answer without a model: `kebab ask --extractive QUESTION`",
+    hint=(
+        "a larger window than `models.llm.context_tokens = {context_tokens}` holds more; "
+        "without a model: `kebab ask --extractive QUESTION`"
+    ),
     rerun=_EXTRACTIVE,
 ):
     """The question and its passages do not fit the model's window.

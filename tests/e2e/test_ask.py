@@ -230,7 +230,7 @@ def test_a_question_in_korean_is_answered_from_korean_notes(ask, library, server
 
 def test_a_huge_question_is_answered_or_refused_in_time(library, server):
     question = b"How do I restore a backup? " * 4_000
-    server.enqueue(*[Fail("overflow")] * 3)
+    server.enqueue(*[Fail("overflow")] * 2)
     error = library.fails("context_overflow", "ask", "-", "--limit", "1", given=question)
     reply = library("ask", "-", "--extractive", "--json", given=question).reply
 

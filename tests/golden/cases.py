@@ -276,7 +276,7 @@ def _list_ask_cases() -> Iterator[Case]:
         "model_rejected": (Fail("embedding_only"),),
         "model_busy": (Fail("busy"),),
         "model_protocol": (Fail("login"),),
-        "context_overflow": (Fail("overflow"),) * 3,
+        "context_overflow": (Fail("overflow"),) * 2,
         "cut_stream": (Say("Check the", end="cut"),),
         "silent_end": (Say("Check the", end="silent"),),
     }

@@ -36,7 +36,8 @@ ROWS: dict[type[Signal], Wording] = {
     ),
     rows.ContextOverflow: Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
-        "모델 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
+        "`models.llm.context_tokens = {context_tokens}`보다 큰 창에는 더 많이 들어갑니다. "
+        "모델 없이 답을 구하려면: `kebab ask --extractive QUESTION`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "임베딩 모델을 가져올 수 없습니다: {model}: {cause}", "kebab model pull {model}"

@@ -28,7 +28,8 @@ ROWS: dict[type[Signal], Wording] = {
     rows.ModelProtocol: Wording("收到 {endpoint} 的意外响应：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
-        "请不用模型作答：`kebab ask --extractive QUESTION`",
+        "比 `models.llm.context_tokens = {context_tokens}` 更大的窗口可容纳更多内容；"
+        "不用模型作答：`kebab ask --extractive QUESTION`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "无法获取嵌入模型 {model}：{cause}", "kebab model pull {model}"
