@@ -118,10 +118,9 @@ class _ModelChange:
                 after = chunks[-1].key
         finally:
             self._flush()
-        finished = not self._context.cancel.requested
-        if finished:
+        if self._seen == total:  # also when the cancel came with the last passage
             self._replace_vectors()
-        return self._build_summary(0 if finished else total - self._seen)
+        return self._build_summary(total - self._seen)
 
     def _load_collected(self) -> set[Key]:
         """Return the chunks that an interrupted run has embedded; without one begin anew."""

@@ -212,3 +212,13 @@ def test_the_first_model_of_a_knowledge_base_needs_no_change(desk):
 def test_an_unfinished_change_is_found_by_its_version():
     assert find_unfinished_change(None) is None
     assert find_unfinished_change("model-384-v1 12") == "model-384-v1"
+
+
+def test_a_cancel_with_the_last_passage_finishes_the_change(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    cancel = Cancel()
+
+    outcome = run(desk, Watching(cancel.request), cancel)
+
+    assert (outcome.version, outcome.embedded, outcome.pending) == ("another", 1, 0)
