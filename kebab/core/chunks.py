@@ -26,6 +26,18 @@ class TokenVectors(NamedTuple):
     spans: Sequence[tuple[int, int]]
 
 
+class CosineBackground(NamedTuple):
+    """The cosines of a query with the stored vectors: their number, mean and deviation."""
+
+    size: int
+    mean: float
+    deviation: float
+
+
+NO_BACKGROUND = CosineBackground(0, 0.0, 0.0)
+"""The background of an index without vectors."""
+
+
 class Chunk(NamedTuple):
     """A slice of a document's text that fits the embedder's window.
 

@@ -39,11 +39,13 @@ class LanguageTrust:
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityCurve:
-    """The weights of a logistic curve that gives the probability that the first hits answer.
+    """The weights of a logistic curve: the probability that a passage found answers.
 
-    `words` weighs the share of the question's terms in a passage, `cosine` the highest scaled
-    cosine, `evidence` the fused score of the first hit, `length` the logarithm of the number of
-    terms; `start` is the constant.
+    For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
+    its scaled cosine; the best passage counts, because one passage has to hold the words and be
+    near in meaning. `margin` weighs how far the highest cosine is above the usual ones, `evidence`
+    the fused score of the first hit, `length` the logarithm of the number of terms; `start` is the
+    constant.
     """
 
     words: float
@@ -51,14 +53,21 @@ class AnswerabilityCurve:
     evidence: float
     length: float
     start: float
+    margin: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answerability:
-    """The curves of a model: for evidence of both channels, and for vectors alone."""
+    """The curves of a model.
+
+    `hybrid` is for evidence of both channels, `vector` for vectors alone. `foreign` is for vectors
+    alone where query and passages are in different languages; None when the model cannot compare
+    them.
+    """
 
     hybrid: AnswerabilityCurve
     vector: AnswerabilityCurve
+    foreign: AnswerabilityCurve | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

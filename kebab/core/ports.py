@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from kebab.core.chunks import (
         ChunkText,
+        CosineBackground,
         KeyedScore,
         Matrix,
         PendingChunk,
@@ -240,6 +241,9 @@ class Vectors(Protocol):
 
     def compute_cosines(self, query: Vector, keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
+
+    def measure_background(self, query: Vector) -> CosineBackground:
+        """Return the mean and the deviation of the cosines of all chunks, or of a fair sample."""
 
     def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
         """Return the stored vectors of those of these chunks that have one."""

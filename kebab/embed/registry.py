@@ -86,12 +86,6 @@ class EmbeddingModel(ModelProfile):
         return [hub, f"package:{self.package.requirement}"] if self.package else [hub]
 
 
-_FITTED_WITH_MINILM = Answerability(
-    hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),
-    vector=AnswerabilityCurve(words=2.97, cosine=5.18, evidence=0.0, length=0.0, start=-3.99),
-)
-"""Fitted on SQuAD 2 with MiniLM in int8; `docs/search-quality.md` has the figures."""
-
 E5_SMALL = EmbeddingModel(
     key="multilingual-e5-small",
     name="intfloat/multilingual-e5-small",
@@ -112,7 +106,17 @@ E5_SMALL = EmbeddingModel(
     # E5 was trained with a low temperature: a question has cosines of .75 with unrelated passages
     # and .87 with the right one, .71 and .80 across languages.
     cosine_scale=CosineScale(0.7, 0.95),
-    answerability=_FITTED_WITH_MINILM,
+    answerability=Answerability(
+        hybrid=AnswerabilityCurve(
+            words=7.8, cosine=7.8, evidence=0.0, length=0.0, start=-8.2, margin=1.04
+        ),
+        vector=AnswerabilityCurve(
+            words=0.0, cosine=11.9, evidence=0.0, length=0.0, start=-6.4, margin=0.86
+        ),
+        foreign=AnswerabilityCurve(
+            words=0.0, cosine=8.3, evidence=0.0, length=0.0, start=-3.1, margin=2.3
+        ),
+    ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     precisions=(INT8, FP32),
     hub=HubRepo(repo="intfloat/multilingual-e5-small", model_file="onnx/model.onnx"),
@@ -147,7 +151,14 @@ MINILM = EmbeddingModel(
     language_trust=LanguageTrust(english=1.0, other=0.0),
     lexical_share=0.6,
     cosine_scale=CosineScale(0.0, 1.0),
-    answerability=_FITTED_WITH_MINILM,
+    answerability=Answerability(
+        hybrid=AnswerabilityCurve(
+            words=6.6, cosine=8.0, evidence=0.0, length=0.0, start=-6.9, margin=0.5
+        ),
+        vector=AnswerabilityCurve(
+            words=0.0, cosine=10.4, evidence=0.0, length=0.0, start=-4.4, margin=0.69
+        ),
+    ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
     precisions=(INT8, FP32),

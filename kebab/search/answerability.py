@@ -1,24 +1,24 @@
 """Estimates the answerability of a query: how likely the first hit answers it.
 
-The estimate is a logistic curve of three values:
-- the share of the query's keywords that one of the first passages holds with its headings. Words
-  that occur nowhere count against it, so that a handful of notes needs no statistics.
-- the length of the query, because no passage holds all of a long one.
-- the highest cosine, or for the lexical channel alone the evidence of the first hit.
+The estimate has two parts:
+- the probability that one of the first hits answers. It is a logistic curve of the share of the
+  keywords that a passage holds, its cosine, and the distance of that cosine from the usual ones.
+  One passage has to have both the words and the meaning. Words that occur nowhere count against
+  it, so that a handful of notes needs no statistics.
+- the probability that it is the first one. It falls as the score of the next hit comes near, and
+  for topics and described needs, which many passages are about.
 
-The lexical curve is here. The curves with vectors belong to the model (`Answerability`). The curves
-were fitted to separate questions of a data set from those of other sets, from nonsense, and from
-everyday matters that no set covers. They were then adjusted so that the probability is about right
-on SQuAD 2, and so that `FAIR` loses few answerable questions; see `docs/search-quality.md`.
+Their product is the answerability. It is fair at least where the first part is, so that a hit
+among equals is not taken for none. The curves with vectors belong to the model (`Answerability`).
+`python -m tools.calibrate` fits all of them; see `docs/search-quality.md`.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kebab.core.model_profile import AnswerabilityCurve
-from kebab.core.queries import Confidence, StoredChunk
-from kebab.search.coverage import compute_own_coverage, weigh_keywords
+from kebab.core.model_profile import Answerability, AnswerabilityCurve
+from kebab.core.queries import Confidence
+from kebab.search.answer_signals import AnswerSignals, read_signals
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
 
@@ -26,13 +26,28 @@ STRONG = 0.8
 FAIR = 0.3
 """The least calibrated scores of strong and fair confidence."""
 
-_READ_LIMIT = 5
-"""How many of the first hits are read."""
-
 _EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
-_LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
+LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
+"""The curve for the lexical channel alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionCurve:
+    """The weights of the logistic curve of the probability that the first hit is the right one.
+
+    `rival` weighs the score of the next hit as a share of the first, `topic` and `need` how far the
+    query names a topic or describes a need.
+    """
+
+    rival: float
+    topic: float
+    need: float
+    start: float
+
+
+PRECISION = PrecisionCurve(rival=-7.5, topic=-0.7, need=-2.0, start=7.7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,43 +109,50 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     """
     if not candidates.ranked:
         return 0.0
-    rarities = candidates.weighted.rarities
-    if not rarities:
+    if not candidates.weighted.rarities:
         return 1.0
-    first = read_first_passages(candidates, passages)
-    curve, keywords = _select_curve(candidates, first), weigh_keywords(rarities)
-    coverage = max(
-        (compute_own_coverage(keywords, chunk, passages) for chunk in first),
-        default=0.0,
-    )
-    logit = (
-        curve.start
-        + curve.words * coverage
-        + curve.cosine * _find_best_cosine(candidates, first)
-        + curve.evidence * candidates.ranked[0][1]
-        + curve.length * math.log(len(rarities))
-    )
-    return 1 / (1 + math.exp(-logit))
+    signals = read_signals(candidates, passages)
+    curves = select_curves(signals, candidates.model.answerability if candidates.model else None)
+    found = max(compute_probability(curve, signals) for curve in curves)
+    return combine(found, compute_precision(PRECISION, signals))
 
 
-def read_first_passages(candidates: RankedCandidates, passages: PassageCache) -> list[StoredChunk]:
-    """Return the passages that the estimate reads."""
-    return passages.load_chunks([key for key, _ in candidates.ranked[:_READ_LIMIT]])
+def combine(found: float, precision: float) -> float:
+    """Return the answerability: at least fair where one of the first hits is fair."""
+    return max(FAIR, found * precision) if found >= FAIR else found * precision
 
 
-def _select_curve(candidates: RankedCandidates, first: Sequence[StoredChunk]) -> AnswerabilityCurve:
-    """Return the curve for the channels that found the first chunks."""
-    model, lexical = candidates.model, candidates.lexical.scores
-    if model is None or not any(chunk.key in candidates.vector.scores for chunk in first):
-        return _LEXICAL
-    curves = model.answerability
-    return curves.hybrid if any(chunk.key in lexical for chunk in first) else curves.vector
+def select_curves(signals: AnswerSignals, model: Answerability | None) -> list[AnswerabilityCurve]:
+    """Return the curves that judge a search; the one with the highest probability counts.
+
+    Where query and passages are in different languages, vectors alone may be enough.
+    """
+    if model is None or not signals.by_vectors:
+        return [LEXICAL]
+    curves = [model.hybrid if signals.by_words else model.vector]
+    if model.foreign is not None and signals.foreign:
+        curves.append(model.foreign)
+    return curves
 
 
-def _find_best_cosine(candidates: RankedCandidates, first: Sequence[StoredChunk]) -> float:
-    """Return the highest cosine of the first chunks, on the scale of the model."""
-    if candidates.model is None:
-        return 0.0
-    scale, cosines = candidates.model.cosine_scale, candidates.vector.scores
-    shares = (scale.normalise(cosines[chunk.key]) for chunk in first if chunk.key in cosines)
-    return max(shares, default=0.0)
+def compute_probability(curve: AnswerabilityCurve, signals: AnswerSignals) -> float:
+    """Return the probability that one of the first hits answers, by the best passage."""
+    best = max(curve.words * held + curve.cosine * near for held, near in signals.passages)
+    rest = curve.margin * signals.margin + curve.evidence * signals.evidence
+    return _compute_logistic(curve.start + best + rest + curve.length * signals.length)
+
+
+def compute_precision(curve: PrecisionCurve, signals: AnswerSignals) -> float:
+    """Return the probability that the first hit is the one that answers, if any does."""
+    intent = signals.intent
+    terms = curve.rival * signals.rival + curve.topic * intent.topic + curve.need * intent.need
+    return _compute_logistic(curve.start + terms)
+
+
+def compute_logit(probability: float) -> float:
+    """Return the logit of a probability within (0, 1)."""
+    return math.log(probability / (1 - probability))
+
+
+def _compute_logistic(logit: float) -> float:
+    return 1 / (1 + math.exp(-min(40.0, max(-40.0, logit))))

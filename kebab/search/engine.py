@@ -7,10 +7,10 @@ from dataclasses import replace
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query, QueryInterpretation
 from kebab.search.absent_terms import find_absent_terms
+from kebab.search.answer_signals import read_first_passages
 from kebab.search.answerability import (
     calibrate,
     is_convincing,
-    read_first_passages,
     select_confident,
 )
 from kebab.search.merge import MergedRanking, QueryResult, merge_interpretations

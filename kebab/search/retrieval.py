@@ -6,7 +6,7 @@ from functools import cached_property
 
 from msgspec import UNSET
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.ids import Key
 from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import LibraryReader
@@ -88,6 +88,8 @@ class RankedCandidates:
     """The phrases of a question in prose that were dropped: no passage holds them all."""
     model: ModelProfile | None = None
     """The model of the vectors; None when no vectors were compared."""
+    background: CosineBackground = NO_BACKGROUND
+    """The cosines of the query with the stored vectors."""
 
     @property
     def relaxed(self) -> bool:
@@ -212,6 +214,7 @@ class Ranker:
             fused=fused,
             boosts=boosts,
             model=matches.model if matches else None,
+            background=matches.background if matches else NO_BACKGROUND,
         )
 
     def _list_allowed(

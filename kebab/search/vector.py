@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.ids import Key
 from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
@@ -57,12 +57,13 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorMatches:
-    """The nearest chunks in order, and every cosine that was computed."""
+    """The nearest chunks in order, every cosine that was computed, and the usual cosines."""
 
     nearest: Sequence[KeyedScore]
     cosines: dict[Key, float]
     model: ModelProfile
     from_cache: bool
+    background: CosineBackground = NO_BACKGROUND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,11 @@ class VectorRetriever:
         if missing := [key for key in candidates if key not in cosines]:
             cosines |= vectors.compute_cosines(query, missing)
         return VectorMatches(
-            nearest=found, cosines=cosines, model=embedder.profile, from_cache=from_cache
+            nearest=found,
+            cosines=cosines,
+            model=embedder.profile,
+            from_cache=from_cache,
+            background=vectors.measure_background(query),
         )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, sort_keys
 
@@ -31,6 +31,12 @@ class MemoryVectors:
 
     def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         return {key: _cosine(query, vector) for key, vector in self._latest(keys).items()}
+
+    def measure_background(self, query: "Vector") -> CosineBackground:
+        cosines = [_cosine(query, vector) for vector in self._latest().values()]
+        if not cosines:
+            return NO_BACKGROUND
+        return CosineBackground(len(cosines), float(np.mean(cosines)), float(np.std(cosines)))
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         return self._latest(keys)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
@@ -508,6 +509,14 @@ class TestVectors:
             hits = side.find_nearest(unit(*EAST), 2)
             assert [key for key, _ in hits] == [3, 2]
             assert [score for _, score in hits] == pytest.approx([1, 0.707107])
+
+    def test_the_background_is_the_mean_and_deviation_of_all_cosines(self, index: Index) -> None:
+        assert index.writer.measure_background(unit(*EAST)) == NO_BACKGROUND
+        index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
+        for side in (index.writer, index.reader()):
+            size, mean, deviation = side.measure_background(unit(*EAST))
+            assert size == 3
+            assert (mean, deviation) == pytest.approx((0.569036, 0.419812), abs=1e-4)
 
     def test_ties_go_to_the_smaller_key_also_at_the_limit(self, index: Index) -> None:
         index.writer.append([row(key, *EAST) for key in (9, 4, 7, 2)])

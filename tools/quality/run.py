@@ -68,7 +68,7 @@ def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespac
     data_dir = chosen.bases / kind / one.name
     build_base(data_dir, documents, one.docs, chosen.model)
     kept = {str(path.relative_to(one.docs)) for path in documents}
-    others = [item for other in sets for item in _sample_unrelated(one, other)]
+    others = [item for other in sets for item in sample_unrelated(one, other)]
     with open_base(data_dir, chosen.model) as kebab:
         search = partial(_search_all, kebab, rerank=chosen.rerank)
         for path in one.list_query_files():
@@ -81,12 +81,12 @@ def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespac
                     name,
                     mode,
                     search(own, mode),
-                    search(_remove_answers(gone), mode),
-                    search(_remove_answers(others), mode),
+                    search(remove_answers(gone), mode),
+                    search(remove_answers(others), mode),
                 )
 
 
-def _sample_unrelated(one: DataSet, other: DataSet) -> list[Item]:
+def sample_unrelated(one: DataSet, other: DataSet) -> list[Item]:
     """Return some questions of a set that shares no document name with this one."""
     if one.list_names() & other.list_names():
         return []
@@ -94,7 +94,8 @@ def _sample_unrelated(one: DataSet, other: DataSet) -> list[Item]:
     return items[:: max(1, len(items) // _OTHERS_PER_SET)]
 
 
-def _remove_answers(items: Sequence[Item]) -> list[Item]:
+def remove_answers(items: Sequence[Item]) -> list[Item]:
+    """Return questions as questions without an answer."""
     return [
         Item(question=Question(id=one.question.id, text=one.question.text, answerable=False))
         for one in items
@@ -104,10 +105,11 @@ def _remove_answers(items: Sequence[Item]) -> list[Item]:
 def _search_all(
     kebab: Kebab, items: Sequence[Item], mode: ModeName, *, rerank: bool
 ) -> list[EvalOutcome]:
-    return [_search(kebab, item, mode, rerank=rerank) for item in items]
+    return [search_item(kebab, item, mode, rerank=rerank) for item in items]
 
 
-def _search(kebab: Kebab, item: Item, mode: ModeName, *, rerank: bool) -> EvalOutcome:
+def search_item(kebab: Kebab, item: Item, mode: ModeName, *, rerank: bool = False) -> EvalOutcome:
+    """Return what a search finds for a question."""
     limit = _LIMIT_WITH_IGNORED if item.ignored else _LIMIT
     request = SearchRequest(
         query=item.question.text, mode=mode, limit=limit, rerank=rerank and mode != "lexical"

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
+from kebab.config.settings import Settings
 from kebab.evals.golden import Question, read_qrels
 from kebab.wire.ingest import IngestRequest
 
@@ -80,11 +81,15 @@ def find_sets(folder: Path) -> Iterator[DataSet]:
 
 def open_base(data_dir: Path, model: str) -> Kebab:
     """Open a knowledge base with this embedding model."""
+    return Kebab(build_settings(data_dir, model), config_path=data_dir / "config.toml")
+
+
+def build_settings(data_dir: Path, model: str) -> Settings:
+    """Return the settings of a knowledge base with this embedding model."""
     settings = load_settings(None)
     embedding = replace(settings.models.embedding, model=model)
     models = replace(settings.models, embedding=embedding)
-    settings = replace(settings, data_dir=str(data_dir), models=models)
-    return Kebab(settings, config_path=data_dir / "config.toml")
+    return replace(settings, data_dir=str(data_dir), models=models)
 
 
 def build_base(data_dir: Path, documents: Sequence[Path], root: Path, model: str) -> None:

@@ -6,7 +6,7 @@ lead-ins, code, and sentences without key terms contain no claims.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kebab.rag.checking.fences import find_fences
@@ -32,9 +32,6 @@ _BOLD = re.compile(r"(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
 _word = re.compile(r"[^\W_]").search
 _number = re.compile(r"\d").search
 _TAIL = 80
-_MAX_LEAD_WORDS = 6
-"""So few words before a block of code lead to it, as in `Run this command.`"""
-
 _MAX_LIGHT_TERMS, _MAX_LIGHT_BIGRAMS = 1, 8
 """A part of a sentence with so few key terms is no claim by itself."""
 
@@ -67,11 +64,8 @@ class _Segment:
 def extract_claims(marked: MarkedText) -> list[Claim]:
     """Return the claims of an answer in order; they do not overlap."""
     text, found = marked.text, list[Claim]()
-    blocks = [fence.start for fence in find_fences(marked)]
     for sentence in _find_sentences(marked):
         if not _is_claim(sentence.get_words(text), cited=bool(sentence.markers)):
-            continue
-        if not sentence.markers and _leads_to_block(text, sentence, blocks):
             continue
         for part in _split_at_markers(text, sentence):
             markers = tuple(dict.fromkeys(marker.marker for marker in part.markers))
@@ -84,15 +78,6 @@ def _is_claim(words: str, *, cited: bool) -> bool:
     if bare.endswith((*_QUESTION, *_LEAD)) or not _has_content(words):
         return False
     return cited or _BOLD.fullmatch(words) is None
-
-
-def _leads_to_block(text: str, sentence: _Segment, blocks: Sequence[int]) -> bool:
-    """Return whether a few words without numbers stand directly before a block of code."""
-    index = bisect_left(blocks, sentence.end)
-    if index == len(blocks) or text[sentence.end : blocks[index]].strip():
-        return False
-    words = text[sentence.start : sentence.end]
-    return len(words.split()) <= _MAX_LEAD_WORDS and not (_number(words) or "`" in words)
 
 
 def _has_content(words: str) -> bool:

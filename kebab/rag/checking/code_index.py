@@ -18,14 +18,11 @@ from kebab.rag.checking.code_lines import (
 from kebab.text.tokenizer import tokenize
 
 _FENCE = re.compile(r"^([ \t>]*(?:`{3,}|~{3,}))[^\n]*$", re.MULTILINE)
-_TYPOGRAPHY = str.maketrans(
-    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"), "\u2014": "--", "\u2019": "'"}
-)
 _SHORT_FLAGS = re.compile(r"(?<![\w-])-([A-Za-z]{1,5})(?![\w-])")
 _CLUSTER = re.compile(r"-[A-Za-z]{1,4}")
 _PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*://")
 _PIECES = re.compile(r"[:=,/@+%#]+")
-_IDENTIFIERS = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_IDENTIFIERS = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*")
 _TEMPLATE_VALUE = re.compile(r"[<{$]|your|my[-_]|\.\.\.")
@@ -41,8 +38,7 @@ class CodeIndex:
     """
 
     def __init__(self, text: str) -> None:
-        text = text.translate(_TYPOGRAPHY)
-        self._text = _FENCE.sub(r"\1", text).lower()
+        self._text = _FENCE.sub(r"\1", text).lower().replace("\u2019", "'")
         self._lines = self._text.split("\n")
         self._flags = frozenset("".join(_SHORT_FLAGS.findall(text)))
         self._pairs: dict[str, set[str]] = {}
@@ -90,8 +86,8 @@ class CodeIndex:
             return _CLUSTER.fullmatch(part) is not None and self._flags.issuperset(part[1:])
         if _PATH.match(part):
             return self._contains_path(lower)
-        if _WORD.fullmatch(part) and tokenize(part)[0] in self._get_tokens():
-            return True
+        if _WORD.fullmatch(part):
+            return tokenize(part)[0] in self._get_tokens()
         if dotted and _IDENTIFIERS.fullmatch(part):
             return all(_occurs(one, self._text, inner=True) for one in lower.split("."))
         return self._contains_pieces(part, dotted=dotted)
@@ -110,8 +106,8 @@ class CodeIndex:
     def _contains_path(self, path: str) -> bool:
         """Return whether a path or its folder and its last part occur."""
         path = path.removeprefix("./").rstrip("/")
-        if not path or _occurs(path, self._text):
-            return bool(path)
+        if _occurs(path, self._text):
+            return True
         cuts = [index for index, sign in enumerate(path) if sign == "/" and index > 0]
         return any(
             _occurs(path[:cut], self._text, ends=True) and _occurs(path[cut + 1 :], self._text)

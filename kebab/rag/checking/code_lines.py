@@ -66,7 +66,6 @@ _PAIR = re.compile(
     r"(?:\s*:(?!//)\s*|\s*=\s*)[\"']?(?P<value>[^\s\"',{}\[\]<>|&;]+)"
 )
 _FLAG_VALUE = re.compile(r"(?<=\s)(?P<key>--?[A-Za-z][\w-]*)\s+(?P<value>\d[\w.]*)(?=\s|$)")
-_ROOT = "/"
 _SEGMENT = re.compile(r"\|\|?|&&|;|\$\(")
 _BARE = re.compile(r"[A-Za-z][\w+-]*")
 _ASSIGNED = re.compile(
@@ -131,16 +130,10 @@ def parse_code(text: str, kind: str = "") -> Code:
             Comment(one.text, (position + one.span[0], position + one.span[1])) for one in found
         )
         parsed = _parse_line(code, kind)
-        parts = tuple(part for one in parsed.parts if (part := _remove_own(one, own)))
+        parts = tuple(part for part in parsed.parts if part not in own)
         lines.append(CodeLine(parts, parsed.pairs, parsed.heads))
         position += len(line) + 1
     return Code(kind, tuple(line for line in lines if line.parts), tuple(comments))
-
-
-def _remove_own(part: str, own: frozenset[str]) -> str:
-    """Return a part without a name that the code defines itself, as in `rows.sort`."""
-    name, _, rest = part.partition(".")
-    return part if name not in own else rest
 
 
 def is_placeholder(word: str) -> bool:
@@ -208,8 +201,6 @@ def _find_parts(line: str) -> Iterator[str]:
     """Yield the parts of a line that must stand in the passage."""
     for found in _ATOM.finditer(line):
         part = found[0].rstrip(".:/").lstrip(":")
-        if found[0] == _ROOT:
-            yield _ROOT
         is_key = line[found.end() - len(found[0].lstrip(":")) + len(part) :].startswith(("=", ":"))
         if part.lower() in _GRAMMAR or (is_placeholder(part) and not (is_key and part.isupper())):
             continue

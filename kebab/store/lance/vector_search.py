@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.ids import Key
 from kebab.store.lance import layout
 from kebab.store.lance.engine import load_rows, rebuild_vector_file
@@ -25,6 +25,9 @@ _DECIMALS = 6
 _STEP = 10.0**-_DECIMALS
 _GATHER_BELOW = 4
 _ROWS_AT_ONCE = 16
+
+_SAMPLE = 2000
+"""How many evenly spaced vectors, about, stand for all of them."""
 
 
 class ExactIndex:
@@ -65,6 +68,16 @@ class ExactIndex:
         found = self._find_positions(keys)
         scores = _round_cosines(self._score(query, found)).tolist()
         return dict(zip(self._keys[found].tolist(), scores, strict=True))
+
+    def measure_background(self, query: "Vector") -> CosineBackground:
+        """Return the mean and the deviation of the cosines of evenly spaced keys."""
+        import numpy as np
+
+        count = len(self._keys)
+        if not count:
+            return NO_BACKGROUND
+        scores = self._score(query, np.arange(0, count, max(1, count // _SAMPLE)))
+        return CosineBackground(count, float(scores.mean()), float(scores.std()))
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return copies of the vectors of those of these keys that the index holds."""
@@ -193,6 +206,11 @@ class MappedVectors:
         """Return the cosine of those of these chunks that have a vector."""
         index = self.load_index()
         return index.compute_cosines(query, keys) if index else {}
+
+    def measure_background(self, query: "Vector") -> CosineBackground:
+        """Return the mean and the deviation of the cosines of evenly spaced keys."""
+        index = self.load_index()
+        return index.measure_background(query) if index else NO_BACKGROUND
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""

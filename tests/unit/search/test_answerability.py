@@ -4,7 +4,16 @@ import pytest
 
 from kebab.core.model_profile import AnswerabilityCurve, CosineScale
 from kebab.core.queries import Filters, Mode, Query
-from kebab.search.answerability import FAIR
+from kebab.search.answer_signals import AnswerSignals
+from kebab.search.answerability import (
+    FAIR,
+    PRECISION,
+    combine,
+    compute_logit,
+    compute_precision,
+    compute_probability,
+)
+from kebab.search.query_parser import QueryIntent
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 _NOTES = (
@@ -83,4 +92,63 @@ def test_the_curve_is_that_of_the_model(notes, mode, curve):
     curves = replace(PROFILE.answerability, **{curve: even})
     notes.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
 
-    assert _answerability(notes, "backup of documents", mode) == 0.5
+    assert _answerability(notes, "backup of documents", mode) == pytest.approx(0.5, abs=0.01)
+
+
+_OTHER = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=9.0)
+
+
+def test_across_languages_vectors_alone_may_be_enough(base):
+    for number, text in enumerate(_NOTES):
+        base.add(f"{number}.md", text, lang="en")
+    question = "Wann findet die Sicherung statt?"
+    refused = _answerability(base, question, Mode.HYBRID)
+    curves = replace(PROFILE.answerability, foreign=_OTHER)
+    base.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
+
+    assert _answerability(base, question, Mode.HYBRID) >= FAIR > refused
+    assert _answerability(base, "Where did the singers of the band go?", Mode.HYBRID) < FAIR
+
+
+def test_one_passage_has_to_hold_the_words_and_be_near():
+    curve = AnswerabilityCurve(words=4.0, cosine=4.0, evidence=0.0, length=0.0, start=-6.0)
+    split = _build_signals(passages=((1.0, 0.0), (0.0, 1.0)))
+    joint = _build_signals(passages=((0.2, 0.1), (1.0, 1.0)))
+
+    assert compute_probability(curve, split) < FAIR < compute_probability(curve, joint)
+
+
+def test_a_rival_and_a_topic_make_the_first_hit_less_certain():
+    alone, close = (_build_signals(rival=rival) for rival in (0.3, 0.98))
+    topic = _build_signals(rival=0.9, intent=QueryIntent(topic=1.0, need=0.0, asks=False))
+    question = _build_signals(rival=0.9)
+
+    assert compute_precision(PRECISION, alone) > 0.9 > compute_precision(PRECISION, close)
+    assert compute_precision(PRECISION, question) > compute_precision(PRECISION, topic)
+
+
+@pytest.mark.parametrize(
+    ("found", "precision", "expected"), [(0.9, 0.9, 0.81), (0.9, 0.1, FAIR), (0.2, 0.5, 0.1)]
+)
+def test_a_hit_among_equals_stays_fair(found, precision, expected):
+    assert combine(found, precision) == pytest.approx(expected)
+
+
+def test_the_logit_is_the_inverse_of_the_logistic_curve():
+    assert compute_logit(0.5) == 0
+    assert compute_logit(0.8) == pytest.approx(1.386, abs=0.001)
+
+
+def _build_signals(**given):
+    values = {
+        "passages": ((1.0, 1.0),),
+        "margin": 0.0,
+        "evidence": 0.5,
+        "rival": 0.0,
+        "length": 1.0,
+        "intent": QueryIntent(topic=0.0, need=0.0, asks=True),
+        "by_words": True,
+        "by_vectors": True,
+        "foreign": False,
+    }
+    return AnswerSignals(**{**values, **given})

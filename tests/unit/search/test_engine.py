@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.queries import Confidence, Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from tests.fakes.embedder import no_model
@@ -107,6 +108,9 @@ class _Some:
 
     def compute_cosines(self, query, keys):
         return {}
+
+    def measure_background(self, query):
+        return NO_BACKGROUND
 
     def count(self):
         return 1

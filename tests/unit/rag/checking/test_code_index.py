@@ -82,25 +82,6 @@ def test_the_name_of_the_language_of_a_fence_is_no_command():
     assert CodeIndex("```bash\nls\n```").find_missing(parse_code("ls | bash")) == ["bash"]
 
 
-def test_dashes_of_typography_are_plain_ones():
-    assert (
-        CodeIndex("Use `apply \u2013f pod.yaml`.").find_missing(parse_code("apply -f pod.yaml"))
-        == []
-    )
-
-
-def test_the_root_is_a_path_of_its_own():
-    assert CodeIndex("find . or and/or /var").find_missing(parse_code("find /")) == ["/"]
-    assert CodeIndex("find / -x").find_missing(parse_code("find / -x")) == []
-
-
-def test_methods_of_own_names_are_compared_without_them():
-    passage = CodeIndex("r = get(url)\nprint(r.json())")
-
-    assert passage.find_missing(parse_code("a = get(url)\na.json()", "program")) == []
-    assert passage.find_missing(parse_code("a = get(url)\na.text()", "program")) == ["text"]
-
-
 def test_each_line_of_the_passage_counts_the_parts_that_it_contains():
     counts = CodeIndex("a\nls -l x.txt\nls").count_found(parse_code("ls x.txt"))
 
