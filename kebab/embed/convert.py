@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.embed import model_directory
+from kebab.embed.piece_file import write_piece_file
 from kebab.embed.registry import (
     FP32,
     INT8,
@@ -124,6 +125,7 @@ def write_model(
     (target / model_directory.TOKENIZER_CONFIG_FILE).write_text(
         json.dumps(config), encoding="utf-8"
     )
+    write_piece_file(target / model_directory.TOKENIZER_FILE, target / model_directory.PIECES_FILE)
     quantise_model(graph, target / model_directory.MODEL_FILE)
     int8 = _check_candidate(model, INT8, source, target)
     with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
@@ -160,7 +162,7 @@ def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: P
         cosine=None,
         files={
             name: model_directory.read_file_facts(directory / name)
-            for name in model_directory.FILES
+            for name in _list_files(directory)
         },
     )
     model_directory.write_manifest(directory, draft)
@@ -169,6 +171,12 @@ def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: P
     if not model.probe.accepts(cosine):
         raise ValueError(f"the probe pair gives {cosine:.4f}, not {model.probe.cosine}")
     return _Candidate(directory, replace(draft, cosine=round(cosine, 6)), embedder)
+
+
+def _list_files(directory: Path) -> list[str]:
+    """Return the files of a model directory, with the pieces if the tokenizer has any."""
+    has_pieces = (directory / model_directory.PIECES_FILE).exists()
+    return [*model_directory.FILES, *([model_directory.PIECES_FILE] if has_pieces else [])]
 
 
 def _choose_candidate(
@@ -180,7 +188,7 @@ def _choose_candidate(
     import onnx
 
     try:
-        for name in (model_directory.TOKENIZER_FILE, model_directory.TOKENIZER_CONFIG_FILE):
+        for name in set(int8.manifest.files) - {model_directory.MODEL_FILE}:
             shutil.copyfile(int8.directory / name, folder / name)
         onnx.save(graph, folder / model_directory.MODEL_FILE)
         fp32 = _check_candidate(model, FP32, int8.manifest.source, folder)

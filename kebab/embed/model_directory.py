@@ -1,7 +1,8 @@
 """The directory of an installed model: its files, its manifest, and the choice of precision.
 
 `<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
-and `manifest.json`. It is built in a working folder and then renamed, so it is complete or absent.
+and `manifest.json`, and `pieces.db` when the tokenizer has a Unigram vocabulary. It is built in a
+working folder and then renamed, so it is complete or absent.
 """
 
 import json
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+PIECES_FILE = "pieces.db"
 MANIFEST_FILE = "manifest.json"
 FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
+"""The files of every model; `PIECES_FILE` is one more where the manifest lists it."""
 
 FP32_SPEEDUP = 1.25
 """How many times as fast fp32 must be to be worth four times the disk and memory of int8.
@@ -71,6 +74,10 @@ class Manifest:
     files: dict[str, FileFacts]
     texts_per_second: dict[str, float] = field(default_factory=dict)
 
+    def list_files(self) -> list[str]:
+        """Return the names of the files that the directory must hold besides the manifest."""
+        return [*FILES, PIECES_FILE] if PIECES_FILE in self.files else [*FILES]
+
 
 def read_file_facts(path: Path) -> FileFacts:
     """Return the hash and size of a file on disk."""
@@ -111,7 +118,7 @@ def is_complete(model: EmbeddingModel, directory: Path) -> bool:
     manifest = read_manifest(directory)
     if manifest is None or manifest.embedding_version != model.version:
         return False
-    expected = [(directory / name, manifest.files.get(name)) for name in FILES]
+    expected = [(directory / name, manifest.files.get(name)) for name in manifest.list_files()]
     return all(file is not None and _get_file_size(path) == file.size for path, file in expected)
 
 
@@ -124,8 +131,11 @@ def _get_file_size(path: Path) -> int | None:
 
 def is_unchanged(directory: Path) -> bool:
     """Return whether no file is newer than the manifest, which installation writes last."""
+    manifest = read_manifest(directory)
+    if manifest is None:
+        return False
     try:
-        newest = max((directory / name).stat().st_mtime_ns for name in FILES)
+        newest = max((directory / name).stat().st_mtime_ns for name in manifest.list_files())
         return newest <= (directory / MANIFEST_FILE).stat().st_mtime_ns
     except OSError:
         return False
@@ -153,7 +163,7 @@ def verify_files(directory: Path) -> list[str]:
     if manifest is None:
         return [f"no readable {MANIFEST_FILE}"]
     faults = []
-    for name in FILES:
+    for name in manifest.list_files():
         expected, path = manifest.files.get(name), directory / name
         if expected is None or not path.is_file():
             faults.append(f"missing: {name}")
@@ -169,8 +179,8 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
     """
     target = models_dir / model.version
     with translate_os_errors(target, "create"):
-        for name in (*FILES, MANIFEST_FILE):
-            _flush_to_disk(ready / name)
+        for path in ready.iterdir():
+            _flush_to_disk(path)
         if target.exists() and (find_installed(model, models_dir) is None or verify_files(target)):
             target.rename(ready.with_name("replaced"))
         with suppress(FileExistsError):

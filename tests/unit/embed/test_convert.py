@@ -11,6 +11,7 @@ from kebab.embed import convert, model_directory, onnx_bert
 from kebab.embed.e5s1_file import parse_e5s1
 from kebab.embed.model_directory import choose_precision
 from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
+from kebab.embed.unigram_tokenizer import build_tokenizer
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import E5S1Contents
@@ -141,6 +142,23 @@ def test_only_the_faster_precision_is_installed_and_the_manifest_has_the_speeds(
     assert list(target.parent.iterdir()) == [target]
     full = len(tiny_model.build_onnx(seed=0))
     assert (manifest.files[model_directory.MODEL_FILE].size > full / 2) == (kept == "fp32")
+
+
+@pytest.mark.parametrize("fp32", [100.0, 300.0])
+def test_the_pieces_of_a_unigram_vocabulary_are_a_file_of_the_model(target, fp32):
+    tokenizer = build_tokenizer(parse_e5s1(E5S1Contents().to_bytes()).vocabulary)
+    tokenizer.save(str(target / "tokenizer.json"))
+    graph = onnx.load_model_from_string(tiny_model.build_onnx(seed=0))
+    model = replace(E5_SMALL, probe=replace(E5_SMALL.probe, tolerance=2.0))
+
+    convert.write_model(model, graph, "a hub", target, lambda _: {"int8": 100.0, "fp32": fp32})
+
+    manifest = model_directory.read_manifest(target)
+    assert manifest is not None
+    assert manifest.list_files() == [*model_directory.FILES, "pieces.db"]
+    assert manifest.files.keys() == {*manifest.list_files()}
+    assert {path.name for path in target.iterdir()} == {*manifest.list_files(), "manifest.json"}
+    assert model_directory.verify_files(target) == []
 
 
 def test_both_precisions_are_measured_as_they_are_stored(target):

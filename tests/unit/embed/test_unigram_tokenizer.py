@@ -6,6 +6,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from kebab.embed.e5s1_file import parse_e5s1
+from kebab.embed.piece_file import PieceFile, write_piece_file
 from kebab.embed.unigram_tokenizer import build_tokenizer
 from tests.fakes.e5s1 import E5S1Contents
 
@@ -70,3 +71,16 @@ def test_token_ids_equal_those_of_the_package(real_tokenizer, name):
     found = real_tokenizer.encode(CASES[name]["text"])
 
     assert found.ids == [0, *CASES[name]["ids"], 2]
+
+
+@pytest.fixture(scope="module")
+def real_pieces(e5_dir, tmp_path_factory):
+    target = tmp_path_factory.mktemp("pieces") / "pieces.db"
+    assert write_piece_file(e5_dir / "tokenizer.json", target)
+    return PieceFile(target)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("name", CASES)
+def test_token_ids_without_loading_the_vocabulary_equal_those_of_the_package(real_pieces, name):
+    assert [one.ids for one in real_pieces.encode([CASES[name]["text"]])] == [CASES[name]["ids"]]
