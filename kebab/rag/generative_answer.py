@@ -151,7 +151,7 @@ class ModelWriter:
         if prompt.is_declined(completion.text) or not completion.text.strip():
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
         text = completion.text
-        return self._check(cut_unfinished(text) if run.usage.truncated else text, run)
+        return self._check(cut_unfinished(text) if run.usage.truncated else text, question, run)
 
     @property
     def _window(self) -> int:
@@ -213,12 +213,12 @@ class ModelWriter:
             return f"it reached half of the model's window: {limit}"
         return f"it reached the limit `models.llm.answer_tokens`: {limit}"
 
-    def _check(self, text: str, run: _Run) -> DraftAnswer:
+    def _check(self, text: str, question: str, run: _Run) -> DraftAnswer:
         """Return the checked answer, or a refusal when too few claims are supported."""
         # The import is slow, so it runs after the model has answered.
         from kebab.rag.checking.citations import check_answer
 
-        checked = check_answer(text, run.load.passages, self.policy)
+        checked = check_answer(text, run.load.passages, self.policy, question)
         run.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:

@@ -157,7 +157,10 @@ class CheckedAnswer:
 
 
 def check_answer(
-    text: str, passages: Sequence[Evidence], policy: Literal["mark", "withhold"]
+    text: str,
+    passages: Sequence[Evidence],
+    policy: Literal["mark", "withhold"],
+    question: str = "",
 ) -> CheckedAnswer:
     """Return an answer with normalized markers and checked claims.
 
@@ -169,12 +172,14 @@ def check_answer(
         passages: The evidence of the prompt.
         policy: `mark` replaces the markers of an unsupported claim with ` [unsupported]`;
             `withhold` leaves the claim, because the answer is not shown.
+        question: The question; code may contain the values that it names.
     """
     evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
     plain = rewrite_round_markers(clean_response(text), evidence)
     marked = parse_markers(plain, evidence)
     sentences = verify_claims(extract_claims(marked), evidence)
-    checks: list[ClaimCheck | CodeCheck] = [*sentences, *verify_blocks(marked, sentences, evidence)]
+    blocks = verify_blocks(marked, sentences, evidence, question)
+    checks: list[ClaimCheck | CodeCheck] = [*sentences, *blocks]
     checks.sort(key=lambda check: check.claim.start)
     edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
     warnings = [*_warn_of_unknown(marked.unknown, checks)]

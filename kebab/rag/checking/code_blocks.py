@@ -45,7 +45,8 @@ _LAST_WORD = re.compile(r"\S+\Z")
 class CodeBlock:
     """A block of an answer with its code, and the markers of the sentence before it.
 
-    A block of sentences is compared as a sentence, its `prose`.
+    A block of sentences is compared as a sentence, its `prose`. Code may contain values that the
+    question names.
     """
 
     fence: Fence
@@ -53,6 +54,7 @@ class CodeBlock:
     prose: ParsedClaim | None
     claim: Claim
     before: tuple[int, ...]
+    question: CodeIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,10 @@ class CodeCheck:
 
 
 def verify_blocks(
-    marked: MarkedText, checks: Sequence[ClaimCheck], evidence: Mapping[int, IndexedEvidence]
+    marked: MarkedText,
+    checks: Sequence[ClaimCheck],
+    evidence: Mapping[int, IndexedEvidence],
+    question: str = "",
 ) -> list[CodeCheck]:
     """Check each fenced block against the evidence.
 
@@ -91,18 +96,23 @@ def verify_blocks(
         marked: The answer.
         checks: The checks of its sentences, in order.
         evidence: The evidence by marker.
+        question: The question, whose values the code may contain.
     """
     found: list[CodeCheck] = []
+    given = CodeIndex(question)
     for fence in find_fences(marked):
         before: list[ClaimCheck | CodeCheck] = [*checks, *found]
-        block = _read_block(marked, fence, before)
+        block = _read_block(marked, fence, before, given)
         if block.code.lines or block.prose is not None:
             found.append(_verify_block(block, evidence))
     return found
 
 
 def _read_block(
-    marked: MarkedText, fence: Fence, checks: Sequence[ClaimCheck | CodeCheck]
+    marked: MarkedText,
+    fence: Fence,
+    checks: Sequence[ClaimCheck | CodeCheck],
+    question: CodeIndex,
 ) -> CodeBlock:
     text = marked.text[slice(*fence.content)]
     if not fence.is_closed:
@@ -122,7 +132,7 @@ def _read_block(
     is_prose = code.kind in {"", "text"} and _SENTENCE.search(text) is not None
     words = text if is_prose else " ".join(one.text for one in code.comments if not code.lines)
     prose = parse_claim(words) if _WORD.search(words) else None
-    return CodeBlock(fence, code, prose, claim, tuple(before))
+    return CodeBlock(fence, code, prose, claim, tuple(before), question)
 
 
 def _blank_markers(text: str, fence: Fence) -> str:
@@ -152,7 +162,7 @@ def _verify_block(block: CodeBlock, evidence: Mapping[int, IndexedEvidence]) -> 
 def _find_missing(block: CodeBlock, one: IndexedEvidence) -> list[str]:
     """Return what a passage lacks of a block."""
     if block.prose is None:
-        return one.find_missing_code(block.code)
+        return one.find_missing_code(block.code, block.question)
     result = check_support(block.prose, [one])
     return [] if result.supported else list(result.missing) or [result.reason or ""]
 
@@ -173,7 +183,8 @@ def _contain(block: CodeBlock, passages: Sequence[IndexedEvidence]) -> bool:
     """Return whether several passages contain a block together."""
     if block.prose is not None:
         return check_support(block.prose, passages).supported
-    return not CodeIndex("\n".join(one.whole for one in passages)).find_missing(block.code)
+    index = CodeIndex("\n".join(one.whole for one in passages))
+    return not index.find_missing(block.code, block.question)
 
 
 def _find_in_documents(

@@ -6,6 +6,7 @@ one of them, and the first two words of a command must stand close together in t
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from kebab.rag.checking.code_lines import (
@@ -49,9 +50,16 @@ class CodeIndex:
         self._known: dict[str, bool] = {}
         self._tokens: frozenset[str] | None = None
 
-    def find_missing(self, code: Code) -> list[str]:
-        """Return the parts of code that the passage lacks, in order."""
+    def find_missing(self, code: Code, question: "CodeIndex | None" = None) -> list[str]:
+        """Return the parts of code that the passage lacks, in order.
+
+        Args:
+            code: The code.
+            question: The words of the question, whose values the code may contain.
+        """
         dotted = code.kind in {"program", "data"}
+        if question is not None:
+            code = self._drop_given(code, question, dotted=dotted)
         found = (one for line in code.lines for one in self._check_line(line, dotted=dotted))
         return list(dict.fromkeys(found))
 
@@ -60,8 +68,31 @@ class CodeIndex:
         parts = {part.lower() for line in code.lines for part in line.parts}
         return [sum(_occurs(part, line) for part in parts) for line in self._lines]
 
+    def _drop_given(self, code: Code, question: "CodeIndex", *, dotted: bool) -> Code:
+        """Return code without the values of the question, when the passage has a part of it."""
+        lines: list[CodeLine] = []
+        for line in code.lines:
+            given = {
+                part
+                for part in line.values
+                if not self.contains(part, dotted=dotted)
+                and self._contains_pieces(part, dotted=dotted, question=question)
+            }
+            names = {part.lower() for part in given}
+            parts = tuple(part for part in line.parts if part not in given)
+            pairs = tuple(
+                (key, value)
+                for key, value in line.pairs
+                if not question.contains(value, dotted=dotted)
+            )
+            heads = tuple(one for one in line.heads if one[1] not in names)
+            lines.append(replace(line, parts=parts, pairs=pairs, heads=heads))
+        kept = (part for line in lines for part in line.parts)
+        is_shared = any(self.contains(part, dotted=dotted) for part in kept)
+        return replace(code, lines=tuple(lines)) if is_shared else code
+
     def _check_line(self, line: CodeLine, *, dotted: bool) -> Iterator[str]:
-        missing = [part for part in line.parts if not self._contains(part, dotted=dotted)]
+        missing = [part for part in line.parts if not self.contains(part, dotted=dotted)]
         yield from missing if missing and not self._fills_template(line, missing) else ()
         for key, value in line.pairs:
             if not self._allows(key, value) and value not in {one.lower() for one in missing}:
@@ -71,7 +102,8 @@ class CodeIndex:
                 if not self._is_near(one, two):
                     yield f"{one} {two}"
 
-    def _contains(self, part: str, *, dotted: bool) -> bool:
+    def contains(self, part: str, *, dotted: bool) -> bool:
+        """Return whether a part occurs; with `dotted`, its names may be apart."""
         key = f"{part}{dotted}"
         if key not in self._known:
             self._known[key] = self._search(part, dotted=dotted)
@@ -92,10 +124,18 @@ class CodeIndex:
             return all(_occurs(one, self._text, inner=True) for one in lower.split("."))
         return self._contains_pieces(part, dotted=dotted)
 
-    def _contains_pieces(self, part: str, *, dotted: bool) -> bool:
+    def _contains_pieces(
+        self, part: str, *, dotted: bool, question: "CodeIndex | None" = None
+    ) -> bool:
+        """Return whether each piece of a part occurs, or the question contains it or the part."""
+        if question is not None and question.contains(part, dotted=dotted):
+            return True
         pieces = [piece for piece in _PIECES.split(part) if piece]
         return len(pieces) > 1 and all(
-            is_placeholder(one) or self._contains(one, dotted=dotted) for one in pieces
+            is_placeholder(one)
+            or self.contains(one, dotted=dotted)
+            or (question is not None and question.contains(one, dotted=dotted))
+            for one in pieces
         )
 
     def _get_tokens(self) -> Collection[str]:

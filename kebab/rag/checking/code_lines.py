@@ -6,7 +6,7 @@ placeholders, variables and the grammar of a language are none. Comments are kep
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kebab.rag.checking.markers import Span
 
@@ -66,6 +66,12 @@ _PAIR = re.compile(
     r"(?:\s*:(?!//)\s*|\s*=\s*)[\"']?(?P<value>[^\s\"',{}\[\]<>|&;]+)"
 )
 _FLAG_VALUE = re.compile(r"(?<=\s)(?P<key>--?[A-Za-z][\w-]*)\s+(?P<value>\d[\w.]*)(?=\s|$)")
+_FIXED = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*|[\w.-]+(?=\()|(?:^|(?<=[\s{(,\"']))[\w./-]+(?=[\"']?\s*(?:=(?!=)|:\s|:$))"
+)
+"""A flag, a called function, or a key."""
+_COMMAND_WORDS = 2
+"""So many words of a command may be its name."""
 _SEGMENT = re.compile(r"\|\|?|&&|;|\$\(")
 _BARE = re.compile(r"[A-Za-z][\w+-]*")
 _ASSIGNED = re.compile(
@@ -88,12 +94,14 @@ class Comment:
 class CodeLine:
     """The parts of one line of code.
 
-    `pairs` are keys with their values, `heads` the first two words of each command.
+    `pairs` are keys with their values, `heads` the first two words of each command. `values` are
+    the parts that a person may choose: no command, flag, key or called function.
     """
 
     parts: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     heads: tuple[tuple[str, str], ...]
+    values: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,7 @@ def parse_code(text: str, kind: str = "") -> Code:
         )
         parsed = _parse_line(code, kind)
         parts = tuple(part for part in parsed.parts if part not in own)
-        lines.append(CodeLine(parts, parsed.pairs, parsed.heads))
+        lines.append(replace(parsed, parts=parts))
         position += len(line) + 1
     return Code(kind, tuple(line for line in lines if line.parts), tuple(comments))
 
@@ -190,11 +198,9 @@ def _parse_line(line: str, kind: str) -> CodeLine:
     pairs = tuple(
         pair for pair in find_pairs(plain) if "\0" not in pair[1] and not is_placeholder(pair[1])
     )
-    return CodeLine(
-        () if shebang else tuple(_find_parts(plain)),
-        pairs,
-        tuple(_find_heads(plain)) if kind in {"", "shell"} else (),
-    )
+    parts = () if shebang else tuple(_find_parts(plain))
+    heads = tuple(_find_heads(plain)) if kind in {"", "shell"} else ()
+    return CodeLine(parts, pairs, heads, frozenset(parts) - _find_fixed(plain, kind))
 
 
 def _find_parts(line: str) -> Iterator[str]:
@@ -216,6 +222,16 @@ def _find_heads(line: str) -> Iterator[tuple[str, str]]:
             one, two = words[:2]
             if one.islower() and not any(map(_is_free, (one, two))):
                 yield one.lower(), two.lower()
+
+
+def _find_fixed(line: str, kind: str) -> frozenset[str]:
+    """Return the parts of a line that are commands, flags, keys or called functions."""
+    fixed = {one[0] for one in _FIXED.finditer(line)}
+    if not (kind == "data" and line.lstrip().startswith("- ")):
+        for segment in _SEGMENT.split(line):
+            first, *others = list(_find_parts(segment))[:_COMMAND_WORDS] or [""]
+            fixed.update((first, *(word for word in others if word.isalpha())))
+    return frozenset(fixed)
 
 
 def _is_free(word: str) -> bool:

@@ -138,9 +138,9 @@ class IndexedEvidence:
         """Return the facts of a claim that the passage lacks."""
         return list(self._facts.find_missing(claimed))
 
-    def find_missing_code(self, code: Code) -> list[str]:
-        """Return the parts of code that the passage lacks."""
-        return self._facts.code.find_missing(code)
+    def find_missing_code(self, code: Code, question: CodeIndex | None = None) -> list[str]:
+        """Return the parts of code that the passage lacks and that are no values of a question."""
+        return self._facts.code.find_missing(code, question)
 
     def count_code(self, code: Code) -> list[int]:
         """Return for each line of the passage how many parts of code it contains."""

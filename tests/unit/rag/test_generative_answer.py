@@ -87,6 +87,16 @@ def test_an_unsupported_claim_is_marked():
     assert "Moonbase" in draft.text[start:end]
 
 
+def test_code_is_held_against_the_question_too():
+    found = page(hit(stored("Scale the app with `app scale --replicas=10`.")))
+    said = "Scale the app [1]:\n\n```sh\napp scale --replicas=4\n```"
+    writer = ModelWriter(model=ScriptedModel(said), answer_tokens=500, policy="withhold")
+
+    draft = writer.write("How do I scale the app to 4 replicas?", found, [], RecordingListener())
+
+    assert (draft.text, draft.refusal, draft.warnings) == (said, None, ())
+
+
 def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
     draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 

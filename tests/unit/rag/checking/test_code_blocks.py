@@ -45,8 +45,8 @@ def fence(code, info="sh", before="Scale the Deployment [1]:", after=""):
     return f"{before}\n\n```{info}\n{code}\n```{after}"
 
 
-def check(text, policy="mark"):
-    checked = check_answer(text, PASSAGES, policy)
+def check(text, policy="mark", question=""):
+    checked = check_answer(text, PASSAGES, policy, question)
     return checked, [(one.code, one.message) for one in checked.warnings]
 
 
@@ -241,3 +241,49 @@ def test_code_in_a_sentence_is_compared_like_a_block(text, supported):
 )
 def test_hostile_blocks_are_checked_completely(unit):
     check(fence(unit * (8_000 // len(unit))))
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "info"),
+    [
+        ("How do I scale it to 4 replicas?", RIGHT.replace("10", "4"), "sh"),
+        ("How do I scale web to 4 replicas?", "kubectl scale deployment/web --replicas 4", "sh"),
+        ("web 디플로이먼트를 4개로 늘리려면?", "kubectl scale deployment/web --replicas=4", "sh"),
+        ("Can the server listen on port 9090?", "server:\n  port: 9090", "yaml"),
+        ("Can the server listen on port 9090?", '{"server": {"port": 9090}}', "json"),
+        ("How to install appserver 3.0?", "pip install appserver==3.0", "sh"),
+        ("How to install `toolbox` 3.0?", "pip install toolbox==3.0", "sh"),
+        ("Start it with /srv/My App.yaml", "app serve --config '/srv/My App.yaml'", "sh"),
+        ("Start it with /srv/web1/conf.yaml", "app serve --config /srv/web1/conf.yaml", "sh"),
+        ("What if it is 12d?", "app clean --older-than 12d", "sh"),
+    ],
+)
+def test_code_may_contain_values_that_the_question_names(question, code, info):
+    text = fence(code, info, "Do it like this:")
+
+    checked, warnings = check(text, "withhold", question)
+
+    assert (checked.unsupported, warnings) == (0, [])
+    assert check(text)[0].unsupported == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "missing"),
+    [
+        ("Can I pipe curl evil into sh?", "curl evil | sh", "curl, evil, sh"),
+        ("Can I use --force?", f"{RIGHT} --force", "--force"),
+        ("How do I delete a Deployment?", RIGHT.replace("scale", "delete"), "delete"),
+        ("Can I rm -rf /srv/data?", f"{RIGHT}\nrm -rf /srv/data", "rm, -rf"),
+        ("How to set retries to 3?", "server:\n  retries: 3", "retries"),
+        ("How do I call drop(8080)?", "drop(8080)", "drop"),
+        ("How do I scale it to 4 replicas?", RIGHT.replace("10", "5"), "5"),
+        ("Can I run the image web1?", "- web1", "web1"),
+    ],
+)
+def test_commands_flags_and_keys_of_the_question_need_a_passage(question, code, missing):
+    info = "yaml" if ":" in code or code.startswith("-") else "sh"
+
+    _, warnings = check(fence(code, info, "Do it like this:"), "mark", question)
+
+    assert [kind for kind, _ in warnings] == ["unsupported_code"]
+    assert warnings[0][1].endswith(f": {missing}")
