@@ -55,9 +55,9 @@ def has_ended(process):
 
 
 def wait_for_request(server):
-    """Return the request once the server has it."""
+    """Return the request for an answer once the server has it."""
     for _ in range(100 * PATIENCE_S):
-        if server.asked:
+        if server.asked and server.asked[-1].method == "POST":
             return server.asked[-1]
         server.stage.closing.wait(0.01)
     raise AssertionError("nobody asked")
@@ -78,7 +78,7 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
     answer = final["answer"]
     assert (answer["answer"], answer["refusal_reason"]) == (ENDLESS[0], "llm_stream_aborted")
     assert (answer["grounded"], answer["citations"], answer["turn_index"]) == (False, [], None)
-    assert server.asked[0].hung_up.wait(PATIENCE_S)
+    assert server.asked[-1].hung_up.wait(PATIENCE_S)
     assert library.json("session", "list")["sessions"] == []
 
 
@@ -91,7 +91,7 @@ def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, serve
     (answer,) = read_lines(out)
     assert (status, answer["exit_code"], answer["answer"]) == (130, 130, ENDLESS[0])
     assert read_lines(err) == []
-    assert server.asked[0].hung_up.wait(PATIENCE_S)
+    assert server.asked[-1].hung_up.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
@@ -123,7 +123,7 @@ def test_a_reader_that_is_gone_ends_the_generation(flag, asking, server):
     status, _, err = has_ended(process)
 
     assert (status, b"error" in err) == (141, False)
-    assert server.asked[0].hung_up.wait(PATIENCE_S)
+    assert server.asked[-1].hung_up.wait(PATIENCE_S)
 
 
 def test_a_server_that_is_killed_amid_an_answer_is_unreachable(library, read_lines):
