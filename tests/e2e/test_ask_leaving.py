@@ -77,9 +77,10 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
     assert (final["type"], final["exit_code"]) == ("final", 130)
     answer = final["answer"]
     assert (answer["answer"], answer["refusal_reason"]) == (ENDLESS[0], "llm_stream_aborted")
-    assert (answer["grounded"], answer["citations"], answer["turn_index"]) == (False, [], None)
+    assert (answer["grounded"], answer["citations"], answer["turn_index"]) == (False, [], 0)
     assert server.asked[-1].hung_up.wait(PATIENCE_S)
-    assert library.json("session", "list")["sessions"] == []
+    (turn,) = library.json("session", "show", "kept")["turns"]
+    assert turn["refusal_reason"] == "llm_stream_aborted"
 
 
 def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, server, read_lines):
