@@ -1,8 +1,8 @@
 """Chooses the embedding model of a knowledge base by its languages and the locale.
 
-A multilingual model finds passages across languages. On English text alone a model for English is
-slightly better and faster (`docs/search-quality.md`), so it serves English notes of people whose
-locale is English too.
+A multilingual model finds passages across languages. A model for English embeds English text in
+about half of the time; which one ranks English text better depends on the text
+(`docs/search-quality.md`). So it serves English notes of people whose locale is English too.
 """
 
 from collections.abc import Mapping
