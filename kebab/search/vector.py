@@ -107,7 +107,7 @@ class VectorRetriever:
     ) -> VectorMatches | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(parsed.plain):
-            return build_degraded(f"{embedder.version} does not know the script of this query")
+            return _build_unknown_script(embedder.version)
         vectors = self.vectors()
         if vectors is None or not vectors.count():
             return build_degraded("no passage has a vector yet", "kebab ingest")
@@ -175,6 +175,13 @@ def find_nearest(
         if len(found) >= limit or len(rows) < wanted:
             return found[:limit]
         wanted *= 2
+
+
+def _build_unknown_script(version: str) -> DegradedChannel:
+    from kebab.embed.choice import format_multilingual_command
+
+    reason = f"{version} does not know the script of this query"
+    return build_degraded(reason, format_multilingual_command())
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

@@ -98,6 +98,7 @@ def test_a_script_that_the_model_does_not_know_is_not_searched(base):
 
     assert isinstance(found, DegradedChannel)
     assert "script" in found.reason
+    assert found.hint == "kebab model use multilingual-e5-small"
 
 
 @pytest.mark.parametrize("missing", [True, False])
