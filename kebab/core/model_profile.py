@@ -91,7 +91,8 @@ class ModelProfile:
     A model's `version` identifies weights, pooling, prefixes and dimension. A change of any of them
     needs another version. `window` counts content tokens, without special tokens and prefix.
     `languages` describes the languages to people. `lexical_share` is the share of lexical evidence
-    beside these vectors. `scripts` is None when the model knows all.
+    beside these vectors. `scripts` is None when the model knows all, and `alternative` is the
+    name of a model that knows more.
     """
 
     version: str
@@ -104,3 +105,4 @@ class ModelProfile:
     cosine_scale: CosineScale
     answerability: Answerability
     probe: ProbePair
+    alternative: str | None = None

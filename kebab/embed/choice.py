@@ -93,9 +93,5 @@ def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[s
     other = describe_other_languages(languages)
     if model is None or model.is_multilingual or other is None:
         return None
-    return f"{other}, which {model.key} does not know", format_multilingual_command()
-
-
-def format_multilingual_command() -> str:
-    """Return the command that changes to a model for texts and questions in every language."""
-    return f"kebab model use {_list_models(multilingual=True)[0].key}"
+    better = _list_models(multilingual=True)[0]
+    return f"{other}, which {model.key} does not know", f"kebab model use {better.key}"

@@ -148,6 +148,7 @@ MINILM = EmbeddingModel(
     pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a secret
     languages="English",
     scripts=frozenset({"latin"}),
+    alternative=E5_SMALL.key,
     language_trust=LanguageTrust(english=1.0, other=0.0),
     lexical_share=0.6,
     cosine_scale=CosineScale(0.0, 1.0),

@@ -107,7 +107,7 @@ class VectorRetriever:
     ) -> VectorMatches | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(parsed.plain):
-            return _build_unknown_script(embedder.version)
+            return _build_unknown_script(embedder.profile)
         vectors = self.vectors()
         if vectors is None or not vectors.count():
             return build_degraded("no passage has a vector yet", "kebab ingest")
@@ -177,11 +177,10 @@ def find_nearest(
         wanted *= 2
 
 
-def _build_unknown_script(version: str) -> DegradedChannel:
-    from kebab.embed.choice import format_multilingual_command
-
-    reason = f"{version} does not know the script of this query"
-    return build_degraded(reason, format_multilingual_command())
+def _build_unknown_script(model: ModelProfile) -> DegradedChannel:
+    other = model.alternative
+    reason = f"{model.version} does not know the script of this query"
+    return build_degraded(reason, f"kebab model use {other}" if other else None)
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

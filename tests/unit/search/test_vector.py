@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kebab.core.queries import Filters, Mode, Query
@@ -92,7 +94,8 @@ def test_an_index_that_cannot_be_read_degrades_a_hybrid_search_only(base, fault)
 
 def test_a_script_that_the_model_does_not_know_is_not_searched(base):
     base.add("a.md", "oil")
-    base.embedder = type(base.embedder)(supports=str.isascii)
+    profile = replace(base.embedder.profile, alternative="multilingual-e5-small")
+    base.embedder = type(base.embedder)(supports=str.isascii, profile=profile)
 
     found = _retrieve(_retriever(base), "석유", mode=Mode.VECTOR)
 
