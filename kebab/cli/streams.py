@@ -108,7 +108,7 @@ class IngestEvents(WorkDisplay):
 
     def announce_stop(self) -> None:
         """Write that the work stops soon."""
-        message, elapsed = "stopping after the current document", self._elapsed_ms()
+        message, elapsed = "stopping soon", self._elapsed_ms()
         self._write(IngestProgress(kind="heartbeat", message=message, elapsed_ms=elapsed), None)
 
     def abort(self) -> None:

@@ -21,7 +21,7 @@ SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 
 _CLEAR_LINE = "\r\x1b[K"
 _EVERY_S = 30.0
-_STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
+_STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
 _SECOND = 1000
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
@@ -58,7 +58,7 @@ class ProgressLines(WorkDisplay):
         self._last = 0.0
         self._counted: Progress | None = None
         """The last event of the phase that has a count."""
-        self._began = (0.0, 0)
+        self._began = (clock(), 0)
         """When the phase began, and its count at that time."""
 
     def __call__(self, event: Progress) -> None:

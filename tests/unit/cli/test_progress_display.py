@@ -28,7 +28,7 @@ def test_an_interruption_reaches_the_work_and_is_reported(tmp_path):
         context.interrupts.interrupt()
 
     assert cancel.requested
-    assert (tmp_path / "err").read_text().startswith("stopping after the current document")
+    assert (tmp_path / "err").read_text().startswith("stopping soon")
 
 
 def test_leaving_at_once_ends_the_events(tmp_path):

@@ -114,6 +114,16 @@ def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(l
     ]
 
 
+def test_a_wait_before_the_first_phase_is_as_long_as_it_is(log):
+    channel, path = log
+    now = [86_400.0]  # seconds since the machine started
+    with ProgressLines(channel, clock=lambda: now[0]) as lines:
+        now[0] += 1.5
+        lines(Progress(kind=ProgressKind.HEARTBEAT, elapsed_ms=1500))
+
+    assert path.read_text() == "working, 1.5 s\n"
+
+
 def test_heartbeats_of_a_phase_do_not_interrupt_it_and_say_what_is_new(log):
     channel, path = log
     now = [0.0]
