@@ -7,6 +7,7 @@ what it has collected counts as long as the index has not changed since.
 
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 
 from kebab.core.chunks import PendingChunk, build_embed_text
 from kebab.core.documents import (
@@ -18,6 +19,7 @@ from kebab.core.documents import (
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import StoreCorrupt
 from kebab.ingest.embedding import BATCH_CHUNKS, FLUSH_INTERVAL_S
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import VectorSync, delete_old_vectors
@@ -126,7 +128,8 @@ class _ModelChange:
         """Return the chunks that an interrupted run has embedded; without one begin anew."""
         marker = f"{self._embedder.version} {self._library.get_revision()}"
         if self._library.get_value(NEXT_VECTORS) == marker:
-            return set(map(Key, self._vectors.list_keys()))
+            with suppress(StoreCorrupt):  # its vectors are computed again
+                return set(map(Key, self._vectors.list_keys(verify=True)))
         self._vectors.clear()
         self._library.set_value(NEXT_VECTORS, marker)
         return set()

@@ -8,6 +8,7 @@ import numpy as np
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, sort_keys
+from kebab.errors.catalog import StoreCorrupt
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
@@ -75,6 +76,21 @@ class MemoryVectors:
     def _latest(self, keys: Collection[Key] | None = None) -> "dict[Key, Vector]":
         wanted = None if keys is None else set(keys)
         return {row.key: row.vector for row in self.rows if wanted is None or row.key in wanted}
+
+
+class TornVectors(MemoryVectors):
+    """An index that cannot be read until it was cleared."""
+
+    torn = True
+
+    def list_keys(self, *, verify: bool = False) -> Keys:
+        if self.torn:
+            raise StoreCorrupt(path="/x", cause="torn")
+        return super().list_keys(verify=verify)
+
+    def clear(self) -> None:
+        self.torn = False
+        super().clear()
 
 
 def _cosine(query: "Vector", vector: "Vector") -> float:

@@ -8,6 +8,7 @@ from kebab.ingest import reembed as change
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import find_unfinished_change, reembed
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.vectors import TornVectors
 
 OLD = "hashing-words-384-v1"
 
@@ -129,6 +130,17 @@ def test_after_a_change_of_the_notes_a_run_begins_anew(full):
 
     full.check()
     assert (outcome.version, outcome.embedded) == ("another", 41)
+
+
+def test_collected_vectors_that_cannot_be_read_are_computed_again(full):
+    cancel = Cancel()
+    run(full, Watching(cancel.request), cancel)
+    full.tables["another"] = TornVectors()
+
+    outcome = run(full, HashingEmbedder(version="another"))
+
+    full.check()
+    assert (outcome.version, outcome.embedded) == ("another", 40)
 
 
 def test_an_ingest_in_between_uses_the_old_model(full):

@@ -4,11 +4,11 @@ import pytest
 from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
+from kebab.errors.catalog import EmbeddingMismatch
 from kebab.ingest.job import RunContext
 from kebab.ingest.vectors import VectorSync
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.vectors import MemoryVectors
+from tests.fakes.vectors import MemoryVectors, TornVectors
 
 
 @pytest.fixture
@@ -157,27 +157,12 @@ def test_an_index_with_unchanged_files_is_not_read(desk):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-class Torn(MemoryVectors):
-    """An index that cannot be read until it was cleared."""
-
-    torn = True
-
-    def list_keys(self, *, verify=False):
-        if self.torn:
-            raise StoreCorrupt(path="/x", cause="torn")
-        return super().list_keys(verify=verify)
-
-    def clear(self):
-        self.torn = False
-        super().clear()
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_an_unreadable_index_is_built_again(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
     kept = desk.tables[desk.embedder.version].list_keys()
-    desk.tables[desk.embedder.version] = Torn()
+    desk.tables[desk.embedder.version] = TornVectors()
     desk.write("b.md", "more")
 
     outcome = desk.ingest(force=force)
