@@ -230,16 +230,23 @@ def _read_versions(context: AppContext) -> EmbeddingVersions:
     with context.open_reader() as reader:
         reason = reader.get_value(EMBEDDING_REASON)
         unfinished = find_unfinished_change(reader.get_value(NEXT_VECTORS))
-    better = describe_better_model(stored, languages) if stored else None
+    advice = _describe_change(unfinished) if unfinished else None
+    if advice is None and stored is not None:
+        advice = describe_better_model(stored, languages)
     return EmbeddingVersions(
         configured=None if configured == AUTO else registry.find_model(configured).version,
         stored=stored,
         reason=reason,
-        advice=_describe_change(unfinished) if unfinished else better,
+        advice=advice,
     )
 
 
-def _describe_change(version: str) -> tuple[str, str]:
-    """Return that a change to another model was interrupted, and the command to continue it."""
-    model = registry.find_model(version)
+def _describe_change(version: str) -> tuple[str, str] | None:
+    """Return that a change to another model was interrupted, and the command to continue it.
+
+    It is None for a version that this build does not know.
+    """
+    model = registry.find_version(version)
+    if model is None:
+        return None
     return f"a change to {model.key} is not finished", f"kebab model use {model.key}"

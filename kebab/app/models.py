@@ -35,7 +35,10 @@ def list_models(context: AppContext) -> ModelList:
 def pull_model(
     context: AppContext, request: ModelPullRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Download the weights of a model; `auto` means the best one for the documents.
+    """Download the weights of a model.
+
+    `auto` means the model that the next run uses: that of the settings, else that of the stored
+    vectors, else the best one for the documents.
 
     Raises:
         InvalidInput: No model has this name.
@@ -44,7 +47,7 @@ def pull_model(
     context.refuse_when_read_only("model pull")
     before = _list_installed(context)
     choice = _choose_by_documents(context)
-    model = _download(context, request.name, choice, report, cancel)
+    model = _download(context, _choose_needed(context, request.name), choice, report, cancel)
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),
         fetched=model.version not in before,
@@ -127,6 +130,15 @@ def _choose_model(context: AppContext, name: str) -> str:
         cause = f"the settings name {configured}; set `models.embedding.model` to `auto` first"
         raise UsageInvalid(option="name", cause=cause)
     return configured
+
+
+def _choose_needed(context: AppContext, name: str) -> str:
+    """Return the model that `auto` stands for where settings or stored vectors need one."""
+    configured = context.settings.models.embedding.model
+    if name != AUTO or configured != AUTO:
+        return configured if name == AUTO else name
+    stored = registry.find_version(_find_active_version(context) or "")
+    return stored.key if stored else AUTO
 
 
 def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:

@@ -89,7 +89,7 @@ def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[s
 
     It is None for most knowledge bases, and for a version that this build does not know.
     """
-    model = next((model for model in registry.MODELS if model.version == version), None)
+    model = registry.find_version(version)
     other = describe_other_languages(languages)
     if model is None or model.is_multilingual or other is None:
         return None

@@ -202,6 +202,11 @@ def find_model(name: str) -> EmbeddingModel:
     )
 
 
+def find_version(version: str) -> EmbeddingModel | None:
+    """Return the model of an embedding version; None when this build does not know it."""
+    return next((model for model in MODELS if model.version == version), None)
+
+
 def measure_probe(embedder: "Embedder") -> float:
     """Return the cosine that this embedder gives to the probe pair of its model."""
     probe = embedder.profile.probe

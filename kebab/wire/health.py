@@ -277,7 +277,7 @@ class ModelPullRequest(Request, frozen=True, kw_only=True, tag="model_pull_reque
     """The embedding model to download."""
 
     name: str = "auto"
-    """The model; `auto` means the best one for the knowledge base that can be downloaded."""
+    """The model; `auto` means that of the settings or of the stored vectors, else the best one."""
 
 
 class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request.v1"):

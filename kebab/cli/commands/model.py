@@ -39,8 +39,8 @@ def list_(context: CommandContext, /) -> Exit:
 def pull(context: CommandContext, /, model: str) -> Exit:
     """Download a model, so that it works without a network.
 
-    Without NAME, or with `auto`, it is the best one for the documents: a multilingual model, or one
-    for English if all text and the locale are English.
+    Without NAME, or with `auto`, it is the model in the settings, or the one that the knowledge
+    base uses. Before the first ingest it is the best one that can be downloaded.
     """
     request = ModelPullRequest(name=model)
     return _run_with_progress(

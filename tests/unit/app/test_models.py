@@ -4,6 +4,7 @@ import pytest
 
 from kebab.app.doctor import check_health
 from kebab.app.models import list_models, pull_model, use_model
+from kebab.core.documents import NEXT_VECTORS
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, Locked, ReadOnly, UsageInvalid
@@ -68,6 +69,21 @@ def test_auto_downloads_the_best_available_model(desk, own_models):
     assert _pull(desk, "auto").model.name == MINILM.name
 
 
+def test_auto_downloads_the_model_that_the_knowledge_base_uses(full):
+    _use(full, MINILM.key)
+    assert _pull(full, "auto").model.name == MINILM.name
+
+    _use(full, E5_SMALL.key)
+    assert _pull(full, "auto").model.name == E5_SMALL.name
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
+def test_auto_downloads_the_model_of_the_settings(full, model):
+    flags = {"models__embedding__model": model.key}
+
+    assert _pull(full, "auto", **flags).model.name == model.name
+
+
 @pytest.mark.parametrize("work", [_pull, _use])
 def test_an_unknown_name_is_refused(full, work):
     with pytest.raises(InvalidInput, match="nothing-like-this"):
@@ -123,6 +139,16 @@ def test_a_cancelled_change_keeps_the_old_model_and_names_the_command_to_continu
     assert full.again().embedding.embedded == 0
     finished = _use(full, MINILM.key)
     assert (finished.embedded, finished.pending, finished.resume) == (3, 0, None)
+
+
+def test_an_interrupted_change_to_a_model_of_another_build_is_no_fault(full):
+    with full.context().open_writer("model use") as library:
+        library.set_value(NEXT_VECTORS, "from-another-build 1")
+
+    check = {check.name: check for check in check_health(full.context()).checks}
+
+    assert check["embedding_version"].status == "ok"
+    assert _use(full, MINILM.key).pending == 0
 
 
 def test_searches_stay_hybrid_with_the_old_model_during_a_change(full):
