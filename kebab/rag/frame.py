@@ -4,7 +4,7 @@ Small models repeat parts of the prompt. A tag with a marker inside a line becom
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ _TAG = (
     rf"(?:[ \t]{{0,2}}\[(?P<number>\d{{1,3}})\])?(?:[ \t]?[>\])\uff1e\u203a\u3009])?"
     rf"|(?<![\w-]){_NAME}-[0-9a-f]{{3,40}}[ \t]{{1,2}}\[(?P<bare>\d{{1,3}})\](?:[ \t]?>)?"
     rf"|(?<![\w-]){_NAME}-(?=[a-f]{{0,7}}[0-9])[0-9a-f]{{8}}(?![\w-])>?"
-    rf"|<[ \t]?/?[ \t]?{_NAME}(?:[ \t]?\[?(?P<plain>\d{{1,3}})\]?)?[ \t]?>)"
+    rf"|(?P<short><[ \t]?/?[ \t]?{_NAME}(?:[ \t]?\[?(?P<plain>\d{{1,3}})\]?)?[ \t]?>))"
 )
 _TAG_LINE = re.compile(rf"^[ \t>*]*(?:{_TAG}[ \t]*)(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _ANY_TAG = re.compile(_TAG, re.IGNORECASE)
@@ -48,30 +48,45 @@ _LIMIT = "Answer in English, in at most words"
 _MAX_ROUNDS = 4
 
 
-def remove_frame(text: str) -> str:
-    """Return a text without tags, locations and instructions of the prompt."""
+_ELEMENT = re.compile(rf"<[ \t]?/?[ \t]?{_NAME}\b(?!-[0-9a-f])", re.IGNORECASE)
+
+
+def mentions_elements(texts: Iterable[str]) -> bool:
+    """Return whether a text is about elements such as `<passage>`, so an answer may name them."""
+    return any(map(_ELEMENT.search, texts))
+
+
+def remove_frame(text: str, *, keeps_elements: bool = False) -> str:
+    """Return a text without tags, locations and instructions of the prompt.
+
+    Args:
+        text: The text of a model.
+        keeps_elements: Whether tags such as `<passage>`, without the number of the prompt, stay.
+    """
     for _ in range(_MAX_ROUNDS):
-        cleaned = _remove_once(text)
+        cleaned = _remove_once(text, keeps_elements=keeps_elements)
         if cleaned == text:
             break
         text = cleaned
     return text
 
 
-def _remove_once(text: str) -> str:
+def _remove_once(text: str, *, keeps_elements: bool) -> str:
     text = _FROM.sub("", text)
     text = _LOCATION_LINE.sub("", text)
     text = _LOCATION.sub("", text)
     text = _FRAME_LINE.sub("", text)
     text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
-    text = _TAG_LINE.sub("", text)
-    text = _ANY_TAG.sub(_replace_tag, text)
-    text = _CUT_TAG.sub("", text)
+    text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["short"] else "", text)
+    text = _ANY_TAG.sub(
+        lambda one: one[0] if keeps_elements and one["short"] else _build_marker(one), text
+    )
+    text = text if keeps_elements else _CUT_TAG.sub("", text)
     return _LAST_REPLY.sub("", text)
 
 
-def _replace_tag(found: re.Match[str]) -> str:
-    """Return the marker of an opening tag."""
+def _build_marker(found: re.Match[str]) -> str:
+    """Return the marker of an opening tag, empty for other tags."""
     number = found["number"] or found["bare"] or found["plain"]
     return f"[{number}]" if number and not found["shut"] else ""
 
@@ -138,10 +153,12 @@ class FrameFilter:
 
     Args:
         pass_on: Receives the pieces.
+        keeps_elements: Whether tags such as `<passage>` stay.
     """
 
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
+    def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
         self._pass_on = pass_on
+        self._keeps_elements = keeps_elements
         self._held = ""
         self._is_line_start = True
 
@@ -163,7 +180,8 @@ class FrameFilter:
         if part:
             before = "" if self._is_line_start else _INSIDE_LINE
             self._is_line_start = part.endswith("\n")
-            if cleaned := remove_frame(before + part).removeprefix(before):
+            cleaned = remove_frame(before + part, keeps_elements=self._keeps_elements)
+            if cleaned := cleaned.removeprefix(before):
                 self._pass_on(cleaned)
 
     def _find_hold(self) -> int:

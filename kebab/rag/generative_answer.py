@@ -13,7 +13,7 @@ from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
-from kebab.rag.frame import FrameFilter, remove_frame
+from kebab.rag.frame import FrameFilter, mentions_elements, remove_frame
 from kebab.rag.partial_answer import cut_unfinished
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.rag.prompt_load import MAX_DOWNSHIFTS, LoadPacker, PromptLoad
@@ -32,10 +32,14 @@ class StreamBuffer:
     """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more.
 
     The frame of the prompt is not passed on.
+
+    Args:
+        pass_on: Receives the pieces.
+        keeps_elements: Whether tags such as `<passage>` are passed on.
     """
 
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self._filter = FrameFilter(pass_on)
+    def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
+        self._filter = FrameFilter(pass_on, keeps_elements=keeps_elements)
         self._prefix = ""
         self.is_open = False
         """Whether pieces are passed on."""
@@ -133,7 +137,9 @@ class ModelWriter:
             answer_tokens=self.answer_tokens,
         )
         run = _Run(packer.pack(self._window))
-        buffer = StreamBuffer(listener.on_token)
+        texts = (question, *(one.text for one in run.load.passages))
+        keeps_elements = mentions_elements(texts)
+        buffer = StreamBuffer(listener.on_token, keeps_elements=keeps_elements)
         try:
             while (completion := self._try(question, run, history, buffer, packer)) is None:
                 buffer.reset()
@@ -142,7 +148,8 @@ class ModelWriter:
             if not buffer.is_open:
                 raise
             return run.build_draft(
-                text=remove_frame(buffer.text), refusal=Refusal.LLM_STREAM_ABORTED
+                text=remove_frame(buffer.text, keeps_elements=keeps_elements),
+                refusal=Refusal.LLM_STREAM_ABORTED,
             )
         buffer.close()
         run.add_usage(completion)

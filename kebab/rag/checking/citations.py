@@ -18,6 +18,7 @@ from kebab.rag.checking.response_cleanup import clean_response
 from kebab.rag.checking.round_markers import rewrite_round_markers
 from kebab.rag.checking.support import IndexedEvidence
 from kebab.rag.checking.verification import ClaimCheck, WarningCode, verify_claims
+from kebab.rag.frame import mentions_elements
 from kebab.wire.ask import AnswerWarning
 
 UNSUPPORTED_MARK = "[unsupported]"
@@ -175,7 +176,9 @@ def check_answer(
         question: The question; code may contain the values that it names.
     """
     evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
-    plain = rewrite_round_markers(clean_response(text), evidence)
+    keeps_elements = mentions_elements((question, *(passage.text for passage in passages)))
+    response = clean_response(text, keeps_elements=keeps_elements)
+    plain = rewrite_round_markers(response, evidence)
     marked = parse_markers(plain, evidence)
     sentences = verify_claims(extract_claims(marked), evidence)
     blocks = verify_blocks(marked, sentences, evidence, question)

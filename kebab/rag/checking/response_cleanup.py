@@ -39,9 +39,14 @@ _ITEM_PREFIX = re.compile(
 _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
 
 
-def clean_response(text: str) -> str:
-    """Return an answer without the frame of the prompt, fence, footnotes and list of sources."""
-    unframed = remove_frame(text)
+def clean_response(text: str, *, keeps_elements: bool = False) -> str:
+    """Return an answer without the frame of the prompt, fence, footnotes and list of sources.
+
+    Args:
+        text: The response of the model.
+        keeps_elements: Whether tags such as `<passage>` stay.
+    """
+    unframed = remove_frame(text, keeps_elements=keeps_elements)
     plain = text if unframed == text else unframed.strip().removesuffix("<").rstrip()
     plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
     return _remove_source_list(_remove_footnotes(_remove_fence(plain)))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.frame import FrameFilter, remove_frame
+from kebab.rag.frame import FrameFilter, mentions_elements, remove_frame
 from kebab.rag.prompt import RULES
 
 LOCATION = "From: Pump > Start (work/pump.md, lines 142-145)"
@@ -121,3 +121,43 @@ def test_hostile_text_is_filtered_completely(unit):
 
     remove_frame(text)
     filter_stream(text, 4)
+
+
+ELEMENTS = [
+    "Use `<passage>` for a section, and <evidence> for a proof [1].",
+    '```xml\n<passage id="1">\n<evidence>x</evidence>\n</passage>\n```',
+]
+
+
+@pytest.mark.parametrize("text", ELEMENTS)
+def test_elements_stay_when_the_notes_are_about_them(text):
+    seen: list[str] = []
+    stream = FrameFilter(seen.append, keeps_elements=True)
+    for sign in text:
+        stream.append(sign)
+    stream.close()
+
+    assert remove_frame(text, keeps_elements=True) == text
+    assert "".join(seen) == text
+    assert remove_frame(text) != text
+
+
+def test_tags_of_the_prompt_never_stay():
+    text = "<passage-0a1b2c3d [1]>The element <passage> is a section.</passage-0a1b2c3d>"
+
+    cleaned = remove_frame(text, keeps_elements=True)
+
+    assert cleaned == "[1]The element <passage> is a section."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What does <passage> mean?", True),
+        ('It is written <Evidence id="1">.', True),
+        ("The last passage of <p> is evidence.", False),
+        ("<passage-0a1b2c3d [1]>", False),
+    ],
+)
+def test_a_text_about_elements_is_told_by_their_tags(text, expected):
+    assert mentions_elements(["other", text]) is expected

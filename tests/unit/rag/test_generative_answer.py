@@ -97,6 +97,16 @@ def test_code_is_held_against_the_question_too():
     assert (draft.text, draft.refusal, draft.warnings) == (said, None, ())
 
 
+def test_elements_that_the_notes_name_are_shown():
+    said = "The element `<passage>` marks a section of a text [1]."
+    found = page(hit(stored("The element `<passage>` marks a section of a text.")))
+
+    draft, listener = write_answer(ScriptedModel(said), found)
+
+    assert draft.text == said
+    assert "".join(listener.tokens) == said
+
+
 def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
     draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 
