@@ -316,7 +316,8 @@ class ModelUnreachable(
         ),
         "silent": Wording(
             "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
-            "set the address of the model server: `export {variable}=URL`",
+            "try again when the server is not busy, or set another address: "
+            "`export {variable}=URL`",
         ),
         "server": Wording(
             "no complete answer from the model server at {endpoint}: {cause}",
@@ -334,9 +335,9 @@ class ModelUnreachable(
     Example: `kebab ask "How long does the dough rest?"` while no Ollama is running.
 
     What to do: start the server, or correct `models.llm.endpoint` (for Ollama also `OLLAMA_HOST`).
-    A port that stays silent may belong to another program; a server that is only slow needs a
-    larger `models.llm.connect_s`. `kebab ask --extractive` answers without a server, with sentences
-    from the notes.
+    A port that stays silent may belong to another program, or to a server that takes one request at
+    a time; one that is only slow needs a larger `models.llm.connect_s`. `kebab ask --extractive`
+    answers without a server, with sentences from the notes.
     """
 
     endpoint: str

@@ -36,7 +36,8 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
     """Check with a small request that an HTTP server listens.
 
     Any status proves it, except a web page or a redirect in place of the API. A server that closes
-    the connection may still answer a prompt.
+    the connection may still answer a prompt. One that is silent now and has answered this process
+    before is busy, so the prompt waits for it with its own limit.
 
     Raises:
         ModelUnreachable: Nothing listens, or it stays silent.
@@ -56,12 +57,19 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
             raise _build_foreign_signal(request, greeting) from failure
         raise
     except TimedOut as late:
-        if greeting := _read_greeting(endpoint):
-            raise _build_foreign_signal(request, greeting) from late
-        raise request.call.build_unreachable(
-            "it accepts connections and stays silent", "silent"
-        ) from late
+        _refuse_silent(request, late)
+        return
     _answered[endpoint.display_url] = monotonic()
+
+
+def _refuse_silent(request: ModelRequest, late: TimedOut) -> None:
+    """Raise the signal for a port that stays silent, unless its server has answered before."""
+    endpoint = request.call.endpoint
+    if greeting := _read_greeting(endpoint):
+        raise _build_foreign_signal(request, greeting) from late
+    if endpoint.display_url not in _answered:
+        cause = "it accepts connections and stays silent"
+        raise request.call.build_unreachable(cause, "silent") from late
 
 
 def _check_response(request: ModelRequest, deadlines: Deadlines) -> None:

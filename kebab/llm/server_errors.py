@@ -29,8 +29,9 @@ _MAX_CONTENT_TYPE_CHARS = 60
 _STATUS_DIGITS = 3
 _OK = 200
 _REDIRECT_STATUSES = range(300, 400)
-_GATEWAY_STATUSES = (403, 502, 503, 504)
-"""The statuses with which a proxy refuses, or reports that it cannot reach the server."""
+_FORBIDDEN = 403
+_GATEWAY_STATUSES = (502, 503, 504)
+"""The statuses with which a proxy reports that it cannot reach the server."""
 _QUERY_OR_LOGIN = re.compile(r"[?#].*|(?<=//)[^/@]*@", re.DOTALL)
 _TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,200})", re.IGNORECASE)
 _ERROR_STATUSES = range(400, 600)
@@ -148,12 +149,10 @@ def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> Se
 
 def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
     """Return the signal for a response with an error status, or whose body is an error."""
-    if head.status == LOGIN_REQUIRED:
-        cause = describe_proxy_refusal(head.status)
-        variable = find_proxy_variable(request.call.endpoint)
-        return request.call.build_unreachable(cause, "proxy", variable)
     answer = parse_json_object(body)
     error = parse_server_error(answer) if answer else None
+    if error is None and (refusal := _find_proxy_refusal(request, head)):
+        return refusal
     build = request.errors.by_status.get(head.status)
     if build is None and not is_html(head):
         build = request.errors.by_status_unless_page.get(head.status)
@@ -176,11 +175,22 @@ def build_unexpected_response(
     request: ModelRequest, head: ResponseHead, body: bytes = b""
 ) -> Signal:
     """Return the signal for a response that does not follow the API."""
+    if refusal := _find_proxy_refusal(request, head):
+        return refusal
     endpoint = request.call.endpoint
     cause = f"`{request.path}` {_describe_response(request, head, body)}"
     if head.status in _GATEWAY_STATUSES and (variable := find_proxy_variable(endpoint)):
         return request.call.build_unreachable(cause, "proxy", variable)
     return request.call.build_protocol_error(format_one_line(cause), endpoint.setting)
+
+
+def _find_proxy_refusal(request: ModelRequest, head: ResponseHead) -> Signal | None:
+    """Return the signal for a proxy that requires a login or forbids the address, else None."""
+    variable = find_proxy_variable(request.call.endpoint)
+    if head.status == LOGIN_REQUIRED or (variable and head.status == _FORBIDDEN):
+        cause = describe_proxy_refusal(head.status)
+        return request.call.build_unreachable(cause, "proxy", variable)
+    return None
 
 
 def _describe_response(request: ModelRequest, head: ResponseHead, body: bytes) -> str:

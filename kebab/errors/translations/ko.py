@@ -141,7 +141,8 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "silent": Wording(
             "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
-            "모델 서버의 주소를 지정하세요: `export {variable}=URL`",
+            "서버가 다른 요청을 마친 뒤 다시 시도하거나 다른 주소를 지정하세요: "
+            "`export {variable}=URL`",
         ),
         "server": Wording(
             "모델 서버에서 완전한 답을 받지 못했습니다: {endpoint}: {cause}",

@@ -116,7 +116,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "silent": Wording(
             "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
-            "请设置模型服务器的地址：`export {variable}=URL`",
+            "请在服务器空闲后重试，或设置其他地址：`export {variable}=URL`",
         ),
         "server": Wording(
             "没有收到模型服务器 {endpoint} 的完整回答：{cause}",

@@ -83,6 +83,15 @@ def test_a_silent_port_is_noticed_soon_after_the_limit_for_connecting(connect_s)
     assert connect_s < monotonic() - started < connect_s + 2
 
 
+def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
+    monkeypatch.setattr(server_check, "_VALID_S", 0)
+    with greeting() as url:
+        endpoint = parse_base_url(url).display_url
+        monkeypatch.setitem(server_check._answered, endpoint, monotonic())
+
+        check(url)
+
+
 @pytest.mark.parametrize("banner", [b"SSH-2.0-OpenSSH_9.6\r\n", b"220 mail ESMTP\r\nready\r\n\r\n"])
 def test_a_port_that_greets_is_quoted(banner):
     with greeting(banner) as url, pytest.raises(ModelProtocol) as raised:

@@ -9,7 +9,7 @@ from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.error_tables import OPENAI_ERRORS
 from kebab.llm.http_client import Call
 from kebab.llm.http_stream import ResponseHead
-from kebab.llm.server_errors import ModelRequest, build_refusal
+from kebab.llm.server_errors import ModelRequest, build_refusal, build_unexpected_response
 
 REQUEST = ModelRequest(
     call=Call(endpoint=parse_base_url("http://models.example:8080"), operation="ask"),
@@ -72,6 +72,28 @@ def test_a_page_of_a_proxy_names_the_variable_of_the_proxy(status, monkeypatch):
     assert isinstance(signal, ModelUnreachable)
     assert (signal.reason, signal.setting) == ("proxy", "http_proxy")
     assert f"HTTP {status}" in signal.cause
+
+
+@pytest.mark.parametrize(("status", "what"), [(403, "refused"), (407, "requires a login")])
+@pytest.mark.parametrize("build", [build_refusal, build_unexpected_response])
+def test_a_proxy_that_refuses_is_no_web_page_and_no_missing_key(status, what, build, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+
+    signal = build(REQUEST, ResponseHead(status, "text/html"), PAGE)
+
+    assert isinstance(signal, ModelUnreachable)
+    assert (signal.reason, signal.setting) == ("proxy", "http_proxy")
+    assert signal.cause == f"the proxy {what} (HTTP {status})"
+
+
+def test_a_refusal_of_the_server_behind_a_proxy_is_that_of_the_key(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    body = b'{"error": {"message": "no access"}}'
+
+    signal = refuse(403, "application/json", body)
+
+    assert signal.details()["reason"] == "key_refused"
 
 
 @pytest.mark.parametrize("status", [401, 403])
