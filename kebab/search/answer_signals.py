@@ -96,6 +96,8 @@ def _scale_cosine(candidates: RankedCandidates, cosine: float | None) -> float:
 
 def _compute_rival(first: Sequence[StoredChunk], scores: Mapping[int, float]) -> float:
     """Return the score of the next passage with another text as a share of the first, 0 to 1."""
+    if not first:
+        return 1.0
     best, others = first[0], first[1:]
     other = next((scores[chunk.key] for chunk in others if chunk.text != best.text), 0.0)
     return min(1.0, max(0.0, other / scores[best.key])) if scores[best.key] > 0 else 1.0

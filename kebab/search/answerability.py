@@ -112,6 +112,8 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     if not candidates.weighted.rarities:
         return 1.0
     signals = read_signals(candidates, passages)
+    if not signals.passages:  # a damaged store may have lost them
+        return 0.0
     curves = select_curves(signals, candidates.model.answerability if candidates.model else None)
     found = max(compute_probability(curve, signals) for curve in curves)
     return combine(found, compute_precision(PRECISION, signals))

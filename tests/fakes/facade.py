@@ -449,4 +449,5 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    # As `kebab.cli.main.run`: a shutdown of the interpreter gives signals their default meaning.
+    os._exit(_main())

@@ -77,7 +77,10 @@ class ExactIndex:
         if not count:
             return NO_BACKGROUND
         scores = self._score(query, np.arange(0, count, max(1, count // _SAMPLE)))
-        return CosineBackground(count, float(scores.mean()), float(scores.std()))
+        with np.errstate(all="ignore"):  # a damaged vector gives no number
+            mean, deviation = float(scores.mean()), float(scores.std())
+        known = np.isfinite(mean) and np.isfinite(deviation)
+        return CosineBackground(count, mean, deviation) if known else NO_BACKGROUND
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return copies of the vectors of those of these keys that the index holds."""

@@ -1,3 +1,4 @@
+import codecs
 import os
 import pty
 import signal
@@ -46,6 +47,7 @@ class Terminal:
         )
         os.close(far)
         self.screen, self.location = "", 0
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
 
     def type(self, keys):
         os.write(self.near, keys.encode())
@@ -70,7 +72,7 @@ class Terminal:
                 self.location = found + len(words)
                 return True
             try:
-                self.screen += os.read(self.near, 65_536).decode()
+                self.screen += self.decoder.decode(os.read(self.near, 65_536))
             except BlockingIOError:
                 time.sleep(0.05)
         return False

@@ -212,7 +212,12 @@ def test_a_model_without_reasoning_rejects_it(ollama):
 def test_a_missing_model_is_named_with_its_server(ollama):
     signal = refusal(ollama, model="nope")
 
-    assert signal.details() == {"model": "nope", "endpoint": ollama.url, "operation": "ask"}
+    assert signal.details() == {
+        "model": "nope",
+        "endpoint": ollama.url,
+        "operation": "ask",
+        "models": None,
+    }
 
 
 @pytest.mark.parametrize(
