@@ -1,8 +1,9 @@
 """The directory of an installed model: its files, its manifest, and the choice of precision.
 
 `<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
-and `manifest.json`, and `pieces.db` when the tokenizer has a Unigram vocabulary. It is built in a
-working folder and then renamed, so it is complete or absent.
+and `manifest.json`. The weights are in `model.onnx.data`, which the runtime maps into memory, and
+a Unigram vocabulary also in `pieces.db`. The directory is built in a working folder and then
+renamed, so it is complete or absent.
 """
 
 import json
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+WEIGHTS_FILE = "model.onnx.data"
 PIECES_FILE = "pieces.db"
 MANIFEST_FILE = "manifest.json"
 FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-"""The files of every model; `PIECES_FILE` is one more where the manifest lists it."""
+"""The files of every model."""
+
+OPTIONAL_FILES = (WEIGHTS_FILE, PIECES_FILE)
+"""The files that belong to a model when its manifest lists them."""
 
 FP32_SPEEDUP = 1.25
 """How many times as fast fp32 must be to be worth four times the disk and memory of int8.
@@ -76,7 +81,7 @@ class Manifest:
 
     def list_files(self) -> list[str]:
         """Return the names of the files that the directory must hold besides the manifest."""
-        return [*FILES, PIECES_FILE] if PIECES_FILE in self.files else [*FILES]
+        return [*FILES, *(name for name in OPTIONAL_FILES if name in self.files)]
 
 
 def read_file_facts(path: Path) -> FileFacts:

@@ -3,7 +3,9 @@ import json
 import zipfile
 from dataclasses import replace
 
+import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
@@ -137,11 +139,12 @@ def test_only_the_faster_precision_is_installed_and_the_manifest_has_the_speeds(
     assert model_directory.verify_files(target) == []
     assert {path.name for path in target.iterdir()} == {
         *model_directory.FILES,
+        model_directory.WEIGHTS_FILE,
         model_directory.MANIFEST_FILE,
     }
     assert list(target.parent.iterdir()) == [target]
     full = len(tiny_model.build_onnx(seed=0))
-    assert (manifest.files[model_directory.MODEL_FILE].size > full / 2) == (kept == "fp32")
+    assert (manifest.files[model_directory.WEIGHTS_FILE].size > full / 2) == (kept == "fp32")
 
 
 @pytest.mark.parametrize("fp32", [100.0, 300.0])
@@ -155,7 +158,7 @@ def test_the_pieces_of_a_unigram_vocabulary_are_a_file_of_the_model(target, fp32
 
     manifest = model_directory.read_manifest(target)
     assert manifest is not None
-    assert manifest.list_files() == [*model_directory.FILES, "pieces.db"]
+    assert manifest.list_files() == [*model_directory.FILES, "model.onnx.data", "pieces.db"]
     assert manifest.files.keys() == {*manifest.list_files()}
     assert {path.name for path in target.iterdir()} == {*manifest.list_files(), "manifest.json"}
     assert model_directory.verify_files(target) == []
@@ -184,6 +187,31 @@ def test_a_calibration_that_fails_keeps_eight_bits(target, failure):
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
     assert model_directory.verify_files(target) == []
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_the_weights_lie_beside_the_graph_and_give_the_same_output(target):
+    finished(target, lambda _: {"int8": 1.0, "fp32": 2.0})
+    model, weights = target / "model.onnx", target / "model.onnx.data"
+
+    assert model.stat().st_size < weights.stat().st_size / 4
+    assert weights.stat().st_mode == model.stat().st_mode
+    ids = np.array([[2, 5, 9, 14, 3]], np.int64)
+    feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": ids * 0}
+    first, second = (
+        onnxruntime.InferenceSession(source).run(None, feed)[0]
+        for source in (tiny_model.build_onnx(seed=0), model)
+    )
+    assert (first == second).all()
+
+
+def test_a_model_without_its_weights_is_not_complete(target):
+    finished(target, lambda _: {"int8": 2.0, "fp32": 1.0})
+    assert model_directory.is_complete(E5_SMALL, target)
+
+    (target / "model.onnx.data").unlink()
+
+    assert not model_directory.is_complete(E5_SMALL, target)
+    assert model_directory.verify_files(target) == ["missing: model.onnx.data"]
 
 
 def test_only_the_precisions_of_the_row_are_tried(target):

@@ -117,7 +117,7 @@ def test_a_damaged_piece_file_is_a_signal(directory):
         ModelTokenizer(directory, E5_SMALL).count_tokens(["cat"])
 
 
-def test_a_listed_piece_file_belongs_to_the_directory(directory, tmp_path):
+def test_a_listed_piece_file_belongs_to_the_directory(directory):
     path = directory / model_directory.PIECES_FILE
     data = path.read_bytes()
     assert model_directory.find_intact(E5_SMALL, directory.parent, verify=True) == directory
