@@ -54,7 +54,7 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The embedding model."""
 
     model: str = AUTO
-    """A name from `kebab model list`, or `auto` for the best available at the first ingest."""
+    """A name from `kebab model list`, or `auto`: the first ingest chooses by the languages."""
     threads: Natural = 0
     """The number of processor threads; 0 means one per core, at most 4."""
     deadline_s: Annotated[float, Meta(ge=0)] = 60.0

@@ -57,7 +57,7 @@ class Collector:
 
     def collect(self, one: DataSet, sets: Sequence[DataSet]) -> Iterator[Case]:
         """Yield the cases of a set: with all documents, and with every second one."""
-        documents = sorted(path for path in one.docs.rglob("*") if path.is_file())
+        documents = one.list_documents()
         others = [item for other in sets for item in sample_unrelated(one, other)]
         yield from self._ask(one, "whole", documents, others)
         if one.name not in self.whole:

@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespace) -> Iterator[Row]:
     """Yield the rows of one set."""
-    documents = sorted(path for path in one.docs.rglob("*") if path.is_file())
+    documents = one.list_documents()
     if chosen.half:
         documents = documents[::2]
     kind = f"{chosen.model}-half" if chosen.half else chosen.model

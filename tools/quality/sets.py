@@ -5,13 +5,14 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.config.settings import Settings
-from kebab.evals.golden import Question, read_qrels
+from kebab.evals.golden import Judgements, Question, read_qrels
 from kebab.wire.ingest import IngestRequest
 
 QUERY_FILES = "queries*.jsonl"
@@ -39,7 +40,11 @@ class DataSet:
 
     def list_names(self) -> set[str]:
         """Return the names of its documents."""
-        return {path.name for path in self.docs.rglob("*.md")}
+        return {path.name for path in self.list_documents()}
+
+    def list_documents(self) -> list[Path]:
+        """Return the files of its documents by path."""
+        return sorted(path for path in self.docs.rglob("*") if path.is_file())
 
     def list_query_files(self) -> list[Path]:
         """Return the files of its questions; `queries.jsonl` comes first."""
@@ -53,21 +58,18 @@ class DataSet:
         return [_build_item(json.loads(line), judged) for line in lines if line.strip()]
 
 
-def _build_item(row: dict[str, object], judged: object) -> Item:
+def _build_item(row: dict[str, Any], judged: Judgements) -> Item:
     """Return a question; one on a page or a section counts by its document."""
-    assert isinstance(judged, dict)
-    linked = row.get("linked_from")
-    name = str(row["id"])
+    name, linked = str(row["id"]), row.get("linked_from")
     by_lines = linked is None and name not in judged
-    lines = (int(str(row["line_start"])), int(str(row["line_end"]))) if by_lines else None
     question = Question(
         id=name,
-        text=str(row["query"]),
-        doc=None if name in judged else str(row["doc"]),
-        lines=lines,
+        text=row["query"],
+        doc=None if name in judged else row["doc"],
+        lines=(row["line_start"], row["line_end"]) if by_lines else None,
         relevant=judged.get(name, {}),
     )
-    return Item(question=question, ignored=frozenset(map(str, linked or ())))  # type: ignore[call-overload]
+    return Item(question=question, ignored=frozenset(linked or ()))
 
 
 def find_sets(folder: Path) -> Iterator[DataSet]:

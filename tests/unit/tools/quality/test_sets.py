@@ -3,6 +3,7 @@ import json
 import pytest
 
 from kebab.wire.health import SchemaRequest
+from tools.quality.run import sample_unrelated
 from tools.quality.sets import build_base, find_sets, open_base
 
 
@@ -25,6 +26,14 @@ def folder(tmp_path):
 
 def test_sets_are_named_by_their_folders(folder):
     assert [one.name for one in find_sets(folder)] == ["graded", "pages", "wiki-en"]
+
+
+def test_a_set_of_plain_text_is_not_unrelated_to_itself(folder):
+    one = next(find_sets(folder))
+    (one.docs / "gr.md").rename(one.docs / "gr.txt")
+
+    assert one.list_names() == {"gr.txt"}
+    assert sample_unrelated(one, one) == []
 
 
 def test_the_main_file_of_questions_comes_first(folder):
