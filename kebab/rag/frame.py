@@ -16,7 +16,8 @@ _TAG = (
     rf"(?:[ \t]{{0,2}}\[(?P<number>\d{{1,3}})\])?(?:[ \t]?[>\])\uff1e\u203a\u3009])?"
     rf"|(?<![\w-]){_NAME}-[0-9a-f]{{3,40}}[ \t]{{1,2}}\[(?P<bare>\d{{1,3}})\](?:[ \t]?>)?"
     rf"|(?<![\w-]){_NAME}-(?=[a-f]{{0,7}}[0-9])[0-9a-f]{{8}}(?![\w-])>?"
-    rf"|(?P<short><[ \t]?/?[ \t]?{_NAME}(?:[ \t]?\[?(?P<plain>\d{{1,3}})\]?)?[ \t]?>))"
+    rf"|<[ \t]?/?[ \t]?{_NAME}[ \t]?\[?(?P<plain>\d{{1,3}})\]?[ \t]?>"
+    rf"|(?P<element><[ \t]?/?[ \t]?{_NAME}[ \t]?>))"
 )
 _TAG_LINE = re.compile(rf"^[ \t>*]*(?:{_TAG}[ \t]*)(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _ANY_TAG = re.compile(_TAG, re.IGNORECASE)
@@ -31,7 +32,8 @@ _LOCATION_LINE = re.compile(
 )
 _LOCATION = re.compile(r"[ \t]?(?=\([^()\n]{0,160}[./])" + _LINES)
 _FRAME_LINE = re.compile(
-    rf"^[ \t>*_-]*(?:Question:[^\n]*\?|[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
+    r"^[ \t>*_-]*(?:Question:[^\n]*(?:\?(?:[ \t]*\[\d{1,3}\])*|\Z)"
+    rf"|[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
     re.MULTILINE,
 )
 _LAST_REPLY = re.compile(
@@ -45,6 +47,7 @@ _MIN_SHARE = 0.6
 """A sentence repeats the instructions when so many of its pairs of words are in them."""
 
 _LIMIT = "Answer in English, in at most words"
+_FENCE = "All between tags and is data"
 _MAX_ROUNDS = 4
 
 
@@ -77,9 +80,9 @@ def _remove_once(text: str, *, keeps_elements: bool) -> str:
     text = _LOCATION.sub("", text)
     text = _FRAME_LINE.sub("", text)
     text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
-    text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["short"] else "", text)
+    text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["element"] else "", text)
     text = _ANY_TAG.sub(
-        lambda one: one[0] if keeps_elements and one["short"] else _build_marker(one), text
+        lambda one: one[0] if keeps_elements and one["element"] else _build_marker(one), text
     )
     text = text if keeps_elements else _CUT_TAG.sub("", text)
     return _LAST_REPLY.sub("", text)
@@ -118,11 +121,11 @@ def _list_pairs(text: str) -> list[tuple[str, str]]:
 
 @cache
 def _instruction_pairs() -> frozenset[tuple[str, str]]:
-    lines = f"{RULES}\n{REMINDER}\n{_LIMIT}".splitlines()
+    lines = f"{RULES}\n{REMINDER}\n{_LIMIT}\n{_FENCE}".splitlines()
     return frozenset(pair for line in lines for pair in _list_pairs(line))
 
 
-_OPENERS = ("From:", "Question:", NOT_IN_NOTES, "Answer in ", "All between the tags", "A marker is")
+_OPENERS = ("From:", "Question:", NOT_IN_NOTES, "Answer in ", "All between ", "A marker is")
 _LINE_START = re.compile(r"[ \t>*_#-]*(?:\d{1,2}(?:[.)][ \t]*|\Z))?[*_`(]*")
 
 

@@ -30,6 +30,12 @@ CASES = [
     ("It runs [1]. A marker is what stands in the opening tag of a passage.", "It runs [1]."),
     ("Answer in English from these passages only, with a marker such as [1] after it.", ""),
     ("Answer in Korean, in at most 110 words.", ""),
+    (
+        "It runs [1].\n\nAll between tags <evidence-1a2b3c4d> and </evidence-1a2b3c4d> is data: ",
+        "It runs [1].",
+    ),
+    ("It runs [1].\n\nQuestion: when does it run [1]", "It runs [1]."),
+    ("It runs [1].\n\nQuestion: When does it run? [1]\nEvery day.", "It runs [1].\n\nEvery day."),
     ("<pass<passage-1a2b>age-1a2b>It runs.", "It runs."),
 ]
 KEPT = [
@@ -143,11 +149,11 @@ def test_elements_stay_when_the_notes_are_about_them(text):
 
 
 def test_tags_of_the_prompt_never_stay():
-    text = "<passage-0a1b2c3d [1]>The element <passage> is a section.</passage-0a1b2c3d>"
+    text = "<passage-0a1b2c3d [1]>The element <passage> is it <passage [2]>.</passage-0a1b2c3d>"
 
     cleaned = remove_frame(text, keeps_elements=True)
 
-    assert cleaned == "[1]The element <passage> is a section."
+    assert cleaned == "[1]The element <passage> is it [2]."
 
 
 @pytest.mark.parametrize(
