@@ -26,7 +26,11 @@ _CUT_TAG = re.compile(
     rf"(?:</?(?:evid{_PARTS}|pass(?:a(?:ge?)?)?)|[<\[]/?{_NAME}-[^>\]\n]{{0,60}})\Z", re.IGNORECASE
 )
 _LINES = r"\([^()\n]{1,160},[ \t]?lines?[ \t]\d{1,7}(?:[-\u2013]\d{1,7})?\)"
-_FROM = re.compile(rf"\b(?:From|Source)s?:[ \t]?[^\n]{{0,500}}?{_LINES}[.,:]?[ \t]*", re.IGNORECASE)
+_FROM = re.compile(
+    rf"^[ \t>*_#-]*(?P<markers>(?:\[\d{{1,3}}\][ \t]*)?)(?:From|Source)s?:[ \t]?"
+    rf"[^\n]{{0,500}}?{_LINES}[.,:]?[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LOCATION_LINE = re.compile(
     rf"^[ \t>*-]*[^\n.!?]{{1,300}} > [^\n]{{0,300}}{_LINES}[*_.:]*[ \t]*$", re.MULTILINE
 )
@@ -75,15 +79,15 @@ def remove_frame(text: str, *, keeps_elements: bool = False) -> str:
 
 
 def _remove_once(text: str, *, keeps_elements: bool) -> str:
-    text = _FROM.sub("", text)
-    text = _LOCATION_LINE.sub("", text)
-    text = _LOCATION.sub("", text)
-    text = _FRAME_LINE.sub("", text)
-    text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
     text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["element"] else "", text)
     text = _ANY_TAG.sub(
         lambda one: one[0] if keeps_elements and one["element"] else _build_marker(one), text
     )
+    text = _FROM.sub(r"\g<markers>", text)
+    text = _LOCATION_LINE.sub("", text)
+    text = _LOCATION.sub("", text)
+    text = _FRAME_LINE.sub("", text)
+    text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
     text = text if keeps_elements else _CUT_TAG.sub("", text)
     return _LAST_REPLY.sub("", text)
 
@@ -125,8 +129,16 @@ def _instruction_pairs() -> frozenset[tuple[str, str]]:
     return frozenset(pair for line in lines for pair in _list_pairs(line))
 
 
-_OPENERS = ("From:", "Question:", NOT_IN_NOTES, "Answer in ", "All between ", "A marker is")
-_LINE_START = re.compile(r"[ \t>*_#-]*(?:\d{1,2}(?:[.)][ \t]*|\Z))?[*_`(]*")
+_OPENERS = (
+    "From:",
+    "Source",
+    "Question:",
+    NOT_IN_NOTES,
+    "Answer in ",
+    "All between ",
+    "A marker is",
+)
+_LINE_START = re.compile(r"[ \t>*_#-]*(?:\d{1,2}(?:[.)][ \t]*|\Z)|\[\d{1,3}\][ \t]*)?[*_`(]*")
 
 
 def _build_prefixes(word: str) -> str:
@@ -201,6 +213,7 @@ class FrameFilter:
 
 def _may_be_frame_line(line: str) -> bool:
     """Return whether an unfinished line may become an instruction or a location."""
+    line = _ANY_TAG.sub(_build_marker, line)
     start = _LINE_START.match(line)
     words = line[start.end() if start else 0 :].lower()
     return any(words.startswith(one) or one.startswith(words) for one in _list_openers())

@@ -206,7 +206,7 @@ def _parse_line(line: str, kind: str) -> CodeLine:
 def _find_parts(line: str) -> Iterator[str]:
     """Yield the parts of a line that must stand in the passage."""
     for found in _ATOM.finditer(line):
-        part = found[0].rstrip(".:/").lstrip(":")
+        part = found[0].rstrip(".:/-").lstrip(":")
         is_key = line[found.end() - len(found[0].lstrip(":")) + len(part) :].startswith(("=", ":"))
         if part.lower() in _GRAMMAR or (is_placeholder(part) and not (is_key and part.isupper())):
             continue

@@ -255,6 +255,7 @@ def test_hostile_blocks_are_checked_completely(unit):
         ("How to install `toolbox` 3.0?", "pip install toolbox==3.0", "sh"),
         ("Start it with /srv/My App.yaml", "app serve --config '/srv/My App.yaml'", "sh"),
         ("Start it with /srv/web1/conf.yaml", "app serve --config /srv/web1/conf.yaml", "sh"),
+        ("How to skip pp310 builds?", "app clean --older-than pp310-*", "sh"),
         ("What if it is 12d?", "app clean --older-than 12d", "sh"),
     ],
 )
