@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kebab.cli.options import add_options
+from kebab.cli.options import FiniteRange, add_options
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
 from kebab.wire.filters import IndexRefresh
 
@@ -39,7 +39,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--wait",
-        type=click.FloatRange(min=0),
+        type=FiniteRange(min=0),
         metavar="SECONDS",
         help=f"With `--in`, wait at most this long for vectors (default {WAIT_S:g}).",
     ),

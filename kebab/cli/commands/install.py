@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Literal
 
 import click
 
@@ -36,13 +35,12 @@ _SENTENCES = {
 @click.argument("integration", type=click.Choice(["claude-code"]))
 @click.option(
     "--user",
-    "scope",
-    flag_value="user",
-    default="user",
+    "for_user",
+    is_flag=True,
     help="Install for this user, in `~/.claude` (the default).",
 )
 @click.option(
-    "--project", "scope", flag_value="project", help="Install for this folder, in `./.claude`."
+    "--project", "for_project", is_flag=True, help="Install for this folder, in `./.claude`."
 )
 @click.option("--uninstall", is_flag=True, help="Remove the file again.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -51,8 +49,9 @@ def command(
     context: CommandContext,
     /,
     integration: str,
-    scope: Literal["user", "project"],
     *,
+    for_user: bool,
+    for_project: bool,
     uninstall: bool,
     yes: bool,
 ) -> Exit:
@@ -61,8 +60,11 @@ def command(
     The command shows the change and asks before it writes. A file that was edited is kept as a copy
     beside the new one. Nothing happens when the file is already as it should be.
     """
+    if for_user and for_project:
+        cause = "`--user` and `--project` exclude each other"
+        raise click.UsageError(cause, click.get_current_context())
     context.require_writable(f"install {integration}")
-    skill = load_skill(scope, os.environ)
+    skill = load_skill("project" if for_project else "user", os.environ)
     change = skill.plan_change(uninstall=uninstall)
     if change not in ("keep", "none") and not yes:
         confirm(context, f"install {integration}", partial(_render_plan, skill, change))

@@ -35,6 +35,13 @@ def test_a_wait_without_a_folder_is_refused(kebab):
     assert kebab("search", "x", "--wait", "1", "--json").fault["code"] == "usage_invalid"
 
 
+@pytest.mark.parametrize("wait", ["nan", "inf", "-1", "soon"])
+def test_a_wait_is_a_finite_number(kebab, tmp_path, wait):
+    ran = kebab("search", "x", "--in", str(tmp_path), "--wait", wait, "--json")
+
+    assert ran.fault["code"] == "usage_invalid"
+
+
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_an_empty_query_refreshes_nothing(kebab, opened, tmp_path, command):
     ran = kebab(command, " ", "--in", str(tmp_path), "--json")

@@ -28,3 +28,10 @@ def test_read_only_writes_nothing(kebab, home):
 
     assert (ran.status, ran.fault["code"]) == (2, "read_only")
     assert not (home / ".claude").exists()
+
+
+def test_one_place_is_chosen(kebab, home):
+    ran = kebab("install", "claude-code", "--project", "--user", "--yes", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+    assert not (home / ".claude").exists()
