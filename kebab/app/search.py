@@ -69,7 +69,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         detail=Detail(request.detail),
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,
-        rerank=bool(request.rerank),
+        rerank=request.rerank,
         trace=request.trace,
     )
 

@@ -26,6 +26,16 @@ class TokenVectors(NamedTuple):
     spans: Sequence[tuple[int, int]]
 
 
+class TokenMatch(NamedTuple):
+    """How far the tokens of the first passages match those of a query.
+
+    `best` is the highest mean of the best cosines, `lead` its distance from that of the others.
+    """
+
+    best: float
+    lead: float
+
+
 class CosineBackground(NamedTuple):
     """The cosines of a query with the stored vectors: their number, mean and deviation."""
 

@@ -44,8 +44,8 @@ class AnswerabilityCurve:
     For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
     its scaled cosine; the best passage counts, because one passage has to hold the words and be
     near in meaning. `margin` weighs how far the highest cosine is above the usual ones, `evidence`
-    the fused score of the first hit, `length` the logarithm of the number of terms; `start` is the
-    constant.
+    the fused score of the first hit, `length` the logarithm of the number of terms. `match` and
+    `lead` weigh how far its tokens match (`TokenMatch`). `start` is the constant.
     """
 
     words: float
@@ -54,6 +54,8 @@ class AnswerabilityCurve:
     length: float
     start: float
     margin: float = 0.0
+    match: float = 0.0
+    lead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +63,14 @@ class Answerability:
     """The curves of a model.
 
     `hybrid` is for evidence of both channels, `vector` for vectors alone. `foreign` is for vectors
-    alone where query and passages are in different languages; None when the model cannot compare
-    them.
+    alone where query and passages are in different languages, `matched` for their token vectors;
+    they are None when the model cannot compare languages.
     """
 
     hybrid: AnswerabilityCurve
     vector: AnswerabilityCurve
     foreign: AnswerabilityCurve | None = None
+    matched: AnswerabilityCurve | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,8 @@ class Filters:
 class Query:
     """One search; in `prose` text, quotation marks are the only operator.
 
-    The queries of `more` are answered together with `text`.
+    The queries of `more` are answered together with `text`. `rerank` None means that passages are
+    reranked where they are in another language than the query.
     """
 
     text: str
@@ -79,7 +80,7 @@ class Query:
     detail: Detail = Detail.SNIPPETS
     snippet_chars: int = 240
     max_tokens: int | None = None
-    rerank: bool = False
+    rerank: bool | None = None
     trace: bool = False
 
 

@@ -116,6 +116,9 @@ E5_SMALL = EmbeddingModel(
         foreign=AnswerabilityCurve(
             words=0.0, cosine=8.3, evidence=0.0, length=0.0, start=-3.1, margin=2.3
         ),
+        matched=AnswerabilityCurve(
+            words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-17.2, match=28.9, lead=13.2
+        ),
     ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     precisions=(INT8, FP32),

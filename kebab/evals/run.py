@@ -121,7 +121,7 @@ class QuestionRunner:
             mode=mode,
             limit=self.limit,
             per_doc=self.per_doc,
-            rerank=self.rerank and mode != "lexical",
+            rerank=(self.rerank and mode != "lexical") or None,
         )
         try:
             return self.kebab.search(request)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kebab.core.chunks import CosineBackground
+from kebab.core.chunks import CosineBackground, TokenMatch
 from kebab.core.queries import StoredChunk
 from kebab.search.coverage import compute_own_coverage, weigh_keywords
 from kebab.search.query_parser import QueryIntent, classify_intent
@@ -12,7 +12,7 @@ from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
 from kebab.text.language import detect_question_language
 
-_READ_LIMIT = 5
+READ_LIMIT = 5
 """How many of the first hits are read."""
 
 _FEW = 20
@@ -42,6 +42,8 @@ class AnswerSignals:
     """Whether some passage was compared by its vector."""
     foreign: bool
     """Whether the query is in another language than the passages, as far as can be told."""
+    match: TokenMatch | None = None
+    """How far the tokens of the first passages match; None when they were not compared."""
 
 
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
@@ -61,18 +63,30 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         ),
         margin=0.0 if highest is None else compute_margin(highest, candidates.background),
         evidence=candidates.ranked[0][1],
-        rival=_compute_rival(first, dict(candidates.ranked[:_READ_LIMIT])),
+        rival=_compute_rival(first, dict(candidates.ranked[:READ_LIMIT])),
         length=math.log(len(candidates.weighted.rarities) or 1),
         intent=intent,
         by_words=any(chunk.key in candidates.lexical.scores for chunk in first),
         by_vectors=highest is not None,
         foreign=highest is not None and _is_foreign(candidates.parsed.plain, intent, first),
+        match=candidates.match,
     )
 
 
 def read_first_passages(candidates: RankedCandidates, passages: PassageCache) -> list[StoredChunk]:
     """Return the passages that are read."""
-    return passages.load_chunks([key for key, _ in candidates.ranked[:_READ_LIMIT]])
+    return passages.load_chunks([key for key, _ in candidates.ranked[:READ_LIMIT]])
+
+
+def is_across_languages(candidates: RankedCandidates, passages: PassageCache) -> bool:
+    """Return whether query and passages are in different languages that the model compares."""
+    model = candidates.model
+    if model is None or model.answerability.matched is None or not candidates.ranked:
+        return False
+    first = read_first_passages(candidates, passages)
+    if all(chunk.key not in candidates.vector.scores for chunk in first):
+        return False
+    return _is_foreign(candidates.parsed.plain, classify_intent(candidates.parsed), first)
 
 
 def compute_margin(highest: float, background: CosineBackground) -> float:

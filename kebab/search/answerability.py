@@ -127,20 +127,25 @@ def combine(found: float, precision: float) -> float:
 def select_curves(signals: AnswerSignals, model: Answerability | None) -> list[AnswerabilityCurve]:
     """Return the curves that judge a search; the one with the highest probability counts.
 
-    Where query and passages are in different languages, vectors alone may be enough.
+    Where query and passages are in different languages, vectors alone may be enough; those of
+    their tokens tell more.
     """
     if model is None or not signals.by_vectors:
         return [LEXICAL]
-    curves = [model.hybrid if signals.by_words else model.vector]
-    if model.foreign is not None and signals.foreign:
-        curves.append(model.foreign)
-    return curves
+    same = model.hybrid if signals.by_words else model.vector
+    if not signals.foreign:
+        return [same]
+    if signals.match is not None and model.matched is not None:
+        return [same, model.matched] if signals.by_words else [model.matched]
+    return [same] if model.foreign is None else [same, model.foreign]
 
 
 def compute_probability(curve: AnswerabilityCurve, signals: AnswerSignals) -> float:
     """Return the probability that one of the first hits answers, by the best passage."""
     best = max(curve.words * held + curve.cosine * near for held, near in signals.passages)
     rest = curve.margin * signals.margin + curve.evidence * signals.evidence
+    if signals.match is not None:
+        rest += curve.match * signals.match.best + curve.lead * signals.match.lead
     return _compute_logistic(curve.start + best + rest + curve.length * signals.length)
 
 

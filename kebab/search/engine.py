@@ -7,7 +7,7 @@ from dataclasses import replace
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query, QueryInterpretation
 from kebab.search.absent_terms import find_absent_terms
-from kebab.search.answer_signals import read_first_passages
+from kebab.search.answer_signals import is_across_languages, read_first_passages
 from kebab.search.answerability import (
     calibrate,
     is_convincing,
@@ -89,7 +89,7 @@ class SearchEngine:
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
         """Return the ranking of one query."""
         candidates = self._ranker.rank(query, timer, passages)
-        if query.rerank:
+        if query.rerank or (query.rerank is None and is_across_languages(candidates, passages)):
             from kebab.search.rerank import rerank_candidates
 
             candidates = rerank_candidates(candidates, self._embedder, passages, timer)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Query, StoredChunk
+from kebab.search.answer_signals import is_across_languages
 from kebab.search.answerability import (
     Calibration,
     calibrate,
@@ -117,7 +118,7 @@ class Explainer:
         if removed:
             without = remove_conditions(first.parsed, removed)
             candidates = ranker.rank_parsed(without, query.mode, timer, cache)
-        if query.rerank:
+        if query.rerank or (query.rerank is None and is_across_languages(candidates, cache)):
             candidates = rerank_candidates(candidates, self._retriever.embedder, cache, timer)
         return DocumentExplanation(
             parsed=first.parsed,

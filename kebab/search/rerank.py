@@ -9,21 +9,23 @@ what every text has in common, which is most of a vector of E5.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kebab.core.chunks import TokenVectors, build_embed_text
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
-from kebab.errors.system import translate_import_errors
+from kebab.search.answer_signals import READ_LIMIT, is_across_languages
 from kebab.search.boosts import Scores
 from kebab.search.query_parser import classify_intent
 from kebab.search.retrieval import RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
+from kebab.search.token_match import (
+    COMMON_TEXT,
+    compare_tokens,
+    compute_mean_token,
+    measure_token_match,
+)
 from kebab.search.vector import DEGRADING
 from kebab.wire.search import DegradedChannel
-
-if TYPE_CHECKING:
-    from kebab.core.chunks import Matrix
 
 RERANKED_LIMIT = 20
 """How many of the best candidates are reranked at most."""
@@ -33,8 +35,6 @@ _REACH = 0.2
 
 _WEIGHT = 1.0
 """The weight of the mean cosine beside the fused evidence."""
-
-_LEAST = 1e-9
 
 NAME = "rerank"
 """The name of the boost, of the stage, and of the channel that is degraded."""
@@ -48,22 +48,46 @@ def rerank_candidates(
 ) -> RankedCandidates:
     """Return the candidates with the best of them in the order of late interaction.
 
-    A described need keeps its order, because no passage repeats each of so many words. When the
-    model is not available, the order stays as it is, and `degraded` says why.
+    Across languages it is also measured how far the tokens match. A described need keeps its order,
+    because no passage repeats each of so many words. When the model is not available, the order
+    stays as it is, and `degraded` says why.
     """
     if candidates.model is None:
         return _explain_missing_vectors(candidates)
     weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
     keys = select_close(candidates) if weight > 0 else []
-    if not keys[1:]:
+    across = is_across_languages(candidates, passages)
+    if not keys[1:] and not across:
         return candidates
+    first = [key for key, _ in candidates.ranked[: READ_LIMIT if across else 0]]
     try:
-        scores = _compare_tokens(candidates.parsed.plain, keys, embedder(), passages)
+        model, wanted = embedder(), list(dict.fromkeys([*keys, *first]))
+        asked, tokens = _embed_tokens(candidates.parsed.plain, wanted, model, passages)
+        common = model.embed_tokens([COMMON_TEXT]) if across else []
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
         return _add_note(candidates, signal.format_message(), signal.format_hint())
-    timer.record(NAME, len(scores))
-    return _reorder(candidates, keys, {key: weight * score for key, score in scores.items()})
+    timer.record(NAME, len(tokens))
+    if keys[1:]:
+        close = {key: tokens[key] for key in keys if key in tokens}
+        scores = compute_late_interaction(asked, close)
+        moved = {key: weight * score for key, score in scores.items()}
+        candidates = _reorder(candidates, keys, moved)
+    return _add_match(candidates, asked, tokens, common)
+
+
+def _add_match(
+    candidates: RankedCandidates,
+    query: TokenVectors,
+    tokens: dict[Key, TokenVectors],
+    common: list[TokenVectors],
+) -> RankedCandidates:
+    """Return the candidates with how far the tokens of the first ones match, if it is asked."""
+    if not common:
+        return candidates
+    first = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
+    text = candidates.parsed.plain
+    return replace(candidates, match=measure_token_match(text, query, first, common[0]))
 
 
 def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
@@ -102,46 +126,26 @@ def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> Ra
     return replace(candidates, degraded=(*candidates.degraded, note))
 
 
-def _compare_tokens(
+def _embed_tokens(
     query: str, keys: Sequence[Key], embedder: Embedder, passages: PassageCache
-) -> Scores:
-    """Return the mean cosine of each passage in a script that the model knows."""
+) -> tuple[TokenVectors, dict[Key, TokenVectors]]:
+    """Return the tokens of the query, and of each passage in a script that the model knows."""
     texts = {
         chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text)
         for chunk in passages.load_chunks(keys)
     }
     known = {key: text for key, text in texts.items() if embedder.supports(text)}
     (asked,) = embedder.embed_tokens([query], as_query=True)
-    tokens = dict(zip(known, embedder.embed_tokens(list(known.values())), strict=True))
-    return compute_late_interaction(
-        asked, {key: found for key, found in tokens.items() if len(found.spans)}
-    )
+    tokens = zip(known, embedder.embed_tokens(list(known.values())), strict=True)
+    return asked, {key: found for key, found in tokens if len(found.spans)}
 
 
 def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
     """Return, for each passage, the mean over the query's tokens of the best cosine.
 
     The mean token of all passages is subtracted from every vector.
-
-    Args:
-        query: The tokens of the query; without any, no passage has a score.
-        passages: The tokens of each passage, at least one.
     """
     if not passages or not len(query.spans):
         return {}
-    with translate_import_errors("embedding", "numpy"):
-        import numpy as np
-
-    centre = np.concatenate([found.vectors for found in passages.values()]).mean(axis=0)
-
-    def centre_rows(vectors: "Matrix") -> "Matrix":
-        moved = vectors - centre
-        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-        scaled: Matrix = moved / np.maximum(lengths, _LEAST)
-        return scaled
-
-    asked = centre_rows(query.vectors)
-    return {
-        key: float((asked @ centre_rows(found.vectors).T).max(axis=1).mean())
-        for key, found in passages.items()
-    }
+    found = compare_tokens(query, passages, compute_mean_token([*passages.values()]))
+    return {key: float(cosines.mean()) for key, cosines in found.items()}

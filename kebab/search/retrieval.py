@@ -6,7 +6,7 @@ from functools import cached_property
 
 from msgspec import UNSET
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, TokenMatch
 from kebab.core.ids import Key
 from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import LibraryReader
@@ -90,6 +90,8 @@ class RankedCandidates:
     """The model of the vectors; None when no vectors were compared."""
     background: CosineBackground = NO_BACKGROUND
     """The cosines of the query with the stored vectors."""
+    match: TokenMatch | None = None
+    """How far the tokens of the first passages match; None when they were not compared."""
 
     @property
     def relaxed(self) -> bool:

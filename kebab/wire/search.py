@@ -54,7 +54,7 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     hits, and the query. The first hit is always sent, shortened if it alone exceeds the limit."""
     rerank: bool | None = None
     """Whether to compare the first passages with the query token by token, which takes longer;
-    null means that they are not."""
+    null means only where query and passages are in different languages."""
     trace: bool = False
     """Whether to report the result of each stage."""
 

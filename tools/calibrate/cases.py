@@ -15,7 +15,8 @@ import msgspec
 from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
 from kebab.app.search import build_query, prepare_vector_search
-from kebab.search.answer_signals import AnswerSignals, read_signals
+from kebab.search.answer_signals import AnswerSignals, is_across_languages, read_signals
+from kebab.search.rerank import rerank_candidates
 from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever
@@ -114,6 +115,8 @@ def _read_signals(context: AppContext, text: str, mode: ModeName) -> AnswerSigna
         passages = PassageCache(reader)
         query = build_query(SearchRequest(query=text, mode=mode), context.clock.now())
         found = Ranker(reader, retriever).rank(query, StageTimer(time.perf_counter), passages)
+        if mode != "lexical" and is_across_languages(found, passages):
+            found = rerank_candidates(found, embedder, passages, StageTimer(time.perf_counter))
         return read_signals(found, passages) if found.ranked else None
 
 

@@ -94,6 +94,7 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
         for case in cases
         if case.mode == "hybrid" and case.signals.by_vectors and case.signals.foreign
     ]
+    matched = [case for case in foreign if case.signals.match]
     hybrid = fit.fit_curve(compared, fit.HYBRID, lost) if compared else today.model.hybrid
     return Curves(
         Answerability(
@@ -102,6 +103,9 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
             foreign=fit.fit_curve(foreign, fit.VECTOR, _FOREIGN_LOSS * lost)
             if any(case.foreign for case in foreign)
             else today.model.foreign,
+            matched=fit.fit_curve(matched, fit.MATCHED, _FOREIGN_LOSS * lost)
+            if any(case.foreign for case in matched)
+            else today.model.matched,
         ),
         fit.fit_curve(select("lexical"), fit.LEXICAL, lost) if select("lexical") else today.lexical,
         fit.fit_precision(compared or select("lexical")),

@@ -112,7 +112,10 @@ def search_item(kebab: Kebab, item: Item, mode: ModeName, *, rerank: bool = Fals
     """Return what a search finds for a question."""
     limit = _LIMIT_WITH_IGNORED if item.ignored else _LIMIT
     request = SearchRequest(
-        query=item.question.text, mode=mode, limit=limit, rerank=rerank and mode != "lexical"
+        query=item.question.text,
+        mode=mode,
+        limit=limit,
+        rerank=(rerank and mode != "lexical") or None,
     )
     reply = kebab.search(request)
     hits = [hit for hit in reply.hits if hit.doc_path not in item.ignored][:_LIMIT]

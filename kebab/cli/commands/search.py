@@ -16,6 +16,7 @@ from kebab.cli.options import (
     cursor_option,
     filter_options,
     limit_option,
+    list_search_defaults,
     merge_flags,
     min_confidence_option,
     mode_option,
@@ -119,7 +120,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         frames = SearchFrames(context)
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
-    fields = merge_flags({**msgspec.to_builtins(settings.search), **defaults}, flags)
+    fields = merge_flags({**list_search_defaults(settings.search), **defaults}, flags)
     if _draws_excerpts(context, settings, form, flags):
         fields["detail"] = "passages"
     if bulk:

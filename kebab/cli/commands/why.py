@@ -3,7 +3,6 @@
 from typing import Any
 
 import click
-import msgspec
 
 from kebab.cli.command import Command
 from kebab.cli.completion import complete
@@ -12,6 +11,7 @@ from kebab.cli.options import (
     build_request,
     filter_options,
     limit_option,
+    list_search_defaults,
     merge_flags,
     min_confidence_option,
     mode_option,
@@ -52,7 +52,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     among the hits of the first page, and 1 when it is not.
     """
     settings = context.load_settings()
-    fields = merge_flags(msgspec.to_builtins(settings.search), flags)
+    fields = merge_flags(list_search_defaults(settings.search), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.why(WhyRequest(name=name, search=request))

@@ -401,7 +401,7 @@ def test_a_request_is_converted_with_ages_relative_to_now():
     query = build_query(request, NOON)
 
     assert (query.text, query.mode, query.per_doc) == ("q", Mode.VECTOR, 2)
-    assert query.rerank is False
+    assert query.rerank is None
     assert query.filters == Filters(tag=("a",), since=NOON - 2 * DAY, until=NOON)
 
 

@@ -46,7 +46,7 @@ def test_every_question_runs_once_and_the_first_twice(create_runner):
     assert searches == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("hybrid", True), ("lexical", False)])
+@pytest.mark.parametrize(("mode", "expected"), [("hybrid", True), ("lexical", None)])
 def test_words_alone_are_never_reranked(create_runner, mode, expected):
     one = replace(create_runner(), rerank=True)
 

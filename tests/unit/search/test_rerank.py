@@ -5,13 +5,14 @@ import pytest
 
 from kebab.core.chunks import TokenVectors
 from kebab.core.ids import Key
+from kebab.core.model_profile import Answerability, AnswerabilityCurve
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import TimedOut
 from kebab.search import rerank
 from kebab.search.explain import Explainer
 from kebab.search.rerank import compute_late_interaction
 from kebab.search.vector import VectorRetriever
-from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 QUERY = "blue garden gate"
 FAR = "garden notes on the blue colour of a gate that leads elsewhere"
@@ -225,3 +226,67 @@ def test_what_all_tokens_have_in_common_does_not_count():
 def test_without_tokens_or_passages_there_is_no_score():
     assert compute_late_interaction(tokens([1.0, 0.0]), {}) == {}
     assert compute_late_interaction(tokens(), {ONE: tokens([1.0, 0.0])}) == {}
+
+
+_GERMAN = "Wann findet die Sicherung der Dokumente statt?"
+_CURVE = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-9.0, match=20.0)
+
+
+@pytest.fixture
+def compared(base):
+    """English notes, and a model that judges questions in other languages by their tokens."""
+    base.embedder = Tokens()
+    never = replace(_CURVE, start=-99.0)
+    curves = Answerability(hybrid=never, vector=never, foreign=never, matched=_CURVE)
+    base.embedder._profile = replace(PROFILE, answerability=curves)
+    for name, text in (("far.md", FAR), ("near.md", NEAR), ("other.md", "nothing at all")):
+        base.add(name, text, lang="en")
+    return base
+
+
+def ask(base, text=_GERMAN, **options):
+    return base.engine().search(Query(text=text, **options))
+
+
+def test_a_question_in_another_language_is_reranked_by_default(compared):
+    assert paths(ask(compared))[0] == "far.md"
+    assert ask(compared, trace=True).stages[-2].stage == "rerank"
+
+
+def test_a_question_in_the_language_of_the_notes_is_not(compared):
+    ask(compared, "Where is the blue gate of the garden?")
+
+    assert compared.embedder.compared == []
+
+
+def test_reranking_across_languages_can_be_switched_off(compared):
+    ask(compared, rerank=False)
+
+    assert compared.embedder.compared == []
+
+
+def test_a_model_that_compares_no_languages_does_not_rerank_by_default(compared):
+    compared.embedder._profile = PROFILE
+    ask(compared)
+
+    assert compared.embedder.compared == []
+
+
+def test_the_tokens_decide_whether_a_question_in_another_language_is_answerable(compared):
+    assert ask(compared).convincing
+    assert not ask(compared, rerank=False).convincing
+
+    compared.embedder.word = "no passage holds this"
+    assert not ask(compared).convincing
+
+
+def test_an_explanation_is_reranked_across_languages_too(compared):
+    reader = compared.reader()
+    retriever = VectorRetriever(
+        library=reader, vectors=lambda: compared.vectors, embedder=lambda: compared.embedder
+    )
+    chunks = [hit.chunk for hit in ask(compared).hits if hit.chunk.path == "far.md"]
+    explained = Explainer(reader, retriever).explain(Query(text=_GERMAN), chunks)
+
+    assert explained.best is not None
+    assert explained.best.hit_rank == 1

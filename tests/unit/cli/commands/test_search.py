@@ -34,7 +34,7 @@ def test_every_flag_reaches_the_request(kebab, opened):
 @pytest.mark.parametrize(
     ("setting", "flags", "expected"),
     [
-        ("false", [], False),
+        ("false", [], None),
         ("false", ["--rerank"], True),
         ("true", [], True),
         ("true", ["--no-rerank"], False),
