@@ -20,6 +20,7 @@ from kebab.rag.checking.support import (
     ParsedClaim,
     check_support,
     compute_share,
+    drop_redundant,
     format_missing,
     parse_claim,
 )
@@ -175,7 +176,7 @@ def _find_support(
         if not _find_missing(block, one):
             return (one,)
     if together and len(cited) > 1 and _contain(block, cited):
-        return _drop_redundant(block, tuple(cited))
+        return drop_redundant(cited, lambda rest: _contain(block, rest))
     return ()
 
 
@@ -197,18 +198,6 @@ def _find_in_documents(
         if found := _find_support(block, passages):
             return found
     return ()
-
-
-def _drop_redundant(
-    block: CodeBlock, passages: tuple[IndexedEvidence, ...]
-) -> tuple[IndexedEvidence, ...]:
-    """Return passages that contain the code together, but not without any one of them."""
-    needed = passages
-    for one in passages:
-        rest = tuple(other for other in needed if other is not one)
-        if rest and _contain(block, rest):
-            needed = rest
-    return needed
 
 
 def _warn_of_correction(

@@ -1,7 +1,7 @@
 """Decides whether evidence supports a claim, and selects the quote."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -198,6 +198,23 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
             supported=False, reason=f"contradicted by {label}: {denied}", share=share
         )
     return SupportCheck(supported=True, share=share)
+
+
+def drop_redundant(
+    passages: Sequence[IndexedEvidence], supports: Callable[[Sequence[IndexedEvidence]], bool]
+) -> tuple[IndexedEvidence, ...]:
+    """Return passages that support something together, but not without any one of them.
+
+    Args:
+        passages: Passages that support it together.
+        supports: Returns whether some of them do.
+    """
+    needed = tuple(passages)
+    for one in passages:
+        rest = tuple(other for other in needed if other is not one)
+        if rest and supports(rest):
+            needed = rest
+    return needed
 
 
 def format_missing(missing: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from kebab.rag.checking.support import (
     ParsedClaim,
     SupportCheck,
     check_support,
+    drop_redundant,
     format_missing,
     parse_claim,
     select_quote,
@@ -92,7 +93,8 @@ def _verify_cited(
         return _select_supporting(claim, parsed, cited, results)
     result = check_support(parsed, cited) if len(cited) > 1 else results[0]
     if result.supported:
-        return ClaimCheck(claim, parsed, tuple(_drop_redundant(parsed, cited)))
+        needed = drop_redundant(cited, lambda rest: check_support(parsed, rest).supported)
+        return ClaimCheck(claim, parsed, needed)
     marker = cited[0].marker if len(cited) == 1 else None
     reason = result.reason or ""
     if right := _find_support(parsed, [(one, check_support(parsed, [one])) for one in others]):
@@ -146,18 +148,6 @@ def _adds_terms(
     lacking = [term for term in parsed.terms if not any(term in other.tokens for other in others)]
     added = sum(term in one.tokens for term in lacking)
     return added >= max(1.0, _MIN_ADDED_SHARE * len(parsed.terms))
-
-
-def _drop_redundant(
-    parsed: ParsedClaim, cited: Sequence[IndexedEvidence]
-) -> Sequence[IndexedEvidence]:
-    """Return passages that support a claim together, but not without any one of them."""
-    needed = cited
-    for one in cited:
-        rest = [other for other in needed if other is not one]
-        if rest and check_support(parsed, rest).supported:
-            needed = rest
-    return needed
 
 
 def _verify_uncited(
