@@ -10,16 +10,20 @@ from kebab.search.absent_terms import find_absent_terms
 from kebab.search.answer_signals import is_across_languages, read_first_passages
 from kebab.search.answerability import (
     calibrate,
+    estimate_answerability,
     is_convincing,
     select_confident,
 )
 from kebab.search.merge import MergedRanking, QueryResult, merge_interpretations
 from kebab.search.page import select_hits
 from kebab.search.query_parser import ParsedQuery
-from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever, build_degraded
 from kebab.wire.search import DegradedChannel
+
+_LEAST_LIKELY = 0.1
+"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
 
 
 class SearchEngine:
@@ -89,7 +93,7 @@ class SearchEngine:
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
         """Return the ranking of one query."""
         candidates = self._ranker.rank(query, timer, passages)
-        if query.rerank or (query.rerank is None and is_across_languages(candidates, passages)):
+        if _is_reranked(query, candidates, passages):
             from kebab.search.rerank import rerank_candidates
 
             candidates = rerank_candidates(candidates, self._embedder, passages, timer)
@@ -113,6 +117,18 @@ class SearchEngine:
         count = self._library.count_pending()
         reason = f"passages that still wait for their vector: {count}"
         return (build_degraded(reason, "kebab ingest"),) if count else ()
+
+
+def _is_reranked(query: Query, candidates: RankedCandidates, passages: PassageCache) -> bool:
+    """Return whether the candidates of a query are reranked.
+
+    A question whose answer is very unlikely is not: in one language the order decides little.
+    """
+    if not query.rerank:
+        return query.rerank is None and is_across_languages(candidates, passages)
+    if not query.prose or candidates.model is None or is_across_languages(candidates, passages):
+        return True
+    return estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 
 
 def interpret_query(parsed: ParsedQuery) -> QueryInterpretation:

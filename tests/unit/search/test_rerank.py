@@ -290,3 +290,15 @@ def test_an_explanation_is_reranked_across_languages_too(compared):
 
     assert explained.best is not None
     assert explained.best.hit_rank == 1
+
+
+def test_a_question_that_the_notes_hardly_answer_is_not_reranked(compared):
+    ask(compared, "Where is the blue gate of the garden?", prose=True, rerank=True)
+
+    assert compared.embedder.compared == []
+
+
+def test_a_question_that_the_notes_may_answer_is_reranked(notes):
+    search(notes, prose=True, rerank=True)
+
+    assert notes.embedder.compared
