@@ -96,7 +96,9 @@ class SearchEngine:
         if _is_reranked(query, candidates, passages):
             from kebab.search.rerank import rerank_candidates
 
-            candidates = rerank_candidates(candidates, self._embedder, passages, timer)
+            candidates = rerank_candidates(
+                candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
+            )
         calibration = calibrate(candidates, passages)
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))

@@ -119,7 +119,13 @@ class Explainer:
             without = remove_conditions(first.parsed, removed)
             candidates = ranker.rank_parsed(without, query.mode, timer, cache)
         if query.rerank or (query.rerank is None and is_across_languages(candidates, cache)):
-            candidates = rerank_candidates(candidates, self._retriever.embedder, cache, timer)
+            candidates = rerank_candidates(
+                candidates,
+                self._retriever.embedder,
+                cache,
+                timer,
+                asked_for=bool(query.rerank),
+            )
         return DocumentExplanation(
             parsed=first.parsed,
             intent=classify_intent(first.parsed),

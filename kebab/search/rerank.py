@@ -30,6 +30,9 @@ from kebab.wire.search import DegradedChannel
 RERANKED_LIMIT = 20
 """How many of the best candidates are reranked at most."""
 
+UNASKED_LIMIT = 8
+"""The same where nobody asks for it, so that a search stays fast."""
+
 _REACH = 0.2
 """Candidates whose evidence is further below the best are not reranked: few would become first."""
 
@@ -45,6 +48,8 @@ def rerank_candidates(
     embedder: Callable[[], Embedder],
     passages: PassageCache,
     timer: StageTimer,
+    *,
+    asked_for: bool = True,
 ) -> RankedCandidates:
     """Return the candidates with the best of them in the order of late interaction.
 
@@ -55,7 +60,8 @@ def rerank_candidates(
     if candidates.model is None:
         return _explain_missing_vectors(candidates)
     weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
-    keys = select_close(candidates) if weight > 0 else []
+    limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
+    keys = select_close(candidates)[:limit] if weight > 0 else []
     across = is_across_languages(candidates, passages)
     if not keys[1:] and not across:
         return candidates

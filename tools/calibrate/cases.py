@@ -116,7 +116,8 @@ def _read_signals(context: AppContext, text: str, mode: ModeName) -> AnswerSigna
         query = build_query(SearchRequest(query=text, mode=mode), context.clock.now())
         found = Ranker(reader, retriever).rank(query, StageTimer(time.perf_counter), passages)
         if mode != "lexical" and is_across_languages(found, passages):
-            found = rerank_candidates(found, embedder, passages, StageTimer(time.perf_counter))
+            timer = StageTimer(time.perf_counter)
+            found = rerank_candidates(found, embedder, passages, timer, asked_for=False)
         return read_signals(found, passages) if found.ranked else None
 
 

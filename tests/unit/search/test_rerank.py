@@ -11,6 +11,7 @@ from kebab.errors.catalog import TimedOut
 from kebab.search import rerank
 from kebab.search.explain import Explainer
 from kebab.search.rerank import compute_late_interaction
+from kebab.search.token_match import COMMON_TEXT
 from kebab.search.vector import VectorRetriever
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
@@ -302,3 +303,15 @@ def test_a_question_that_the_notes_may_answer_is_reranked(notes):
     search(notes, prose=True, rerank=True)
 
     assert notes.embedder.compared
+
+
+def test_fewer_passages_are_compared_where_nobody_asks_for_it(compared, monkeypatch):
+    monkeypatch.setattr(rerank, "UNASKED_LIMIT", 2)
+    monkeypatch.setattr(rerank, "READ_LIMIT", 1)
+    ask(compared)
+    unasked = [text for text in compared.embedder.compared if text != COMMON_TEXT]
+    compared.embedder.compared.clear()
+    ask(compared, rerank=True)
+
+    assert len(unasked) == 2
+    assert len(compared.embedder.compared) == 4
