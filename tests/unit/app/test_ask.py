@@ -337,7 +337,7 @@ def test_passages_are_reranked_unless_words_alone_are_searched(
 ):
     calls = []
 
-    def record(candidates, *_):
+    def record(candidates, *_, **__):
         calls.append(candidates)
         return candidates
 

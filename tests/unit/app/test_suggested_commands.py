@@ -77,10 +77,10 @@ def test_the_hint_repairs_a_degraded_channel(lab):
     assert lost.degraded[0].hint == lost.hint
 
 
-def test_an_unsupported_script_is_searched_by_words(lab):
+def test_an_unsupported_script_asks_for_the_model_that_knows_it(lab):
     lab.flags["models.embedding.model"] = "all-MiniLM-L6-v2"
     fill(lab)
 
     lost = asked(lab, "배추", "disk.md", mode="vector")
 
-    assert lost.hint == "kebab search '배추'"
+    assert lost.hint == "kebab model use multilingual-e5-small"
