@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from kebab.app.citations import cite_lines
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
+from kebab.app.conversions import build_file_path, check_freshness, to_search_hit
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.search import (
     build_engine,

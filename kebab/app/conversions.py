@@ -1,16 +1,16 @@
 """Converts stored documents, hits and progress to wire records."""
 
 import os
-import unicodedata
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET
 
+from kebab.app.citations import cite_chunk
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import STDIN, StoredDocument
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
-from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
+from kebab.wire.citation import Freshness
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -21,39 +21,7 @@ if TYPE_CHECKING:
 
 Stored: TypeAlias = StoredChunk | StoredDocument
 
-_RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 _NANO = 1_000_000_000
-
-
-def cite_lines(path: str, start: int, end: int) -> Citation:
-    """Return the citation of lines `start` to `end` of a file."""
-    uri = format_reference(path, start, end)
-    return LineCitation(path=path, uri=uri, line=LineSpan(start=start, end=end))
-
-
-def format_reference(name: str, first: int, last: int) -> str:
-    """Return the reference to lines `first` to `last` of a file, which `kebab fetch` takes."""
-    return quote_path(name) + (f"#L{first}" if first == last else f"#L{first}-L{last}")
-
-
-def cite_chunk(chunk: StoredChunk) -> Citation:
-    """Return the citation of the lines of a chunk."""
-    return cite_lines(chunk.path, chunk.start_line, chunk.end_line)
-
-
-def quote_path(path: str) -> str:
-    """Return a path with reserved, blank and invisible characters escaped for an IRI."""
-    return "".join(char if _is_plain(char) else _escape(char) for char in path)
-
-
-def _is_plain(character: str) -> bool:
-    if character in _RESERVED:
-        return False
-    return " " < character < "\x7f" or unicodedata.category(character)[0] not in "CZ"
-
-
-def _escape(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def build_file_path(stored: Stored) -> str | None:

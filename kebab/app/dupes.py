@@ -1,7 +1,8 @@
 """Finds copies among documents and passages."""
 
+from kebab.app.citations import cite_lines
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.filters import resolve_filters
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT

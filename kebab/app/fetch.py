@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kebab.app.citations import cite_lines
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, cite_lines
+from kebab.app.conversions import check_freshness
 from kebab.app.library import find_chunk, find_document
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.core.queries import StoredChunk

@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kebab.app.citations import format_reference, quote_path
 from kebab.app.context import AppContext
-from kebab.app.conversions import (
-    build_file_path,
-    check_freshness,
-    format_reference,
-    quote_path,
-)
+from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.fetch import (
     Selection,
     build_indexed_text,

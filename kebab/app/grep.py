@@ -5,8 +5,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kebab.app.citations import cite_lines
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.document_names import DocumentNames
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.grep_pattern import LinePattern

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from kebab.app.conversions import quote_path
+from kebab.app.citations import quote_path
 from kebab.app.references import build_lookup_fault
 from kebab.config.paths import resolve_paths
 from kebab.config.settings import Settings

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, cite_chunk, to_doc_summary
+from kebab.app.conversions import build_file_path, to_doc_summary
 from kebab.app.document_names import make_absolute
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.references import ReferenceFinder
@@ -89,7 +90,7 @@ def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkIns
         chunk=_to_brief(chunk),
         document=to_doc_summary(document),
         text=chunk.text,
-        embed_text=build_embed_text(chunk.title, chunk.heading_path, chunk.text),
+        embed_text=build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context),
         text_hash=detail.text_hash,
         embedding_version=chunk.embedding_version,
         previous_chunk_id=detail.previous,

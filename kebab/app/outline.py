@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from kebab.app.citations import format_reference
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, format_reference
+from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.app.fetch import count_indexed_lines, read_file, split_lines
 from kebab.app.folder_tree import (

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, cite_chunk, to_doc_summary
+from kebab.app.conversions import build_file_path, check_freshness, to_doc_summary
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import cite_chunk, to_doc_summary
+from kebab.app.conversions import to_doc_summary
 from kebab.app.filters import resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document

@@ -31,14 +31,9 @@ def build_chunk_rows(
     rows = []
     for chunk in chunks:
         text_hash = compute_digest(chunk.text)
-        rows.append(
-            ChunkRow(
-                chunk=chunk,
-                chunk_id=make_chunk_id(doc_id, chunker, text_hash, seen[text_hash]),
-                text_hash=text_hash,
-                embed_hash=compute_digest(build_embed_text(title, chunk.heading_path, chunk.text)),
-            )
-        )
+        chunk_id = make_chunk_id(doc_id, chunker, text_hash, seen[text_hash])
+        embedded = build_embed_text(title, chunk.heading_path, chunk.text, chunk.context)
+        rows.append(ChunkRow(chunk, chunk_id, text_hash, compute_digest(embedded)))
         seen[text_hash] += 1
     return tuple(rows)
 

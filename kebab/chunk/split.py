@@ -1,12 +1,14 @@
 """Splits a document into sections and chunks."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from kebab.chunk.budget import Budget, ChunkDraft, Context, build_contexts, enforce_limit
 from kebab.chunk.pack import Piece, Range, get_cutters, pack_pieces, trim
-from kebab.core.chunks import Chunk
+from kebab.core.chunks import Chunk, Place
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 
 _HAS_WORD = re.compile(r"\w")
@@ -27,11 +29,17 @@ class Section:
         self.paths.append(path)
 
 
-def split_sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
-    """Yield the sections of a document in order."""
+def split_sections(
+    text: str, blocks: Iterable[Block], places: Sequence[Place] = ()
+) -> Iterator[Section]:
+    """Yield the sections of a document in order; none of them crosses the begin of a place."""
     open_headings: list[Block] = []
     section = Section()
+    starts = {place.start for place in places}
     for block in blocks:
+        if block.start in starts and section.blocks:
+            yield section
+            section = Section()
         if block.kind is BlockKind.HEADING:
             if section.has_body or block.level < section.level:
                 yield section
@@ -75,13 +83,13 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     room in the limit, as the titles of parsers do.
     """
     text, title = document.text, document.title
-    sections = list(split_sections(text, document.blocks))
+    sections = list(split_sections(text, document.blocks, document.places))
     context = build_contexts(title, [path for part in sections for path in part.paths], budget)
     pieces = _measure_blocks(text, sections, context, budget)
     drafts = [
         piece for section in sections for piece in _draft_chunks(text, section, context, pieces)
     ]
-    return list(_build_chunks(text, enforce_limit(text, title, drafts, budget)))
+    return list(_build_chunks(document, enforce_limit(text, title, drafts, budget)))
 
 
 def _measure_blocks(
@@ -176,8 +184,9 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
     return find_common_prefix(paths)
 
 
-def _build_chunks(text: str, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
-    """Yield the chunks of the drafts, with their text and lines."""
+def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
+    """Yield the chunks of the drafts, with their text, lines and places."""
+    text = document.text
     line, offset, ordinal = 1, 0, 0
     for draft in drafts:
         where = trim(text, Range(draft.start, draft.end))
@@ -194,5 +203,16 @@ def _build_chunks(text: str, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
             start_line=line,
             end_line=line + body.count("\n"),
             heading_path=draft.path,
+            place=_find_place(document, where.start),
         )
         ordinal += 1
+
+
+def _find_place(document: ParsedDocument, start: int) -> Place | None:
+    """Return the place of a chunk that begins at an offset, with its own offset and row."""
+    number = bisect_right(document.places, start, key=attrgetter("start")) - 1
+    if number < 0:
+        return None
+    place = document.places[number]
+    row = place.row + document.text.count("\n", place.start, start) if place.row else 0
+    return place._replace(start=start, row=row)

@@ -48,12 +48,32 @@ NO_BACKGROUND = CosineBackground(0, 0.0, 0.0)
 """The background of an index without vectors."""
 
 
+class Place(NamedTuple):
+    """A part of a file that a citation names: a page, a slide, a cell, or rows of a sheet.
+
+    It begins at the offset `start` of the text and ends where the next place begins. `number`
+    counts pages and slides from 1, and the cells of a notebook from 0. `of` is the number of pages.
+    A sheet has its name as `label`, the columns of its cells as `columns` (`A:F`), and the row of
+    its first line as `row`; each further line of the text is the next row.
+    """
+
+    start: int
+    number: int
+    of: int = 0
+    label: str = ""
+    row: int = 0
+    columns: str = ""
+
+
 class Chunk(NamedTuple):
     """A slice of a document's text that fits the embedder's window.
 
     `text == document.text[start:end]` in code points; `start_line` and `end_line` are the lines of
     the file that hold it, 1-based and inclusive. `heading_path` lists the headings
-    above the chunk, outermost first; a heading that opens the chunk is its last element.
+    above the chunk, outermost first; a heading that opens the chunk is its last element. `context`
+    is text from elsewhere in the document without which the chunk cannot be understood, such as
+    the header row of its table. `place` is the place of the chunk in a format that is not cited by
+    lines; its `start` is that of the chunk, and its `row` that of the chunk's first line.
     """
 
     ordinal: int
@@ -63,6 +83,8 @@ class Chunk(NamedTuple):
     start_line: int
     end_line: int
     heading_path: tuple[str, ...] = ()
+    context: str = ""
+    place: Place | None = None
 
 
 class ChunkRow(NamedTuple):
@@ -88,6 +110,7 @@ class PendingChunk(NamedTuple):
     heading_path: tuple[str, ...]
     text: str
     embed_hash: str
+    context: str = ""
 
 
 class ChunkText(NamedTuple):
@@ -103,11 +126,13 @@ KeyedScore: TypeAlias = tuple[Key, float]
 """A chunk and its score; lists are sorted by falling score, then by rising key."""
 
 
-def build_embed_text(title: str, heading_path: tuple[str, ...], text: str) -> str:
+def build_embed_text(
+    title: str, heading_path: tuple[str, ...], text: str, context: str = ""
+) -> str:
     """Return the text to embed for a chunk: its title and headings on one line, then its text.
 
-    A heading path that begins with the title does not repeat it.
+    A heading path that begins with the title does not repeat it. `context` stands before the text.
     """
     path = heading_path[1:] if heading_path[:1] == (title,) else heading_path
-    context = " > ".join(part for part in (title, *path) if part)
-    return f"{context}\n{text}" if context else text
+    headings = " > ".join(part for part in (title, *path) if part)
+    return "\n".join([*filter(None, (headings, context)), text])

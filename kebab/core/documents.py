@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kebab.core.chunks import ChunkRow
+from kebab.core.chunks import ChunkRow, Place
 from kebab.core.ids import ChunkId, DocId, Key, compute_digest
 from kebab.core.queries import StoredChunk
 
@@ -40,19 +40,28 @@ class Block(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """The front matter of a document."""
+    """What a document says of itself: in its front matter or in the properties of its file.
+
+    `date` is ISO 8601, `YYYY-MM-DD`, or a time in UTC. `aliases` are further names
+    of the document.
+    """
 
     title: str | None = None
     tags: tuple[str, ...] = ()
     lang: str | None = None
+    authors: tuple[str, ...] = ()
+    date: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 class ParsedDocument(NamedTuple):
     r"""A file as text with its blocks.
 
-    `text` is the whole decoded file, NFC, with `\n` line ends, so that its lines are the file's
-    lines. Blocks are in order, do not overlap, and leave out front matter. `lang` is what the
-    front matter says, else a guess.
+    `text` is NFC with `\n` line ends. For a format that is cited by lines it is the whole decoded
+    file, so that its lines are the file's lines; for other formats it is extracted text. Blocks are
+    in order, do not overlap, and leave out front matter. `lang` is what the front matter says, else
+    a guess. `places` are the pages, slides or cells of the text, sorted by `start`. `links` are the
+    targets of its links to other files, as written.
     """
 
     text: str
@@ -62,6 +71,8 @@ class ParsedDocument(NamedTuple):
     lang: str | None = None
     encoding: str = "utf-8"
     warnings: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

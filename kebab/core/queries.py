@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from kebab.core.chunks import Place
 from kebab.core.ids import ChunkId, DocId, Key
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class StoredChunk(NamedTuple):
     chunker_version: str
     embedding_version: str | None
     vector_state: VectorState = "pending"
+    context: str = ""
+    place: Place | None = None
 
 
 class Snippet(NamedTuple):

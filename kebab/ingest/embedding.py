@@ -85,7 +85,10 @@ class ChunkEmbedder:
         if not groups:
             return
         firsts = [group[0] for group in groups]
-        texts = [build_embed_text(chunk.title, chunk.heading_path, chunk.text) for chunk in firsts]
+        texts = [
+            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
+            for chunk in firsts
+        ]
         for indexes, matrix in embedder.embed_passages(texts):
             for index, vector in zip(indexes, matrix, strict=True):
                 for number, chunk in enumerate(groups[index]):

@@ -166,7 +166,10 @@ class _ModelChange:
         if not groups:
             return
         firsts = [group[0] for group in groups]
-        texts = [build_embed_text(chunk.title, chunk.heading_path, chunk.text) for chunk in firsts]
+        texts = [
+            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
+            for chunk in firsts
+        ]
         for indexes, matrix in self._embedder.embed_passages(texts):
             for index, vector in zip(indexes, matrix, strict=True):
                 group = groups[index]

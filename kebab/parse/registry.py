@@ -6,45 +6,55 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from types import FrameType
 
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
 from kebab.errors.catalog import ParseFailed, TimedOut
-from kebab.parse.blocks import build_blocks, choose_title
-from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
-from kebab.text.language import detect_document_language
+from kebab.parse.plain_text import TextParser
 
 
-class TextParser:
-    """Parses text without markup: paragraphs between blank lines."""
+class LazyParser:
+    """A parser whose module is imported when the first file is read.
 
-    version = "text-v1"
+    `extra` is the extra of the package that installs its libraries. An `isolated` parser runs
+    native code or expands its input, so ingest runs it in a worker process with limits.
+    """
+
+    def __init__(
+        self, version: str, target: str, *, extra: str | None = None, isolated: bool = False
+    ) -> None:
+        """Name the class of the parser as `module:Class`, below `kebab.parse`."""
+        self.version = version
+        self.extra = extra
+        self.isolated = isolated
+        self._target = target
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its title is the file's stem.
+        """Return the document.
 
         Raises:
-            ParseFailed: The bytes are not text.
+            ParseFailed: The bytes are not what the media type promises.
+            DependencyMissing: The libraries of the parser are not installed.
         """
-        decoded = decode(data, path, self.version)
-        blocks = build_blocks(decoded.text, 0, ())
-        return ParsedDocument(
-            text=decoded.text,
-            title=choose_title(Metadata(), blocks, path),
-            blocks=blocks,
-            lang=detect_document_language(decoded.text, blocks),
-            encoding=decoded.encoding,
-            warnings=decoded.warnings,
-        )
+        return _load_parser(self._target).parse(data, path)
+
+
+@cache
+def _load_parser(target: str) -> Parser:
+    module, _, name = target.partition(":")
+    parser: Parser = getattr(import_module(f"kebab.parse.{module}"), name)()
+    return parser
 
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
 }
-"""Every parser by its media type; a new format needs a row here and its suffixes in `source`."""
+"""The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 
 
 def list_parser_versions() -> list[str]:

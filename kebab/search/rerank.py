@@ -137,7 +137,7 @@ def _embed_tokens(
 ) -> tuple[TokenVectors, dict[Key, TokenVectors]]:
     """Return the tokens of the query, and of each passage in a script that the model knows."""
     texts = {
-        chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text)
+        chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
         for chunk in passages.load_chunks(keys)
     }
     known = {key: text for key, text in texts.items() if embedder.supports(text)}

@@ -11,7 +11,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.files import ScanResult, ScanRules, get_suffix
+from kebab.core.files import ScanResult, ScanRules
+from kebab.core.media import detect_media_type
 from kebab.source.ignore import (
     Layer,
     build_base_layer,
@@ -20,22 +21,6 @@ from kebab.source.ignore import (
     find_skip_reason,
     find_skip_reason_from_root,
 )
-
-MARKDOWN = "text/markdown"
-PLAIN = "text/plain"
-
-SUFFIXES = {
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx"), MARKDOWN),
-    **dict.fromkeys(
-        (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".textile"), PLAIN
-    ),
-}
-"""Media type by lower-case suffix."""
-
-
-def detect_media_type(name: str) -> str | None:
-    """Return the media type of a file by its suffix, None when no parser reads it."""
-    return SUFFIXES.get(get_suffix(name))
 
 
 class Entry(NamedTuple):

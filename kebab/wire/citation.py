@@ -31,10 +31,14 @@ class PageSpan(Struct, frozen=True, kw_only=True):
 
 
 class CellSpan(Struct, frozen=True, kw_only=True):
-    """A cell of a notebook."""
+    """A cell of a notebook, or the cells of a sheet."""
 
     index: Count
-    """The index of the cell, from 0."""
+    """The index of the cell in the notebook, or of the sheet in the workbook, from 0."""
+    sheet: str | None = None
+    """The name of the sheet; null for a notebook."""
+    range: str | None = None
+    """The cells of the sheet, e.g. `A2:F20`; null for a notebook."""
 
 
 class SlideSpan(Struct, frozen=True, kw_only=True):

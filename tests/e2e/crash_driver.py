@@ -28,7 +28,8 @@ from kebab.ingest import reembed as change
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import TextParser, guard_parser
+from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import guard_parser
 from kebab.source.walk import FolderScanner
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader

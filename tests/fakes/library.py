@@ -333,6 +333,8 @@ class MemoryLibrary:
             chunker_version=document.chunker_version,
             embedding_version=entry.version if entry.state == "committed" else None,
             vector_state=entry.state,
+            context=chunk.context,
+            place=chunk.place,
         )
 
 

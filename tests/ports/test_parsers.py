@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
+from kebab.core.media import MEDIA_TYPES, CitationKind
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.registry import PARSERS
 
 MEDIA = sorted(PARSERS)
+LINES = sorted(
+    media.name for media in MEDIA_TYPES if media.cites in {CitationKind.LINE, CitationKind.CODE}
+)
+"""The formats whose text is the file itself."""
+PROSE = ["text/markdown", "text/plain"]
+"""The formats of which every line is searched, except front matter."""
 
 FRAGMENTS = st.sampled_from(
     [
@@ -39,31 +46,43 @@ def assert_sound(document: ParsedDocument) -> None:
     assert "\0" not in text
     for block in document.blocks:
         assert end <= block.start < block.end <= len(text)
-        assert text[end : block.start].strip() == "" or end == 0, "text between blocks is lost"
         assert block.start == 0 or text[block.start - 1] == "\n"
         assert text[block.start : block.end].strip()
         assert bool(block.level) == (block.kind == "heading")
         end = block.end
-    assert text[end:].strip() == "" or not document.blocks
+    starts = [place.start for place in document.places]
+    assert starts == sorted(set(starts))
+    assert {*starts} <= {block.start for block in document.blocks}
     assert document.title
     assert "\n" not in document.title
 
 
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("media", LINES)
 @given(note=NOTES)
 def test_every_note_becomes_sound_blocks(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
     assert_sound(document)
 
 
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("media", PROSE)
+@given(note=NOTES)
+def test_every_line_of_prose_is_in_a_block(media, note):
+    document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
+    end = document.blocks[0].start if document.blocks else len(document.text)
+    for block in document.blocks:
+        assert not document.text[end : block.start].strip(), "text between blocks is lost"
+        end = block.end
+    assert not document.text[end:].strip()
+
+
+@pytest.mark.parametrize("media", LINES)
 @given(note=NOTES)
 def test_lines_of_the_text_are_lines_of_the_file(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
     assert document.text.count("\n") == len(re.split("\r\n|\r|\n", note)) - 1
 
 
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("media", PROSE)
 @given(note=NOTES)
 def test_only_front_matter_is_left_out_of_the_blocks(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
@@ -87,13 +106,13 @@ def test_a_refusal_names_the_file_and_the_parser(media):
     assert refusal.value.parser == get_parser(media).version
 
 
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("media", PROSE)
 def test_a_name_that_is_not_text_still_makes_a_title(media):
     document = get_parser(media).parse(b"", "dir/caf\udce9.md")
     assert document.title == "caf\ufffd"
 
 
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("media", LINES)
 def test_parsing_twice_gives_the_same_document(media):
     data = b"# A\n\nb\n"
     assert get_parser(media).parse(data, "a.md") == get_parser(media).parse(data, "a.md")

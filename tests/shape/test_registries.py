@@ -5,10 +5,10 @@ import json
 import re
 
 from kebab.cli.command import COMMANDS
+from kebab.core.media import MEDIA_TYPES
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
 from kebab.search import rerank
-from kebab.source.walk import SUFFIXES
 from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "boosts.py"
@@ -33,7 +33,8 @@ def test_every_command_module_is_in_the_table_of_commands():
 
 
 def test_every_media_type_has_suffixes_and_a_parser():
-    assert set(SUFFIXES.values()) == set(PARSERS)
+    assert {media.name for media in MEDIA_TYPES} == set(PARSERS)
+    assert all(media.suffixes or media.names for media in MEDIA_TYPES)
 
 
 def test_every_embedding_model_is_in_the_registry():

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kebab.app.conversions import format_reference, quote_path
+from kebab.app.citations import format_reference, quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (

@@ -11,13 +11,13 @@ from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite import fts, vector_state
-from kebab.store.sqlite.values import parse_strings, to_json
+from kebab.store.sqlite.values import parse_place, parse_strings, to_json
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
 
-Position: TypeAlias = tuple[int, int, int, int, int, str]
-"""Ordinal, offsets, lines and heading path."""
+Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
+"""Ordinal, offsets, lines, heading path, context and place."""
 
 
 _ROWS_AT_ONCE = 4096
@@ -65,7 +65,7 @@ def replace_chunks(
 def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldChunk]:
     rows = database.execute(
         "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
-        " heading_path FROM chunks WHERE doc = ?",
+        " heading_path, context, place FROM chunks WHERE doc = ?",
         (doc,),
     )
     return {
@@ -93,13 +93,13 @@ def _update_kept_chunks(
     moved = [(old, row) for old, row in kept if old.position != _get_position(row)]
     database.executemany(
         "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
-        " heading_path = ? WHERE key = ?",
+        " heading_path = ?, context = ?, place = ? WHERE key = ?",
         ((*_get_position(row), old.key) for old, row in moved),
     )
     headed = [
         (old, row)
         for old, row in kept
-        if target.title_changed or old.position[5] != _get_position(row)[5]
+        if target.title_changed or old.position[5:7] != _get_position(row)[5:7]
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
@@ -113,7 +113,8 @@ def _insert_chunks(
     keyed = [(Key(first + index), row) for index, row in enumerate(rows)]
     database.executemany(
         "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
-        " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " heading_path, context, place, text, text_hash, embed_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             (
                 *(key, row.chunk_id, target.doc),
@@ -139,7 +140,9 @@ def _read_next_key(database: apsw.Connection) -> int:
 def _get_position(row: ChunkRow) -> Position:
     chunk = row.chunk
     lines = (chunk.start_line, chunk.end_line)
-    return (chunk.ordinal, chunk.start, chunk.end, *lines, to_json(chunk.heading_path))
+    place = to_json(chunk.place) if chunk.place else ""
+    headings = to_json(chunk.heading_path)
+    return (chunk.ordinal, chunk.start, chunk.end, *lines, headings, chunk.context, place)
 
 
 def _build_index_rows(
@@ -150,11 +153,18 @@ def _build_index_rows(
         (
             key,
             head,
-            " ".join(word for part in row.chunk.heading_path for word in tokens(part)),
+            " ".join(word for part in _list_headings(row) for word in tokens(part)),
             " ".join(tokens(row.chunk.text)),
         )
         for key, row in keyed
     ]
+
+
+def _list_headings(row: ChunkRow) -> Iterator[str]:
+    """Yield the texts of the column of headings: the headings and the context of a chunk."""
+    yield from row.chunk.heading_path
+    if row.chunk.context:
+        yield row.chunk.context
 
 
 _STORED = """
@@ -162,7 +172,8 @@ _STORED = """
         c.heading_path, s.name, s.root, d.path, d.title, d.media, d.lang,
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
         d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
-        CASE v.state WHEN 'committed' THEN v.version END, v.state
+        CASE v.state WHEN 'committed' THEN v.version END, v.state,
+        c.context, c.place
     FROM chunks c
     JOIN documents d ON d.doc = c.doc
     JOIN sources s ON s.source = d.source
@@ -230,7 +241,9 @@ def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
     """Return chunks from rows whose columns are the fields of `StoredChunk` in order."""
     return [
         StoredChunk._make(row)._replace(
-            heading_path=parse_strings(row[7]), tags=parse_strings(row[14])
+            heading_path=parse_strings(row[7]),
+            tags=parse_strings(row[14]),
+            place=parse_place(row[22]),
         )
         for row in rows
     ]

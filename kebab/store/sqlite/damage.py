@@ -89,15 +89,16 @@ def _check_texts(database: apsw.Connection) -> Iterator[str]:
     """Compare texts, titles and headings with their hashes."""
     count = int(database.execute("SELECT count(*) FROM chunks").get)
     rows = database.execute(
-        "SELECT c.heading_path, c.text, c.text_hash, c.embed_hash, d.title"
+        "SELECT c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
         (max(1, -(-count // SAMPLE_CHUNKS)),),
     )
     texts = headings = 0
-    for heading_path, text, text_hash, embed_hash, title in rows:
+    for heading_path, context, text, text_hash, embed_hash, title in rows:
+        embedded = build_embed_text(title, _parse(heading_path), text, context)
         if compute_digest(text) != text_hash:
             texts += 1
-        elif compute_digest(build_embed_text(title, _parse(heading_path), text)) != embed_hash:
+        elif compute_digest(embedded) != embed_hash:
             headings += 1
     if texts:
         yield f"passages whose text was changed: {texts:,}"

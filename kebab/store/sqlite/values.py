@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterable
 
+from kebab.core.chunks import Place
+
 _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
 
-def to_json(values: Iterable[str] | Iterable[int]) -> str:
+def to_json(values: Iterable[str] | Iterable[int] | Place) -> str:
     """Return a list as JSON text."""
     return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
 
@@ -15,6 +17,11 @@ def to_json(values: Iterable[str] | Iterable[int]) -> str:
 def parse_strings(text: str) -> tuple[str, ...]:
     """Return the strings of a JSON list."""
     return tuple(json.loads(text)) if text != "[]" else ()
+
+
+def parse_place(text: str) -> Place | None:
+    """Return the place that `to_json` wrote; an empty text is none."""
+    return Place(*json.loads(text)) if text else None
 
 
 def to_signed(number: int) -> int:

@@ -29,7 +29,9 @@ def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> Non
     )
 
 
-_CHUNK_COLUMNS = "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash"
+_CHUNK_COLUMNS = (
+    "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash, c.context"
+)
 _CHUNK_TABLES = "vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc"
 
 

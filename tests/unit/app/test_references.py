@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kebab.app.conversions import cite_lines, format_reference
+from kebab.app.citations import cite_lines, format_reference
 from kebab.app.reference_syntax import Lines, Reading
 from kebab.app.references import ReferenceFinder, Target, add_place
 from kebab.cli.render.width import clean

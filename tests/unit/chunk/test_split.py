@@ -8,7 +8,7 @@ from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import TextParser
+from kebab.parse.plain_text import TextParser
 
 SENTENCES = [
     "The cache is empty. ",

@@ -10,7 +10,8 @@ from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import TextParser, guard_parser
+from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import guard_parser
 from kebab.source.walk import FolderScanner
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary

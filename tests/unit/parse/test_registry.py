@@ -1,14 +1,15 @@
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import PARSERS, TextParser, list_parser_versions
+from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import PARSERS, list_parser_versions
 
 
 def test_media_types_have_parsers():
-    assert isinstance(PARSERS["text/markdown"], MarkdownParser)
-    assert isinstance(PARSERS["text/plain"], TextParser)
+    assert PARSERS["text/markdown"].version == MarkdownParser.version
+    assert PARSERS["text/plain"].version == TextParser.version
 
 
 def test_an_unknown_media_type_has_none():
-    assert "application/pdf" not in PARSERS
+    assert "application/x-nothing" not in PARSERS
 
 
 def test_active_lists_the_labels():

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.source.walk import MARKDOWN, PLAIN, detect_media_type
+from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
 def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
     with closing(open_writer(data_dir)) as database:
         database.execute("DROP TABLE turns; PRAGMA user_version = 3")
+        for column in ("context", "place"):
+            database.execute(f"ALTER TABLE chunks DROP COLUMN {column}")
     SqliteWriter(data_dir, str.split).close()
 
     assert kept.add_turn(turn()) == 0

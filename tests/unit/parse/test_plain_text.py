@@ -1,5 +1,5 @@
 from kebab.core.documents import BlockKind
-from kebab.parse.registry import TextParser
+from kebab.parse.plain_text import TextParser
 
 
 def test_paragraphs_stand_between_blank_lines():

@@ -1,0 +1,13 @@
+from kebab.core.media import MEDIA_TYPES, CitationKind, get_media_type
+
+
+def test_suffixes_and_names_belong_to_one_media_type():
+    suffixes = [suffix for media in MEDIA_TYPES for suffix in media.suffixes]
+    names = [name for media in MEDIA_TYPES for name in media.names]
+    assert len(suffixes) == len(set(suffixes))
+    assert len(names) == len(set(names))
+    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in suffixes)
+
+
+def test_an_unknown_media_type_is_cited_by_lines():
+    assert get_media_type("application/x-unknown").cites is CitationKind.LINE
