@@ -1,0 +1,190 @@
+import io
+import struct
+import warnings
+import zipfile
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse import archive
+from kebab.parse.archive import Archive
+
+
+def build_zip(members, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in members:
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def open_archive(data):
+    return Archive(data, "dir/a.docx", "docx-v1")
+
+
+def read_one(data, name):
+    opened = open_archive(data)
+    opened.read(name) if name else opened.check_sizes()
+
+
+def get_cause(data, name=None):
+    """Return why a member, or without a name the whole archive, is refused."""
+    with pytest.raises(ParseFailed) as refusal:
+        read_one(data, name)
+    assert (refusal.value.path, refusal.value.parser) == ("dir/a.docx", "docx-v1")
+    return refusal.value.cause
+
+
+def test_members_are_read_by_name_whatever_the_case():
+    opened = open_archive(build_zip([("word/Document.xml", b"<a/>"), ("empty/", b"")]))
+
+    assert opened.names == ("word/Document.xml",)
+    assert opened.read("/word/document.xml") == b"<a/>"
+    assert opened.find("word/styles.xml") is None
+
+
+def test_a_member_that_must_be_there_is_missed():
+    assert get_cause(build_zip([("a", b"")]), "b") == "damaged: `b` is missing"
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "..\\..\\x", "C:\\x"])
+def test_names_are_keys_and_no_file_is_written(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    opened = open_archive(build_zip([(name, b"content")]))
+
+    assert [opened.read(known) for known in opened.names] == [b"content"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_last_of_two_members_with_one_name_is_read():
+    assert open_archive(build_zip([("a", b"first"), ("a", b"second")])).read("a") == b"second"
+
+
+@pytest.mark.parametrize(
+    ("data", "cause"),
+    [
+        (b"", "damaged: not a zip archive"),
+        (b"text", "damaged: not a zip archive"),
+        (build_zip([("a", b"b" * 100)])[:60], "damaged: the zip archive is cut off or broken"),
+        (b"PK\x03\x04" + bytes(100), "damaged: the zip archive is cut off or broken"),
+        (
+            archive._OLE2_MAGIC + bytes(512),
+            "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`",
+        ),
+        (
+            archive._OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE,
+            "the file is encrypted",
+        ),
+    ],
+)
+def test_a_file_that_is_no_archive_says_what_it_is(data, cause):
+    assert get_cause(data) == cause
+
+
+def test_a_damaged_member_is_named():
+    data = bytearray(build_zip([("a", b"b" * 100)], zipfile.ZIP_STORED))
+    data[50] ^= 0xFF
+
+    assert get_cause(bytes(data), "a") == "damaged: `a` cannot be unpacked"
+    assert get_cause(bytes(data)) == "damaged: `a` cannot be unpacked"
+
+
+def test_an_encrypted_member_is_refused():
+    data = bytearray(build_zip([("a", b"b")]))
+    for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(magic) + offset
+        data[at] |= 1
+
+    assert get_cause(bytes(data), "a") == "the file is encrypted"
+    assert get_cause(bytes(data)) == "the file is encrypted"
+
+
+def test_a_bomb_of_one_member_is_refused_by_its_ratio():
+    assert (
+        get_cause(build_zip([("a", bytes(20_000_000))]))
+        == "expands to more than 200 times its size"
+    )
+
+
+def test_sizes_of_sound_members_are_right():
+    open_archive(build_zip([("a", b"b" * 3_000_000), ("c", b"")])).check_sizes()
+
+
+def test_small_members_may_expand_a_lot():
+    opened = open_archive(build_zip([("a", bytes(10_000_000))]))
+
+    assert len(opened.read("a")) == 10_000_000
+
+
+def test_the_total_is_limited(monkeypatch):
+    monkeypatch.setattr(archive, "MAX_EXPANSION_BYTES", 3_000_000)
+
+    assert get_cause(build_zip([("a", bytes(2_000_000)), ("b", bytes(2_000_000))])) == (
+        "expands to more than 3 MB"
+    )
+
+
+def test_reading_a_member_again_counts_again(monkeypatch):
+    monkeypatch.setattr(archive, "MAX_EXPANSION_BYTES", 3_000_000)
+    opened = open_archive(build_zip([("a", bytes(2_000_000))]))
+    opened.read("a")
+
+    with pytest.raises(ParseFailed):
+        opened.read("a")
+
+
+def test_one_member_is_limited(monkeypatch):
+    monkeypatch.setattr(archive, "MAX_MEMBER_BYTES", 1_000_000)
+
+    assert get_cause(build_zip([("a", bytes(2_000_000))]), "a") == "`a` expands to more than 1 MB"
+
+
+def test_the_number_of_members_is_limited(monkeypatch):
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 3)
+
+    assert get_cause(build_zip([(str(number), b"") for number in range(4)])) == (
+        "more than 3 files in one archive"
+    )
+
+
+def test_members_that_share_their_bytes_are_refused():
+    data = build_zip([("a", b"content"), ("b", b"content")])
+    directory = data.index(b"PK\x01\x02")
+    second = data.index(b"PK\x01\x02", directory + 4)
+    shared = bytearray(data)
+    shared[second + 42 : second + 46] = struct.pack("<L", 0)
+
+    assert get_cause(bytes(shared)) == "damaged: files of the archive overlap"
+
+
+def test_a_directory_that_lies_about_sizes_is_found_out():
+    data = bytearray(build_zip([("a", b"content" * 1000)]))
+    directory = data.index(b"PK\x01\x02")
+    data[directory + 24 : directory + 28] = struct.pack("<L", 7)
+    data[directory + 16 : directory + 20] = struct.pack("<L", zlib.crc32(b"content"))
+
+    assert open_archive(bytes(data)).read("a") == b"content"
+    assert get_cause(bytes(data)) == "damaged: the size of `a` is wrong"
+
+
+SAMPLE = build_zip([("a.xml", b"<a>text</a>"), ("b/c.bin", bytes(range(256)))])
+
+
+@given(
+    cut=st.integers(0, len(SAMPLE)),
+    changes=st.lists(st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), max_size=8),
+)
+def test_changed_bytes_are_read_or_refused(cut, changes):
+    data = bytearray(SAMPLE)
+    for at, value in changes:
+        data[at] = value
+    try:
+        opened = open_archive(bytes(data[:cut]))
+        for name in opened.names:
+            opened.find(name)
+    except ParseFailed:
+        pass
