@@ -46,7 +46,7 @@ def break_imports(cli, *libraries):
     ("library", "package", "name", "data"),
     [
         ("apsw", "apsw", "new.md", b"words"),
-        ("markdown_it", "markdown-it-py", "new.md", b"words"),
+        ("pyromark", "pyromark", "new.md", b"words"),
         ("py_rust_stemmers", "py-rust-stemmers", "new.md", b"words"),
         ("pathspec", "pathspec", ".gitignore", b"*.log\n"),
         ("frontmatter", "python-frontmatter", "new.md", b"---\ntitle: x\n---\nwords\n"),

@@ -21,8 +21,8 @@ HOMES = {
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
-    # Notes are cut along it, and answers are drawn by it.
-    "markdown_it": ("kebab.cli.render.markdown", "kebab.parse"),
+    # Answers are drawn by it.
+    "markdown_it": ("kebab.cli.render.markdown",),
     # Wire records and settings are its structs: pipelines and `app` fill them, surfaces read them.
     "msgspec": (
         "kebab.app",
@@ -43,6 +43,7 @@ HOMES = {
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
+    "pyromark": ("kebab.parse.markdown_blocks",),
     "pygments": ("kebab.cli.render.code",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),

@@ -25,6 +25,7 @@ HEAVY = {
     "prompt_toolkit",
     "pydantic",
     "pygments",
+    "pyromark",
     "rich",
     "tokenizers",
     "yaml",

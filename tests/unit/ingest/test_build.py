@@ -60,7 +60,7 @@ def test_a_row_holds_all_that_is_stored_of_a_file(entry):
     assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
     assert row.content_hash == hash_content(content.data)
     assert row.stamp == content.stamp
-    assert (row.parser_version, row.chunker_version) == ("markdown-v1", "heading-254-v1")
+    assert (row.parser_version, row.chunker_version) == ("markdown-v2", "heading-254-v1")
     assert [chunk.chunk.text for chunk in row.chunks] == ["# H\n\ntext"]
 
 

@@ -51,7 +51,7 @@ def test_an_exception_that_is_not_about_the_file_is_not_converted(fault):
         raise fault
 
 
-@pytest.mark.parametrize("library", ["charset_normalizer", "markdown_it"])
+@pytest.mark.parametrize("library", ["charset_normalizer", "pyromark"])
 def test_the_libraries_of_parsers_have_no_exception_that_would_pass(library):
     assert {
         kind for kind in list_own_exceptions(library) if not issubclass(kind, PARSER_EXCEPTIONS)
