@@ -58,6 +58,9 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
         modified_at=format_timestamp(document.mtime_ns / _NANO),
         indexed_at=format_timestamp(document.indexed_at),
         freshness=check_freshness(document),
+        date=document.date,
+        authors=list(document.authors),
+        aliases=list(document.aliases),
     )
 
 

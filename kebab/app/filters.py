@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kebab.app.document_names import make_absolute
+from kebab.app.links import find_backlinks
+from kebab.app.references import ReferenceFinder
+from kebab.core.media import list_media_types
 from kebab.core.queries import Filters
 from kebab.search.explain_matches import list_active_filters
 from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 from kebab.text.globs import list_readings
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
+from kebab.wire.library import NotFound
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
@@ -20,16 +24,19 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.filter_values import FilterValues
     from kebab.store.sqlite.reader import SqliteReader
 
-_LISTS = ("tag", "lang", "media", "source")
+_LISTS = ("tag", "lang", "media", "source", "author")
 
 
 def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
-    """Return filters that name sources, paths and documents as the snapshot does.
+    """Return filters that name sources, paths, types and documents as the snapshot does.
 
     A path filter means the first of its readings that any document passes; a value that names
     nothing stays as it is. Every channel gets the result, so that all agree.
     """
-    if not (filters.path_glob or filters.source or filters.doc_id):
+    if filters.media:
+        types = tuple(name for value in filters.media for name in list_media_types(value))
+        filters = replace(filters, media=types)
+    if not (filters.path_glob or filters.source or filters.doc_id or filters.links_to):
         return filters
     values = context.build_filter_values(reader)
     if filters.source:
@@ -40,9 +47,21 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
         found = context.build_catalogue(reader).resolve_document(filters.doc_id)
         if isinstance(found, str):
             filters = replace(filters, doc_id=found)
+    if filters.links_to:
+        filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
         filters = replace(filters, path_glob=_resolve_path(filters, values))
     return filters
+
+
+def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
+    """Return the filters with the documents that link to the one that `links_to` names."""
+    catalogue = context.build_catalogue(reader)
+    target = ReferenceFinder(catalogue, chunks=False).find(str(filters.links_to))
+    if isinstance(target, NotFound) or not target.doc_id:
+        return filters
+    linking = find_backlinks(catalogue, target.doc_id)
+    return replace(filters, links_to=target.doc_id, linking=tuple(linking))
 
 
 def _resolve_path(filters: Filters, values: "FilterValues") -> str:
@@ -84,7 +103,10 @@ def explain_filters(
     """
     values = context.build_filter_values(reader)
     active = list_active_filters(filters)
-    counts = {name: values.count_documents(_select(active, name)) for name in active}
+    base = Filters(linking=filters.linking)
+    counts = {
+        name: values.count_documents(replace(base, **{name: active[name]})) for name in active
+    }
     if not any(counts.values()) and not values.has_documents(Filters()):
         return []
     if alone := [name for name, count in counts.items() if not count]:
@@ -98,19 +120,17 @@ def explain_filters(
             documents=counts[name],
             nearest=[],
         )
-        for name in _find_empty_combination(active, values)
+        for name in _find_empty_combination(base, active, values)
     ]
 
 
-def _select(active: Mapping[str, Any], *names: str) -> Filters:
-    return Filters(**{name: active[name] for name in names})
-
-
-def _find_empty_combination(active: Mapping[str, Any], values: "FilterValues") -> tuple[str, ...]:
+def _find_empty_combination(
+    base: Filters, active: Mapping[str, Any], values: "FilterValues"
+) -> tuple[str, ...]:
     """Return the first of the smallest combinations of filters that no document passes."""
     for size in range(2, len(active) + 1):
         for names in combinations(active, size):
-            if not values.has_documents(_select(active, *names)):
+            if not values.has_documents(replace(base, **{name: active[name] for name in names})):
                 return names
     return ()
 
@@ -141,7 +161,7 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
             return _find_nearest_date(name, values)
         case "folder":
             return _find_nearest_sources(value, [one.name for one in values.list_sources()])
-        case "doc_id":
+        case "doc_id" | "links_to":
             return find_nearest(value, values.list_values("path_glob"))
         case _:
             existing = values.list_values(name)

@@ -8,11 +8,19 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, to_doc_summary
 from kebab.app.document_names import make_absolute
 from kebab.app.filters import explain_filters, resolve_filters
+from kebab.app.links import describe_backlinks, describe_links
 from kebab.app.references import ReferenceFinder
 from kebab.app.search import build_filters
 from kebab.app.suggested_commands import suggest_filters
 from kebab.core.chunks import build_embed_text
-from kebab.core.documents import STDIN, AmbiguousName, ChunkDetail, DocumentDetail, StoredDocument
+from kebab.core.documents import (
+    STDIN,
+    AmbiguousName,
+    ChunkDetail,
+    DocumentDetail,
+    DocumentOrder,
+    StoredDocument,
+)
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.text.normalize import escape_undecodable
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def list_documents(context: AppContext, request: ListRequest) -> DocList:
-    """Return a part of the list of documents, by source and path.
+    """Return a part of the list of documents.
 
     Raises:
         InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
@@ -45,7 +53,10 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
     with context.open_reader() as reader:
         filters = resolve_filters(context, reader, filters)
         listing = context.build_catalogue(reader).list_documents(
-            filters, limit=-1 if request.limit is None else request.limit, offset=request.offset
+            filters,
+            limit=-1 if request.limit is None else request.limit,
+            offset=request.offset,
+            order=DocumentOrder(request.sort, reverse=request.reverse),
         )
         revision = reader.get_revision()
         missed = filters.is_active and not listing.total
@@ -65,8 +76,10 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
     """Return everything that the library holds about a document."""
     with context.open_catalogue() as catalogue:
         found = find_document(catalogue, request.name)
-    if isinstance(found, NotFound):
-        return found
+        if isinstance(found, NotFound):
+            return found
+        links = describe_links(catalogue, found.summary.doc_id)
+        backlinks = describe_backlinks(catalogue, found.summary.doc_id)
     return DocInspection(
         document=to_doc_summary(found.summary),
         file=build_file_path(found.summary),
@@ -75,6 +88,8 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
         chunker_version=found.chunker_version,
         warnings=list(found.summary.warnings),
         chunks=[_to_brief(chunk) for chunk in found.chunks],
+        links=links,
+        backlinks=backlinks,
     )
 
 

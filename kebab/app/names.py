@@ -9,7 +9,16 @@ from kebab.config.settings import Settings
 from kebab.core.queries import Filters
 
 NameKind: TypeAlias = Literal[
-    "codes", "documents", "languages", "media", "models", "schemas", "sessions", "sources", "tags"
+    "authors",
+    "codes",
+    "documents",
+    "languages",
+    "media",
+    "models",
+    "schemas",
+    "sessions",
+    "sources",
+    "tags",
 ]
 
 MAX_NAMES = 500
@@ -42,10 +51,15 @@ def _list_document_values(field: str) -> Callable[[AppContext], Iterable[str]]:
     return list_values
 
 
-def _list_tags(context: AppContext) -> list[str]:
-    with context.open_catalogue() as catalogue:
-        documents = catalogue.list_documents(Filters(), limit=-1).documents
-    return [tag for document in documents for tag in document.tags]
+def _list_values_of_lists(field: str) -> Callable[[AppContext], Iterable[str]]:
+    """Return a function that lists the values of a field of every document that is a list."""
+
+    def list_values(context: AppContext) -> list[str]:
+        with context.open_catalogue() as catalogue:
+            documents = catalogue.list_documents(Filters(), limit=-1).documents
+        return [value for document in documents for value in getattr(document, field)]
+
+    return list_values
 
 
 def _list_sessions(context: AppContext) -> list[str]:
@@ -71,6 +85,7 @@ def _list_schemas(_: AppContext) -> list[str]:
 
 
 _SOURCES: dict[NameKind, Callable[[AppContext], Iterable[str]]] = {
+    "authors": _list_values_of_lists("authors"),
     "codes": _list_codes,
     "documents": _list_document_values("path"),
     "languages": _list_document_values("lang"),
@@ -79,5 +94,5 @@ _SOURCES: dict[NameKind, Callable[[AppContext], Iterable[str]]] = {
     "schemas": _list_schemas,
     "sessions": _list_sessions,
     "sources": _list_document_values("source"),
-    "tags": _list_tags,
+    "tags": _list_values_of_lists("tags"),
 }

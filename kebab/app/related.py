@@ -8,6 +8,7 @@ from kebab.app.conversions import build_file_path, check_freshness, to_doc_summa
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
+from kebab.app.links import describe_backlinks, describe_links
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
@@ -45,6 +46,8 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         if document.chunks:
             finder = RelatedFinder(reader, document.chunks, _open_vector_space(context, reader))
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
+        catalogue, doc_id = context.build_catalogue(reader), document.summary.doc_id
+        links, backlinks = describe_links(catalogue, doc_id), describe_backlinks(catalogue, doc_id)
         missed = filters.is_active and not nearest
         unmatched = explain_filters(context, reader, filters, request) if missed else []
         revision = reader.get_revision()
@@ -55,6 +58,8 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,
+        links=links,
+        backlinks=backlinks,
     )
 
 

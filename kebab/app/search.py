@@ -102,6 +102,8 @@ def build_filters(request: FilteredRequest, now: float) -> Filters:
         source=tuple(request.source),
         doc_id=request.doc_id,
         folder=None if request.folder is None else resolve_folder(request.folder),
+        author=tuple(request.author),
+        links_to=request.links_to,
         since=None if request.since is None else parse_time(request.since, "$.since", now),
         until=None if request.until is None else parse_time(request.until, "$.until", now),
     )

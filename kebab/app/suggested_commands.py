@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     from kebab.search.query_parser import ParsedQuery
 
 
-_LIST_FLAGS = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}
+_LIST_FLAGS = {
+    "tag": "--tag",
+    "lang": "--lang",
+    "media": "--type",
+    "source": "--source",
+    "author": "--author",
+}
 _VALUE_FLAGS = {
     "mode": "--mode",
     "limit": "--limit",
     "path_glob": "--path",
     "doc_id": "--doc-id",
     "folder": "--in",
+    "links_to": "--links-to",
     "since": "--since",
     "until": "--until",
     "per_doc": "--per-doc",
@@ -167,8 +174,8 @@ def _format_changed(request: SearchRequest, **fields: Any) -> str:
 
 
 _EMPTY_FILTERS: Mapping[str, Any] = {
-    **{key: [] for key in ("tag", "lang", "media", "source")},
-    **dict.fromkeys(("path_glob", "doc_id", "folder", "since", "until")),
+    **{key: [] for key in ("tag", "lang", "media", "source", "author")},
+    **dict.fromkeys(("path_glob", "doc_id", "folder", "links_to", "since", "until")),
 }
 _COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
     "limit": _raise_limit,

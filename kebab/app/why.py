@@ -112,6 +112,8 @@ _FILTER_NAMES: dict[str, FilterName] = {
     "source": "source",
     "doc_id": "doc_id",
     "folder": "folder",
+    "author": "author",
+    "links_to": "links_to",
     "since": "since",
     "until": "until",
 }

@@ -214,11 +214,20 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
         help="Only this language (repeatable).",
     ),
     click.option(
+        "--type",
         "--media",
+        "media",
         multiple=True,
         metavar="TYPE",
         shell_complete=complete("media"),
-        help="Only this type (repeatable).",
+        help="Only this type, e.g. `pdf` (repeatable).",
+    ),
+    click.option(
+        "--author",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete("authors"),
+        help="Only this author (repeatable).",
     ),
     click.option(
         "--source",
@@ -236,9 +245,13 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
     ),
     _DOC_ID,
     click.option(
-        "--since", metavar="WHEN", help="Only files changed since a date, or within `7d`."
+        "--links-to",
+        metavar="DOC",
+        shell_complete=complete("documents"),
+        help="Only documents that link to this one.",
     ),
-    click.option("--until", metavar="WHEN", help="Only files changed before a date."),
+    click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
+    click.option("--until", metavar="WHEN", help="Only documents before a date."),
 )
 
 

@@ -125,6 +125,10 @@ class DocumentRow:
     chunker_version: str
     chunks: tuple[ChunkRow, ...]
     warnings: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    date: str | None = None
+    aliases: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +151,10 @@ class VectorRow:
 
 
 class StoredDocument(NamedTuple):
-    """A stored document. `mtime_ns` is from when it was read, `indexed_at` is in seconds."""
+    """A stored document. `mtime_ns` is from when it was read, `indexed_at` is in seconds.
+
+    `date` is what the document says of itself, ISO 8601; None when only its file has a time.
+    """
 
     doc_id: DocId
     source: str
@@ -162,6 +169,9 @@ class StoredDocument(NamedTuple):
     indexed_at: float
     chunks: int
     warnings: tuple[str, ...]
+    date: str | None = None
+    authors: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 class DocumentName(NamedTuple):
@@ -188,6 +198,16 @@ class LineHeadings(NamedTuple):
     first: int
     last: int
     path: tuple[str, ...]
+
+
+class DocumentOrder(NamedTuple):
+    """The order of a list of documents: by source and path, or by another field first.
+
+    Dates go from the newest, sizes from the largest, unless the order is reversed.
+    """
+
+    field: Literal["path", "title", "date", "modified", "indexed", "size", "passages"] = "path"
+    reverse: bool = False
 
 
 class DocumentListing(NamedTuple):

@@ -59,6 +59,22 @@ def get_media_type(name: str) -> MediaType:
     return _BY_NAME.get(name) or MediaType(name, name, ())
 
 
+def list_media_types(value: str) -> list[str]:
+    """Return the media types that a person's word means.
+
+    The word is a label (`PDF`), a suffix (`docx`), a language (`python`), a kind of citation
+    (`code`), or part of a media type, which stays as it is.
+    """
+    word = value.casefold()
+    found = [
+        media.name
+        for media in MEDIA_TYPES
+        if word in {media.label.casefold(), media.language, media.cites.value.replace("line", "")}
+        or f".{word}" in media.suffixes
+    ]
+    return list(dict.fromkeys((*found, value)))
+
+
 def detect_media_type(name: str) -> str | None:
     """Return the media type of a file by its name, None when no parser reads it."""
     return _BY_SUFFIX.get(get_suffix(name)) or _BY_FILE_NAME.get(name.rpartition("/")[2].lower())

@@ -40,9 +40,10 @@ class Confidence(StrEnum):
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
-    `since` (inclusive) and `until` (exclusive) bound the file's modification time, in seconds
-    since the epoch. `path_glob` uses `*` (within a folder), `**` and `?`. `folder` is
-    an absolute path.
+    `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time
+    of a file without one, in seconds since the epoch. `path_glob` uses `*` (within a folder), `**`
+    and `?`. `folder` is an absolute path. `links_to` names a document, and `linking` holds the ids
+    of the documents that link to it once it is resolved.
     """
 
     tag: tuple[str, ...] = ()
@@ -52,8 +53,11 @@ class Filters:
     source: tuple[str, ...] = ()
     doc_id: str | None = None
     folder: str | None = None
+    author: tuple[str, ...] = ()
+    links_to: str | None = None
     since: float | None = None
     until: float | None = None
+    linking: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_active(self) -> bool:

@@ -66,6 +66,10 @@ class DocumentBuilder:
             chunker_version=self.chunker,
             chunks=chunks,
             warnings=parsed.warnings,
+            authors=parsed.metadata.authors,
+            date=parsed.metadata.date,
+            aliases=parsed.metadata.aliases,
+            links=parsed.links,
         )
 
 

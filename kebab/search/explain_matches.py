@@ -21,7 +21,7 @@ from kebab.wire.why import BarrierKind, HeldTerms, Standing, TermReading, TermUs
 
 UNRANKED = Standing(rank=None, score=None, candidate=False)
 
-_FILTERS = tuple(one.name for one in fields(Filters))
+_FILTERS = tuple(one.name for one in fields(Filters) if one.compare)
 
 
 def describe_terms(

@@ -18,7 +18,8 @@ _COLUMNS: dict[str, Column] = {
     "headings": "headings",
     "body": "body",
 }
-_LISTS = frozenset({"tag", "lang", "media", "source"})
+_LISTS = frozenset({"tag", "lang", "media", "source", "author"})
+_ALIASES = {"type": "media"}
 _OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
     r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
@@ -166,6 +167,7 @@ class _OperatorReader:
             glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
             self.filters = replace(self.filters, path_glob=glob)
             return True
+        name = _ALIASES.get(name, name)
         if name not in _LISTS or getattr(self.given, name):
             return False
         changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}

@@ -14,7 +14,8 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     lang: list[str] = msgspec.field(default_factory=list)
     """Only documents in one of these languages, as two-letter codes."""
     media: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these media types, e.g. `text/markdown` or `markdown`."""
+    """Only documents of one of these types: a media type such as `text/markdown`, or a name such as
+    `markdown`, `pdf`, `docx`, `python`, `code`."""
     path_glob: str | None = None
     """Only documents whose path matches: `*` within a folder, `**` across folders, `?`. A pattern
     without a slash is the name of a file at any depth. Without wildcards it is a file or a folder;
@@ -25,10 +26,15 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     """Only this document: its id, a unique prefix of its id, or its path."""
     folder: str | None = None
     """Only documents below this folder, an absolute path, in any source."""
+    author: list[str] = msgspec.field(default_factory=list)
+    """Only documents by one of these authors: a whole name, or whole words of one."""
+    links_to: str | None = None
+    """Only documents that link to this one: its id, a unique prefix of its id, or its path."""
     since: str | None = None
-    """Only files changed at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
+    """Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The
+    date is what the document says of itself, else the time when its file was changed."""
     until: str | None = None
-    """Only files changed before this time; same forms as `since`."""
+    """Only documents dated before this time; same forms as `since`."""
 
 
 class UnmatchedFilter(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
 
 VectorState = Literal["pending", "committed", "unsupported"]
+SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
 
 
 class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
@@ -39,10 +40,29 @@ class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """The time when it was indexed, RFC 3339."""
     freshness: Freshness
     """How the file on disk compares with what was indexed."""
+    date: str | None = None
+    """The date that the document has for itself, ISO 8601; null when only its file has one."""
+    authors: list[str] = msgspec.field(default_factory=list)
+    """The authors of the document."""
+    aliases: list[str] = msgspec.field(default_factory=list)
+    """Further names of the document."""
+
+
+class DocLink(Struct, frozen=True, kw_only=True):
+    """A link between two documents."""
+
+    target: str | None
+    """The link as the document writes it; null for the document that links."""
+    doc_id: str | None
+    """The id of the other document; null when no document has this name."""
+    doc_path: str | None
+    """The path of the other document below its source."""
+    title: str | None
+    """The title of the other document."""
 
 
 class DocList(Reply, frozen=True, kw_only=True, tag="doc_list.v1"):
-    """A page of documents, ordered by source and path."""
+    """A page of documents, in the order of the request."""
 
     documents: list[DocSummary]
     """The documents of this page."""
@@ -94,6 +114,10 @@ class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
     """Warnings about the file."""
     chunks: list[ChunkBrief]
     """The passages of the document."""
+    links: list[DocLink] = msgspec.field(default_factory=list)
+    """The links of the document to other files."""
+    backlinks: list[DocLink] = msgspec.field(default_factory=list)
+    """The documents that link to the document."""
 
 
 class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1"):
@@ -199,6 +223,11 @@ class ListRequest(FilteredRequest, frozen=True, kw_only=True, tag="list_request.
     """The maximum number of documents; null means all."""
     offset: Count = 0
     """The number of documents to skip."""
+    sort: SortName = "path"
+    """The order: by source and path, by title, by `date`, `modified` or `indexed` the newest first,
+    by `size` or `passages` the largest first."""
+    reverse: bool = False
+    """Whether to reverse the order."""
 
 
 class InspectDocRequest(Request, frozen=True, kw_only=True, tag="inspect_doc_request.v1"):

@@ -21,10 +21,14 @@ class ActiveFilters(Struct, frozen=True, kw_only=True):
     """Only this document."""
     folder: str | UnsetType = UNSET
     """Only documents below this folder."""
+    author: list[str] | UnsetType = UNSET
+    """Only documents by one of these authors."""
+    links_to: str | UnsetType = UNSET
+    """Only documents that link to this one."""
     since: str | UnsetType = UNSET
-    """Only files changed at or after this time, RFC 3339."""
+    """Only documents dated at or after this time, RFC 3339."""
     until: str | UnsetType = UNSET
-    """Only files changed before this time, RFC 3339."""
+    """Only documents dated before this time, RFC 3339."""
 
 
 class QueryParsed(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
-from kebab.wire.library import DocSummary
+from kebab.wire.library import DocLink, DocSummary
 from kebab.wire.record import Record, Reply
 from kebab.wire.search import MAX_LIMIT, DegradedChannel, Unit
 
@@ -90,6 +90,10 @@ class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
     """The duration of the comparison."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
     """The filters that no document passes, alone or together; empty when there are documents."""
+    links: list[DocLink] = msgspec.field(default_factory=list)
+    """The links of the given document to other files."""
+    backlinks: list[DocLink] = msgspec.field(default_factory=list)
+    """The documents that link to the given document."""
 
 
 class RelatedRequest(FilteredRequest, frozen=True, kw_only=True, tag="related_request.v1"):

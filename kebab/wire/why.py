@@ -12,7 +12,19 @@ from kebab.wire.search import DegradedChannel, Lift, ModeName, SearchRequest, Un
 
 ColumnName = Literal["title", "headings", "body"]
 BarrierKind = Literal["filter", "phrase", "exclusion"]
-FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "folder", "since", "until"]
+FilterName = Literal[
+    "tag",
+    "lang",
+    "media",
+    "path",
+    "source",
+    "doc_id",
+    "folder",
+    "author",
+    "links_to",
+    "since",
+    "until",
+]
 FilterOrigin = Literal["request", "query"]
 TermUse = Literal["asked", "absent", "common", "surplus", "filler"]
 VerdictName = Literal[

@@ -1,6 +1,7 @@
 """Filters, decided document by document: what the stores' SQL must agree with."""
 
 import re
+from datetime import datetime
 
 from kebab.core.documents import DocumentRow
 from kebab.core.queries import Filters
@@ -20,10 +21,23 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
             filters.folder is None or f"{_ROOTS[row.source]}/{row.path}".startswith(filters.folder),
             not filters.source or row.source in filters.source,
             filters.doc_id is None or row.doc_id == filters.doc_id,
-            filters.since is None or row.stamp.mtime_ns >= filters.since * 1e9,
-            filters.until is None or row.stamp.mtime_ns < filters.until * 1e9,
+            not filters.author or _has_author(row, filters.author),
+            filters.links_to is None or row.doc_id in filters.linking,
+            filters.since is None or _get_moment(row) >= filters.since * 1e9,
+            filters.until is None or _get_moment(row) < filters.until * 1e9,
         )
     )
+
+
+def _get_moment(row: DocumentRow) -> float:
+    if row.date is None:
+        return row.stamp.mtime_ns
+    return datetime.fromisoformat(row.date).timestamp() * 1e9
+
+
+def _has_author(row: DocumentRow, wanted: tuple[str, ...]) -> bool:
+    names = [f" {author.casefold()} " for author in row.authors]
+    return any(f" {one.casefold()} " in name for one in wanted for name in names)
 
 
 def _place(row: DocumentRow, pattern: str) -> str:

@@ -1,6 +1,7 @@
 """Documents and chunks with every field filled in, for tests of the stores."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
@@ -52,6 +53,7 @@ def document(
     headings: tuple[str, ...] = (),
     content: str | None = None,
     warnings: tuple[str, ...] = (),
+    **fields: Any,
 ) -> DocumentRow:
     ident = doc or make_doc_id(source, path)
     rows = [
@@ -73,6 +75,7 @@ def document(
         chunker_version=CHUNKER,
         chunks=tuple(rows),
         warnings=warnings,
+        **fields,
     )
 
 

@@ -335,6 +335,7 @@ class TestRevision:
 CORPUS = (
     document("notes/2024/a.md", ["word a"], tags=("Work", "work/kebab"), at=100),
     document("notes/2024/deep/b.md", ["word b"], tags=("home",), lang="ko", at=200),
+    document("dated.md", ["word d"], at=250, date="2025-03-01", authors=("Ada Lovelace", "B")),
     document("c.md", ["word c"], lang=None, at=300),
     document("src/x.py", ["word x"], media="text/x-python", lang="en", at=400),
     document("한글/문서 [1].pdf", ["word k"], media="application/pdf", lang="ko", at=500),
@@ -373,6 +374,12 @@ FILTERS = (
     Filters(since=200),
     Filters(until=200),
     Filters(since=200, until=500, lang=("ko",)),
+    Filters(since=1_700_000_000),
+    Filters(author=("ada lovelace",)),
+    Filters(author=("LOVELACE", "nobody")),
+    Filters(author=("love",)),
+    Filters(links_to="x", linking=(make_doc_id("notes", "c.md"),)),
+    Filters(links_to="x"),
 )
 
 

@@ -23,11 +23,19 @@ _SCREEN = 100
     examples=(
         "kebab list",
         "kebab list --tag ops --path 'runbooks/**' --since 2025-01-01",
+        "kebab list --type pdf --sort date",
         "kebab list --json | jq -r '.documents[].doc_path'",
     ),
 )
 @filter_options
 @limit_option(None, "documents")
+@click.option(
+    "--sort",
+    type=click.Choice(["path", "title", "date", "modified", "indexed", "size", "passages"]),
+    default="path",
+    help="Sort by this; dates the newest first, sizes the largest.",
+)
+@click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--all", "all_", is_flag=True, help="Show all documents on a terminal too.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
@@ -36,9 +44,9 @@ def command(
 ) -> Exit:
     """List the documents.
 
-    They are sorted by source and path. A terminal shows the first 100, unless `--limit` or `--all`
-    is given; a pipe and `--json` get all of them. In a pipe, tabs separate the fields: id, source,
-    path, title, passages, time of change, freshness.
+    They are sorted by source and path, or as `--sort` says. A terminal shows the first 100, unless
+    `--limit` or `--all` is given; a pipe and `--json` get all of them. In a pipe, tabs separate the
+    fields: id, source, path, title, passages, time of change, freshness.
     """
     if all_ and limit is not None:
         raise click.UsageError(

@@ -8,6 +8,7 @@ from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import format_line_range, format_location
 from kebab.cli.render.layout import Style, StyledText
+from kebab.cli.render.related import render_links
 from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_path
 from kebab.wire.citation import Citation, CodeCitation, LineCitation
 from kebab.wire.health import ResetReport
@@ -84,6 +85,7 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     yield from render_fields(rows, canvas)
     for warning in reply.warnings:
         yield from canvas.note(clean(warning))
+    yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
     if canvas.width is None:
@@ -151,6 +153,9 @@ def _list_fields(document: DocSummary) -> list[tuple[str, str]]:
         ("media", document.media),
         ("language", document.lang or "unknown"),
         ("tags", clean(", ".join(document.tags))),
+        ("authors", clean(", ".join(document.authors))),
+        ("aliases", clean(", ".join(document.aliases))),
+        ("date", document.date or ""),
         ("size", format_bytes(document.size)),
         ("modified", document.modified_at),
         ("indexed", f"{document.indexed_at} ({document.freshness})"),

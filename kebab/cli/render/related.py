@@ -14,6 +14,7 @@ from kebab.cli.render.hits import (
     render_location,
 )
 from kebab.cli.render.width import clean, truncate, truncate_path
+from kebab.wire.library import DocLink
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
 
 _MARGIN = len(" 1  0.41  ")
@@ -28,8 +29,27 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
         yield ""
     if not reply.related:
         yield from _render_nothing_related(reply, canvas)
+    yield from render_links(reply.links, reply.backlinks, canvas)
     for degraded in reply.degraded:
         yield from render_degraded(degraded, canvas, note="compared by words")
+
+
+_MAX_LINKS = 12
+"""How many links of one kind a terminal shows."""
+
+
+def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas) -> Iterator[str]:
+    """Yield the documents that a document links to, and those that link to it."""
+    known = [link for link in links if link.doc_path]
+    for noun, found in (("links to", known), ("linked from", backlinks)):
+        for link in found[:_MAX_LINKS]:
+            title = f"  {canvas.dim(clean(link.title or ''))}"
+            yield f"{noun}: {canvas.location(clean(link.doc_path or ''))}{title}".rstrip()
+        if len(found) > _MAX_LINKS:
+            yield canvas.dim(f"{noun}: {len(found) - _MAX_LINKS:,} more")
+    if missing := [link.target for link in links if not link.doc_path and link.target]:
+        shown = ", ".join(map(clean, missing[:_MAX_LINKS]))
+        yield canvas.dim(f"links to files that are not indexed: {shown}")
 
 
 def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:

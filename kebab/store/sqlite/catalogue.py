@@ -1,5 +1,6 @@
 """Contains read access for browsing: lists, details, references and counts."""
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -9,27 +10,44 @@ from kebab.core.documents import (
     DocumentDetail,
     DocumentListing,
     DocumentName,
+    DocumentOrder,
     LibraryCounts,
     LineHeadings,
     StoredDocument,
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.links import Link, LinkTarget
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, damage, documents, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.values import parse_strings
+from kebab.store.sqlite.values import parse_strings, to_json
 
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
         d.size, d.mtime_ns, d.indexed_at,
-        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc), d.warnings,
+        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc), d.warnings, d.date,
+        (SELECT json_group_array(w.author) FROM document_authors w WHERE w.doc = d.doc),
+        (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc),
         a.content_hash, d.recipe, d.parser_version, d.chunker_version
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
+_ORDERS = {
+    "title": "lower_text(d.title)",
+    "date": "-coalesce(d.date_ns, d.mtime_ns)",
+    "modified": "-d.mtime_ns",
+    "indexed": "-d.indexed_at",
+    "size": "-d.size",
+    "passages": "-(SELECT count(*) FROM chunks c WHERE c.doc = d.doc)",
+}
+
+_LINKS = (
+    "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"
+    " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
+)
 _MAX_CANDIDATES = 20
 _MAX_LIMIT = 2**63 - 1
 """The largest integer of SQLite, and so the largest limit."""
@@ -43,9 +61,13 @@ class Catalogue:
         self._path = reader.path
 
     def list_documents(
-        self, filters: Filters, limit: int = 100, offset: int = 0
+        self,
+        filters: Filters,
+        limit: int = 100,
+        offset: int = 0,
+        order: DocumentOrder = DocumentOrder(),  # noqa: B008 - immutable
     ) -> DocumentListing:
-        """Return a slice of the documents that pass the filters, by source and path."""
+        """Return a slice of the documents that pass the filters, in an order."""
         where, values = sql_filters.build_condition(filters)
         with self._translate_errors():
             total = self._database.execute(
@@ -53,7 +75,7 @@ class Catalogue:
                 values,
             ).get
             rows = self._database.execute(
-                f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
+                f"{_SUMMARY} WHERE {where} ORDER BY {_build_order(order)} LIMIT ? OFFSET ?",
                 [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
             )
             documents = tuple(_build_summary(row) for row in rows)
@@ -91,6 +113,34 @@ class Catalogue:
                 " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
             )
             return [DocumentName(*row) for row in rows]
+
+    def list_link_targets(self) -> list[LinkTarget]:
+        """Return the names of every document by which links may call it."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT d.doc_id, s.name, d.path, d.title,"
+                " (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc)"
+                " FROM documents d JOIN sources s ON s.source = d.source"
+            )
+            return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
+
+    def list_links(self, keys: Collection[str]) -> list[Link]:
+        """Return the links that have one of these keys, by source, path and target."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                f"{_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
+                " ORDER BY s.name, d.path, l.target",
+                (to_json(keys),),
+            )
+            return [Link._make(row) for row in rows]
+
+    def list_document_links(self, doc_id: DocId) -> list[Link]:
+        """Return the links of a document, by target."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                f"{_LINKS} WHERE d.doc_id = ? ORDER BY l.target", (doc_id,)
+            )
+            return [Link._make(row) for row in rows]
 
     def list_headings(self, doc_id: DocId) -> list[LineHeadings]:
         """Return the lines and the headings of each chunk of a document, in order."""
@@ -136,10 +186,10 @@ class Catalogue:
                 return None
             return DocumentDetail(
                 summary=_build_summary(row),
-                content_hash=str(row[13]),
-                recipe=str(row[14]),
-                parser_version=str(row[15]),
-                chunker_version=str(row[16]),
+                content_hash=str(row[16]),
+                recipe=str(row[17]),
+                parser_version=str(row[18]),
+                chunker_version=str(row[19]),
                 chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
             )
 
@@ -221,12 +271,22 @@ class Catalogue:
         return translate_sqlite_errors(self._path, "read")
 
 
+def _build_order(order: DocumentOrder) -> str:
+    """Return the expressions to order by; equal documents are by source and path."""
+    direction = " DESC" if order.reverse else ""
+    fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
+    return ", ".join(f"{expression}{direction}" for expression in (*fields, "s.name", "d.path"))
+
+
 def _is_hex(text: str) -> bool:
     return text != "" and all(char in "0123456789abcdef" for char in text.lower())
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:
     """Return a document from a row that begins with the fields of `StoredDocument` in order."""
-    return StoredDocument._make(row[:13])._replace(
-        tags=parse_strings(row[7]), warnings=parse_strings(row[12])
+    return StoredDocument._make(row[:16])._replace(
+        tags=parse_strings(row[7]),
+        warnings=parse_strings(row[12]),
+        authors=parse_strings(row[14]),
+        aliases=parse_strings(row[15]),
     )

@@ -103,7 +103,7 @@ def _update_kept_chunks(
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, keyed))
+    fts.buffer_rows(database, _build_index_rows(tokens, target.row, keyed))
 
 
 def _insert_chunks(
@@ -126,7 +126,7 @@ def _insert_chunks(
     )
     for start in range(0, len(keyed), _ROWS_AT_ONCE):
         some = keyed[start : start + _ROWS_AT_ONCE]
-        fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, some))
+        fts.buffer_rows(database, _build_index_rows(tokens, target.row, some))
         if len(some) < len(keyed):
             fts.flush_write_buffer(database)
     vector_state.insert_pending(database, (key for key, _ in keyed))
@@ -146,9 +146,10 @@ def _get_position(row: ChunkRow) -> Position:
 
 
 def _build_index_rows(
-    tokens: fts.Tokenizer, title: str, keyed: list[tuple[Key, ChunkRow]]
+    tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
 ) -> list[tuple[Key, str, str, str]]:
-    head = " ".join(tokens(title)) if keyed else ""
+    names = (row.title, *row.aliases) if keyed else ()
+    head = " ".join(word for name in names for word in tokens(name))
     return [
         (
             key,

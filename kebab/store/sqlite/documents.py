@@ -1,6 +1,6 @@
 """Contains documents and what they share: sources, file contents and tags."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -8,8 +8,16 @@ import apsw
 
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
 from kebab.core.ids import DocId, Key
+from kebab.core.links import compute_link_key
 from kebab.store.sqlite import fts, vector_state
-from kebab.store.sqlite.values import clamp_to_signed, to_json, to_signed, to_unsigned
+from kebab.store.sqlite.values import (
+    clamp_to_signed,
+    parse_strings,
+    to_json,
+    to_nanoseconds,
+    to_signed,
+    to_unsigned,
+)
 
 
 def add_source(database: apsw.Connection, source: Source) -> None:
@@ -67,7 +75,7 @@ def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
 
 
 class SavedDocument(NamedTuple):
-    """The row of a stored document, and whether its title changed."""
+    """The row of a stored document, and whether its title or its aliases changed."""
 
     doc: int
     title_changed: bool
@@ -76,14 +84,22 @@ class SavedDocument(NamedTuple):
 def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
     """Store a document without its chunks."""
     before = database.execute(
-        "SELECT title, asset FROM documents WHERE doc_id = ?", (row.doc_id,)
+        "SELECT d.title, d.asset,"
+        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+        " FROM documents d WHERE d.doc_id = ?",
+        (row.doc_id,),
     ).fetchone()
     asset = _upsert_asset(database, row)
     doc = _upsert_document(database, row, asset, now)
-    _replace_tags(database, doc, row.tags)
-    if before is not None and before[1] != asset:
+    if before is not None:
+        _delete_metadata(database, doc)
+    _insert_metadata(database, doc, row)
+    if before is None:
+        return SavedDocument(doc, title_changed=False)
+    if before[1] != asset:
         _delete_unused_assets(database, [before[1]])
-    return SavedDocument(doc, before is not None and before[0] != row.title)
+    is_same = before[0] == row.title and {*parse_strings(before[2])} == {*row.aliases}
+    return SavedDocument(doc, title_changed=not is_same)
 
 
 def _upsert_asset(database: apsw.Connection, row: DocumentRow) -> int:
@@ -101,19 +117,22 @@ def _upsert_document(database: apsw.Connection, row: DocumentRow, asset: int, no
         *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
+        *(row.date, to_nanoseconds(row.date)),
     )
     return int(
         database.execute(
             "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
-            " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings)"
+            " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
+            " date, date_ns)"
             " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
+            " ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
             " path = excluded.path, asset = excluded.asset, title = excluded.title,"
             " media = excluded.media, lang = excluded.lang, size = excluded.size,"
             " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
             " parser_version = excluded.parser_version,"
             " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
-            " warnings = excluded.warnings RETURNING doc",
+            " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns"
+            " RETURNING doc",
             values,
         ).get
     )
@@ -123,11 +142,30 @@ def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
 
 
-def _replace_tags(database: apsw.Connection, doc: int, tags: Sequence[str]) -> None:
-    database.execute("DELETE FROM document_tags WHERE doc = ?", (doc,))
-    database.executemany(
-        "INSERT OR IGNORE INTO document_tags (doc, tag) VALUES (?, ?)", ((doc, tag) for tag in tags)
-    )
+def _delete_metadata(database: apsw.Connection, doc: int) -> None:
+    """Delete the tags, authors, aliases and links of a document."""
+    for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
+        database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
+
+
+def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
+    """Store the tags, authors, aliases and links of a document."""
+    lists = {
+        "document_tags (doc, tag)": row.tags,
+        "document_authors (doc, author)": row.authors,
+        "document_aliases (doc, alias)": row.aliases,
+    }
+    for columns, values in lists.items():
+        if values:
+            database.executemany(
+                f"INSERT OR IGNORE INTO {columns} VALUES (?, ?)",  # noqa: S608 - a constant
+                ((doc, value) for value in values),
+            )
+    if row.links:
+        database.executemany(
+            "INSERT OR IGNORE INTO document_links (doc, target, key) VALUES (?, ?, ?)",
+            ((doc, target, compute_link_key(target)) for target in row.links),
+        )
 
 
 def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:

@@ -15,6 +15,8 @@ _VALUES: Mapping[str, str] = {
     "lang": "SELECT d.lang FROM documents d WHERE d.lang IS NOT NULL"
     " GROUP BY d.lang ORDER BY count(*) DESC, d.lang",
     "media": "SELECT d.media FROM documents d GROUP BY d.media ORDER BY count(*) DESC, d.media",
+    "author": "SELECT a.author FROM document_authors a"
+    " GROUP BY a.author ORDER BY count(*) DESC, a.author",
     "path_glob": "SELECT d.path FROM documents d ORDER BY d.path",
 }
 """The query for the values of each filter, the most frequent first."""
@@ -42,7 +44,7 @@ class FilterValues:
             return int(self._database.execute(sql, values).get)
 
     def list_values(self, name: str) -> list[str]:
-        """Return the existing values of the filter `tag`, `lang`, `media` or `path_glob`."""
+        """Return the existing values of a filter: `tag`, `author`, `lang`, `media`, `path_glob`."""
         with self._translate_errors():
             return [str(value) for (value,) in self._database.execute(_VALUES[name])]
 
@@ -68,10 +70,12 @@ class FilterValues:
             ]
 
     def get_time_range(self) -> tuple[float, float] | None:
-        """Return the times of the oldest and the newest file, in seconds; None without files."""
+        """Return the oldest and the newest date, in seconds; None without documents."""
         with self._translate_errors():
             rows: list[Any] = self._database.execute(
-                "SELECT min(mtime_ns) / 1e9, max(mtime_ns) / 1e9 FROM documents HAVING count(*)"
+                "SELECT min(moment) / 1e9, max(moment) / 1e9"
+                " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
+                " HAVING count(*)"
             ).fetchall()
         return tuple(rows[0]) if rows else None
 

@@ -70,11 +70,28 @@ def _match_path(pattern: str) -> Condition:
     return f"path_matches(?, {root} || '/' || d.path)", [pattern]
 
 
+_MOMENT = "coalesce(d.date_ns, d.mtime_ns)"
+"""The date of a document, else the time of its file."""
+
+
 def _filter_time(filters: Filters) -> Iterable[Condition]:
     if filters.since is not None:
-        yield "d.mtime_ns >= ?", [round(filters.since * _NANOSECONDS)]
+        yield f"{_MOMENT} >= ?", [round(filters.since * _NANOSECONDS)]
     if filters.until is not None:
-        yield "d.mtime_ns < ?", [round(filters.until * _NANOSECONDS)]
+        yield f"{_MOMENT} < ?", [round(filters.until * _NANOSECONDS)]
+
+
+def _filter_author(filters: Filters) -> Iterable[Condition]:
+    """Yield the condition of authors: a whole name, or whole words of one."""
+    if filters.author:
+        authors = "SELECT a.doc FROM document_authors a, json_each(?) wanted"
+        holds = "instr(' ' || lower_text(a.author) || ' ', ' ' || wanted.value || ' ')"
+        yield f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
+
+
+def _filter_links(filters: Filters) -> Iterable[Condition]:
+    if filters.links_to is not None:
+        yield f"d.doc_id IN {_ANY}", [to_json(list(filters.linking))]
 
 
 _PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (
@@ -82,6 +99,8 @@ _PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (
     _filter_lang,
     _filter_media,
     _filter_place,
+    _filter_author,
+    _filter_links,
     _filter_time,
 )
 

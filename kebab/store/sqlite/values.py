@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 
 from kebab.core.chunks import Place
 
@@ -22,6 +23,21 @@ def parse_strings(text: str) -> tuple[str, ...]:
 def parse_place(text: str) -> Place | None:
     """Return the place that `to_json` wrote; an empty text is none."""
     return Place(*json.loads(text)) if text else None
+
+
+def to_nanoseconds(date: str | None) -> int | None:
+    """Return an ISO 8601 date or time in nanoseconds; a date alone begins at local midnight.
+
+    A text that is no date, or one beyond the range of SQLite, gives None.
+    """
+    if date is None:
+        return None
+    try:
+        seconds = datetime.fromisoformat(date).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+    moment = round(seconds * 1_000_000_000)
+    return moment if abs(moment) <= _HIGHEST else None
 
 
 def to_signed(number: int) -> int:

@@ -28,16 +28,19 @@ def test_every_flag_round_trips_through_the_shell():
         source=["notes"],
         lang=["en"],
         media=["markdown"],
+        author=["Ada"],
+        links_to="a.md",
     )
 
     line = format_search_command(request)
 
     assert shlex.split(line)[2:] == [
         *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
-        *("--since", "7d", "--until", "1d", "--per-doc", "2"),
+        *("--links-to", "a.md", "--since", "7d", "--until", "1d", "--per-doc", "2"),
         *("--detail", "passages", "--max-tokens", "900", "--rerank"),
-        *("--tag", "a b", "--tag", "c", "--lang", "en", "--media", "markdown"),
-        *("--source", "notes", "--query", "garden plan", "--query", "-x", "it's -here"),
+        *("--tag", "a b", "--tag", "c", "--lang", "en", "--type", "markdown"),
+        *("--source", "notes", "--author", "Ada"),
+        *("--query", "garden plan", "--query", "-x", "it's -here"),
     ]
 
 

@@ -1,4 +1,4 @@
-from kebab.core.media import MEDIA_TYPES, CitationKind, get_media_type
+from kebab.core.media import MEDIA_TYPES, CitationKind, get_media_type, list_media_types
 
 
 def test_suffixes_and_names_belong_to_one_media_type():
@@ -11,3 +11,9 @@ def test_suffixes_and_names_belong_to_one_media_type():
 
 def test_an_unknown_media_type_is_cited_by_lines():
     assert get_media_type("application/x-unknown").cites is CitationKind.LINE
+
+
+def test_a_word_for_a_format_means_its_media_type_and_itself():
+    assert list_media_types("Markdown") == ["text/markdown", "Markdown"]
+    assert list_media_types("mdx") == ["text/markdown", "mdx"]
+    assert list_media_types("text/x-any") == ["text/x-any"]

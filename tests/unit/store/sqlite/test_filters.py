@@ -25,7 +25,7 @@ def test_values_are_bound_and_never_part_of_the_sql():
 
 def test_times_are_compared_in_nanoseconds():
     assert build_condition(Filters(since=1.5, until=2)) == (
-        "(d.mtime_ns >= ?) AND (d.mtime_ns < ?)",
+        "(coalesce(d.date_ns, d.mtime_ns) >= ?) AND (coalesce(d.date_ns, d.mtime_ns) < ?)",
         [1_500_000_000, 2_000_000_000],
     )
 

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.store.sqlite.connection import get_database_path, open_writer
+from kebab.store.sqlite.connection import get_database_path, open_writer, read_migrations
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -63,10 +63,11 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
 
 
 def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
-    with closing(open_writer(data_dir)) as database:
-        database.execute("DROP TABLE turns; PRAGMA user_version = 3")
-        for column in ("context", "place"):
-            database.execute(f"ALTER TABLE chunks DROP COLUMN {column}")
+    get_database_path(data_dir).unlink()
+    with closing(apsw.Connection(str(get_database_path(data_dir)))) as database:
+        for script in read_migrations()[:3]:
+            database.execute(script.read_text())
+        database.execute("PRAGMA user_version = 3")
     SqliteWriter(data_dir, str.split).close()
 
     assert kept.add_turn(turn()) == 0
