@@ -38,6 +38,7 @@ class MediaType(NamedTuple):
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(MARKDOWN, "Markdown", (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx")),
@@ -46,6 +47,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
         "text",
         (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".textile"),
     ),
+    MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
 )
 """Every file format that kebab reads."""
 

@@ -12,6 +12,7 @@ from types import FrameType
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
+from kebab.core.media import DOCX
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.plain_text import TextParser
@@ -53,6 +54,7 @@ def _load_parser(target: str) -> Parser:
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
+    DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

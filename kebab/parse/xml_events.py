@@ -3,14 +3,15 @@
 Entities cannot be declared, nothing outside the part is loaded, and depth is limited.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers import expat
 
 from kebab.errors.catalog import ParseFailed
 
-MAX_DEPTH = 400
+MAX_DEPTH = 200
 """The deepest nesting of elements; a table within a table adds about four levels."""
 
 MAX_TREE_ELEMENTS = 1_000_000
@@ -52,6 +53,61 @@ def read_events(data: bytes, name: str, refuse: Refuse) -> Iterator[Event]:
         yield from cast("Iterator[Event]", parser.read_events())
     except (ParseError, ValueError, LookupError) as fault:
         raise _refuse_broken(fault, name, refuse) from fault
+
+
+def read_children(
+    data: bytes, name: str, refuse: Refuse, containers: Collection[str]
+) -> Iterator[Element]:
+    """Yield each complete element that stands within containers only, then forget it.
+
+    Containers are local tags, and are not yielded. A part of any size takes little memory as long
+    as its elements are small.
+
+    Raises:
+        ParseFailed: The part is no XML, declares entities, or is nested too deeply.
+    """
+    stack: list[Element] = []
+    outside = 0  # how many of the open elements are no containers
+    for kind, element in read_events(data, name, refuse):
+        is_container = get_local_tag(element.tag) in containers
+        if kind == "start":
+            stack.append(element)
+            outside += not is_container
+            continue
+        stack.pop()
+        outside -= not is_container
+        if not outside:
+            if not is_container:
+                yield element
+            if stack:
+                del stack[-1][:]
+
+
+@lru_cache(maxsize=4096)
+def get_local_tag(tag: str) -> str:
+    """Return a tag or attribute without its namespace: two editions of a format differ in it."""
+    return tag.rpartition("}")[2]
+
+
+def list_children(element: Element | None) -> list[Element]:
+    """Return the children of an element; none without an element."""
+    return [] if element is None else list(element)
+
+
+def find_child(element: Element | None, tag: str) -> Element | None:
+    """Return the first child with a local tag."""
+    for child in element if element is not None else ():
+        if get_local_tag(child.tag) == tag:
+            return child
+    return None
+
+
+def get_attribute(element: Element, name: str, default: str = "") -> str:
+    """Return an attribute by its local name, whatever its namespace."""
+    for key, value in element.items():
+        if get_local_tag(key) == name:
+            return value
+    return default
 
 
 def read_tree(data: bytes, name: str, refuse: Refuse) -> Element:

@@ -2,7 +2,13 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse import xml_events
-from kebab.parse.xml_events import MAX_DEPTH, read_events, read_tree
+from kebab.parse.xml_events import (
+    MAX_DEPTH,
+    get_attribute,
+    read_children,
+    read_events,
+    read_tree,
+)
 
 LAUGHS = """<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><x>&b;</x>"""
 EXTERNAL = """<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>"""
@@ -70,12 +76,28 @@ def test_deep_nesting_is_refused():
 
     assert (
         get_cause(b"<a>" * levels + b"</a>" * levels)
-        == "`a.xml` is nested more than 400 levels deep"
+        == "`a.xml` is nested more than 200 levels deep"
     )
-    assert get_cause(b"<a>" * 100_000) == "`a.xml` is nested more than 400 levels deep"
+    assert get_cause(b"<a>" * 100_000) == "`a.xml` is nested more than 200 levels deep"
 
 
 def test_the_elements_of_a_tree_are_limited(monkeypatch):
     monkeypatch.setattr(xml_events, "MAX_TREE_ELEMENTS", 10)
 
     assert get_cause(b"<a>" + b"<b/>" * 20 + b"</a>") == "`a.xml` has more than 10 elements"
+
+
+def test_children_are_read_one_by_one_from_their_containers():
+    data = b"<d><b><p>1</p><s><x/><b><p>2</p></b></s><t><b><p>3</p></b></t></b></d>"
+    found = [
+        (element.tag, "".join(element.itertext()))
+        for element in read_children(data, "a.xml", refuse, {"d", "b", "s"})
+    ]
+
+    assert found == [("p", "1"), ("x", ""), ("p", "2"), ("t", "3")]
+
+
+def test_attributes_are_found_by_their_local_names():
+    root = read_tree(b"<a xmlns:w='u' w:val='1'/>", "a.xml", refuse)
+
+    assert (get_attribute(root, "val"), get_attribute(root, "other", "-")) == ("1", "-")

@@ -1,0 +1,77 @@
+"""Builds small office files from the XML of their parts."""
+
+import io
+import zipfile
+
+from kebab.parse.docx import DocxParser
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+CORE = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
+
+DOCX_STYLES = """
+<w:style w:styleId="1"><w:name w:val="heading 1"/></w:style>
+<w:style w:styleId="Chapter"><w:basedOn w:val="1"/><w:name w:val="Chapter"/></w:style>
+<w:style w:styleId="T"><w:name w:val="Title"/></w:style>
+<w:style w:styleId="C1"><w:name w:val="toc 1"/></w:style>
+<w:style w:styleId="K"><w:name w:val="제목 2"/></w:style>
+<w:style w:styleId="Src"><w:name w:val="Source Code"/></w:style>
+<w:style w:styleId="Q"><w:name w:val="Quote"/></w:style>
+"""
+
+
+def build_zip(parts):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in parts.items():
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def build_relations(relations):
+    """Return the XML of relations: id to type and target; `-> target` is outside of the file."""
+    lines = []
+    for name, (kind, target) in relations.items():
+        address = kind if "://" in kind else f"{OFFICE}/{kind}"
+        outside = ' TargetMode="External"' if target.startswith("-> ") else ""
+        goal = target.removeprefix("-> ")
+        lines.append(f'<Relationship Id="{name}" Type="{address}" Target="{goal}"{outside}/>')
+    return f"<Relationships>{''.join(lines)}</Relationships>"
+
+
+def build_docx(body, *, properties="", relations=None, namespace=W, **parts):
+    """Return a Word file; `parts` are the contents of `styles`, `comments` and so on."""
+    related = {name: (name, f"{name}.xml") for name in parts} | (relations or {})
+    files = {
+        "_rels/.rels": build_relations(
+            {"main": ("officeDocument", "word/document.xml"), "core": (CORE, "docProps/core.xml")}
+        ),
+        "word/_rels/document.xml.rels": build_relations(related),
+        "word/document.xml": f'<w:document xmlns:w="{namespace}" xmlns:r="{OFFICE}">'
+        f"<w:body>{body}</w:body></w:document>",
+    }
+    if properties:
+        files["docProps/core.xml"] = f'<c xmlns:dc="dc" xmlns:dcterms="t">{properties}</c>'
+    for name, content in parts.items():
+        files[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{namespace}">{content}</w:{name}>'
+    return build_zip(files)
+
+
+def build_paragraph(text, properties=""):
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def build_style(name):
+    return f'<w:pStyle w:val="{name}"/>'
+
+
+def build_cell(*content, properties=""):
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{''.join(content)}</w:tc>"
+
+
+def build_table(*rows):
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+
+
+def parse_docx(body, **parts):
+    return DocxParser().parse(build_docx(body, **parts), "dir/a.docx")
