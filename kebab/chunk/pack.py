@@ -129,6 +129,7 @@ def trim(text: str, part: Range) -> Range | None:
 
 _TARGET_SHARE = 0.6
 _TINY_TOKENS = 40
+_MAX_GAP = 200
 
 
 class Piece(NamedTuple):
@@ -161,6 +162,9 @@ def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
     """Join the cells of headings with that of the block below them."""
     waiting: list[Piece] = []
     for cell in cells:
+        if waiting and _is_apart(waiting[-1], cell[0]):
+            yield waiting
+            waiting = []
         waiting += cell
         if not cell[-1].glued:
             yield waiting
@@ -185,8 +189,15 @@ def _balance(cell: list[Piece], room: int) -> list[Piece]:
     return [_join(part) for part in parts]
 
 
+def _is_apart(left: Piece, right: Piece) -> bool:
+    """Return whether much text that is no block, e.g. a comment, lies between two pieces."""
+    return right.where.start - left.where.end > _MAX_GAP
+
+
 def _should_merge(left: Piece, right: Piece, room: int) -> bool:
     """Return whether two neighbours make a better chunk together than alone."""
+    if _is_apart(left, right):
+        return False
     total = left.size + right.size
     tiny = min(left.size, right.size) < _TINY_TOKENS
     return total <= (room if tiny else room * _TARGET_SHARE)

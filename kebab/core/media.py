@@ -45,9 +45,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(
         PLAIN,
         "text",
-        (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".textile"),
+        (".txt", ".text", ".log", ".org", ".adoc", ".asciidoc", ".textile"),
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
+    MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
 )
 """Every file format that kebab reads."""
 

@@ -9,9 +9,12 @@ from kebab.parse.encoding import normalize_text
 
 
 class Span(NamedTuple):
-    """The lines [first, last) of a block in the body, 0-based."""
+    """The lines [first, last) of a block in the body, 0-based.
 
-    kind: BlockKind
+    Lines of no kind are left out of the document.
+    """
+
+    kind: BlockKind | None
     first: int
     last: int
     level: int = 0
@@ -32,7 +35,8 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
     for span in _fill_gaps(lines, spans):
         last = span.last - 1
         end = offsets[last] + len(lines[last].rstrip())
-        blocks.append(Block(span.kind, offsets[span.first], end, span.level, span.label))
+        if span.kind is not None:
+            blocks.append(Block(span.kind, offsets[span.first], end, span.level, span.label))
     return tuple(blocks)
 
 

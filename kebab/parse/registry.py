@@ -55,6 +55,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
+    "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

@@ -72,3 +72,17 @@ def test_packing_loses_nothing_and_fits_the_room(sizes, glued):
         assert end - start <= ROOM
         at = end
     assert at == sum(piece.size for piece in pieces)
+
+
+def test_blocks_that_much_other_text_separates_are_not_joined():
+    apart = [[Piece(Range(0, 10), 10)], [Piece(Range(1000, 1010), 10)]]
+    near = [[Piece(Range(0, 10), 10)], [Piece(Range(12, 22), 10)]]
+
+    assert list(pack_pieces(apart, ROOM)) == [Range(0, 10), Range(1000, 1010)]
+    assert list(pack_pieces(near, ROOM)) == [Range(0, 22)]
+
+
+def test_a_heading_that_much_other_text_separates_is_its_own_chunk():
+    given_cells = [[Piece(Range(0, 10), 10, glued=True)], [Piece(Range(1000, 1010), 10)]]
+
+    assert list(pack_pieces(given_cells, ROOM)) == [Range(0, 10), Range(1000, 1010)]

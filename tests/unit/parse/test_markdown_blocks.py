@@ -7,7 +7,7 @@ from kebab.parse.markdown_blocks import read_body
 
 
 def kinds(body):
-    return [(span.kind.value, span.first, span.last) for span in read_body(body).spans]
+    return [(str(span.kind), span.first, span.last) for span in read_body(body).spans]
 
 
 def find_texts(body):

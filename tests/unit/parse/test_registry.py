@@ -13,4 +13,9 @@ def test_an_unknown_media_type_has_none():
 
 
 def test_active_lists_the_labels():
-    assert list_parser_versions() == ["docx-v1", "markdown-v2", "text-v1"]
+    assert list_parser_versions() == [
+        "docx-v1",
+        "markdown-v2",
+        "rst-v1",
+        "text-v1",
+    ]
