@@ -46,6 +46,8 @@ def list_sections(document: ParsedDocument) -> list[Section]:
     sections = []
     path: list[tuple[int, str]] = []
     for number, (level, title, first) in enumerate(headings):
+        if title is None:
+            continue
         after = (line for other, _, line in headings[number + 1 :] if other <= level)
         end = next(after, len(lines) + 1) - 1
         last = _skip_blank_lines(lines, first, end)
@@ -54,14 +56,18 @@ def list_sections(document: ParsedDocument) -> list[Section]:
     return sections
 
 
-def _find_headings(document: ParsedDocument) -> Iterator[tuple[int, str, int]]:
-    """Yield the level, the title and the line of each heading."""
+def _find_headings(document: ParsedDocument) -> Iterator[tuple[int, str | None, int]]:
+    """Yield the level, the title and the line of each heading.
+
+    A block that ends sections has no title.
+    """
     line, position = 1, 0
     for block in document.blocks:
-        if block.kind is BlockKind.HEADING:
+        if block.kind is BlockKind.HEADING or block.ends:
             line += document.text.count("\n", position, block.start)
             position = block.start
-            yield block.level, block.label, line
+            heading = block.kind is BlockKind.HEADING
+            yield block.level or block.ends, block.label if heading else None, line
 
 
 def _skip_blank_lines(lines: Sequence[str], first: int, last: int) -> int:

@@ -16,12 +16,16 @@ _HAS_WORD = re.compile(r"\w")
 
 @dataclass(slots=True)
 class Section:
-    """Blocks below one heading, each with its heading path."""
+    """Blocks below one heading, each with its heading path.
+
+    `ended` says that the last heading has no text below it.
+    """
 
     level: int = 0
     blocks: list[Block] = field(default_factory=list)
     paths: list[tuple[str, ...]] = field(default_factory=list)
     has_body: bool = False
+    ended: bool = False
 
     def add(self, block: Block, path: tuple[str, ...]) -> None:
         """Add a block."""
@@ -41,17 +45,28 @@ def split_sections(
             yield section
             section = Section()
         if block.kind is BlockKind.HEADING:
-            if section.has_body or block.level < section.level:
+            ended = section.ended and not block.ends
+            if section.has_body or ended or block.level < section.level:
                 yield section
                 section = Section(level=block.level)
             section.level = section.level or block.level
             open_headings = [above for above in open_headings if above.level < block.level]
             open_headings.append(block)
-        elif not section.has_body:
-            section.has_body = _HAS_WORD.search(text, block.start, block.end) is not None
+            section.ended = bool(block.ends)
+        else:
+            if block.ends:
+                open_headings = [above for above in open_headings if above.level < block.ends]
+                if section.has_body or section.ended:
+                    yield section
+                    section = Section()
+            section.has_body = section.has_body or _has_word(text, block)
         section.add(block, tuple(above.label for above in open_headings if above.label))
     if section.blocks:
         yield section
+
+
+def _has_word(text: str, block: Block) -> bool:
+    return _HAS_WORD.search(text, block.start, block.end) is not None
 
 
 def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

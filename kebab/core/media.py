@@ -40,6 +40,64 @@ MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
+_CODE = CitationKind.CODE
+
+_LANGUAGES = (
+    MediaType("text/x-python", "Python", (".py", ".pyi", ".pyw"), _CODE, (), "python"),
+    MediaType(
+        "text/x-javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"), _CODE, (), "javascript"
+    ),
+    MediaType(
+        "text/x-typescript", "TypeScript", (".ts", ".mts", ".cts", ".tsx"), _CODE, (), "typescript"
+    ),
+    MediaType("text/x-go", "Go", (".go",), _CODE, (), "go"),
+    MediaType("text/x-rust", "Rust", (".rs",), _CODE, (), "rust"),
+    MediaType("text/x-java", "Java", (".java",), _CODE, (), "java"),
+    MediaType("text/x-c", "C", (".c", ".h"), _CODE, (), "c"),
+    MediaType(
+        "text/x-c++",
+        "C++",
+        (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ino"),
+        _CODE,
+        (),
+        "c++",
+    ),
+    MediaType("text/x-csharp", "C#", (".cs", ".csx"), _CODE, (), "c#"),
+    MediaType("text/x-kotlin", "Kotlin", (".kt", ".kts"), _CODE, (), "kotlin"),
+    MediaType(
+        "text/x-ruby",
+        "Ruby",
+        (".rb", ".rake", ".gemspec"),
+        _CODE,
+        ("gemfile", "rakefile", "vagrantfile", "podfile", "brewfile"),
+        "ruby",
+    ),
+    MediaType("text/x-sh", "shell", (".sh", ".bash", ".zsh", ".ksh", ".bats"), _CODE, (), "bash"),
+    MediaType("text/x-sql", "SQL", (".sql", ".ddl"), _CODE, (), "sql"),
+)
+"""The programming languages whose symbols are cited."""
+
+_SOURCE_WORDS = (
+    "applescript asm awk bat bazel clj cljc cljs cmake cmd coffee cr css cu cuh dart el elm"
+    " erl ex exs f f90 fish fs fsx gd glsl gql gradle graphql groovy hcl hlsl hrl hs jl less"
+    " lisp lua m mk ml mli mm nim nix pas php pl pm pony proto ps1 psm1 purs r rego rkt sass"
+    " scala scm scss sol st styl sv svelte swift tcl tf tfvars thrift v vala vb vbs vhd vhdl"
+    " vim vue wat wgsl zig"
+)
+_SOURCE_SUFFIXES = tuple(f".{suffix}" for suffix in _SOURCE_WORDS.split())
+_SOURCE_NAMES = (
+    "cmakelists.txt",
+    "containerfile",
+    "dockerfile",
+    "earthfile",
+    "gnumakefile",
+    "jenkinsfile",
+    "justfile",
+    "makefile",
+    "procfile",
+    "tiltfile",
+)
+
 MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(MARKDOWN, "Markdown", (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx")),
     MediaType(
@@ -49,6 +107,8 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
+    *_LANGUAGES,
+    MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
 )
 """Every file format that kebab reads."""
 
@@ -80,4 +140,4 @@ def list_media_types(value: str) -> list[str]:
 
 def detect_media_type(name: str) -> str | None:
     """Return the media type of a file by its name, None when no parser reads it."""
-    return _BY_SUFFIX.get(get_suffix(name)) or _BY_FILE_NAME.get(name.rpartition("/")[2].lower())
+    return _BY_FILE_NAME.get(name.rpartition("/")[2].lower()) or _BY_SUFFIX.get(get_suffix(name))

@@ -19,6 +19,7 @@ class Span(NamedTuple):
     last: int
     level: int = 0
     label: str = ""
+    ends: int = 0
 
 
 def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
@@ -36,7 +37,7 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
         last = span.last - 1
         end = offsets[last] + len(lines[last].rstrip())
         if span.kind is not None:
-            blocks.append(Block(span.kind, offsets[span.first], end, span.level, span.label))
+            blocks.append(Block(span.kind, offsets[span.first], end, *span[3:]))
     return tuple(blocks)
 
 

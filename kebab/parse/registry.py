@@ -12,7 +12,7 @@ from types import FrameType
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
-from kebab.core.media import DOCX
+from kebab.core.media import DOCX, MEDIA_TYPES, CitationKind
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.plain_text import TextParser
@@ -26,13 +26,19 @@ class LazyParser:
     """
 
     def __init__(
-        self, version: str, target: str, *, extra: str | None = None, isolated: bool = False
+        self,
+        version: str,
+        target: str,
+        *arguments: str,
+        extra: str | None = None,
+        isolated: bool = False,
     ) -> None:
-        """Name the class of the parser as `module:Class`, below `kebab.parse`."""
+        """Name the class as `module:Class`, below `kebab.parse`, with the arguments to build it."""
         self.version = version
         self.extra = extra
         self.isolated = isolated
         self._target = target
+        self._arguments = arguments
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -41,13 +47,13 @@ class LazyParser:
             ParseFailed: The bytes are not what the media type promises.
             DependencyMissing: The libraries of the parser are not installed.
         """
-        return _load_parser(self._target).parse(data, path)
+        return _load_parser(self._target, *self._arguments).parse(data, path)
 
 
 @cache
-def _load_parser(target: str) -> Parser:
+def _load_parser(target: str, *arguments: str) -> Parser:
     module, _, name = target.partition(":")
-    parser: Parser = getattr(import_module(f"kebab.parse.{module}"), name)()
+    parser: Parser = getattr(import_module(f"kebab.parse.{module}"), name)(*arguments)
     return parser
 
 
@@ -56,6 +62,14 @@ PARSERS: Mapping[str, Parser] = {
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
+    **{
+        media.name: LazyParser(
+            "code-v1", "code:CodeParser", media.language, extra="code", isolated=True
+        )
+        for media in MEDIA_TYPES
+        if media.cites is CitationKind.CODE
+    },
+    "text/x-source": LazyParser("source-v1", "code:SourceParser"),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

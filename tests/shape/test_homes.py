@@ -11,6 +11,21 @@ import pytest
 
 from tests.shape.tree import ROOT, Module, list_modules
 
+GRAMMARS = (
+    "bash",
+    "c",
+    "c_sharp",
+    "cpp",
+    "go",
+    "java",
+    "javascript",
+    "kotlin",
+    "python",
+    "ruby",
+    "rust",
+    "sql",
+    "typescript",
+)
 HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.charset",),
@@ -47,6 +62,8 @@ HOMES = {
     "pygments": ("kebab.cli.render.code",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),
+    "tree_sitter": ("kebab.parse.code_symbols",),
+    **{f"tree_sitter_{grammar}": ("kebab.parse.code_languages",) for grammar in GRAMMARS},
     "yaml": ("kebab.parse",),
 }
 RUN_AS_A_PROGRAM = {"pip"}
@@ -123,7 +140,10 @@ def test_every_home_is_lived_in():
 
 def test_dependencies_and_imports_are_the_same_libraries():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[><=~! ]", line)[0] for line in project["dependencies"]}
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *(line for name in extras for line in extras[name])]
+    developers = {*extras["dev"], *extras["all"]}
+    declared = {re.split(r"[><=~! ]", line)[0] for line in lines if line not in developers}
     distributions = packages_distributions()
 
     imported = {

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tests.shape.libraries import list_own_exceptions
-from tests.shape.test_homes import HOMES
+from tests.shape.test_homes import GRAMMARS, HOMES
 from tests.shape.tree import ROOT, Module
 
 TABLES = {
@@ -92,6 +92,8 @@ HARMLESS = {
     "pygments": "splits any text into tokens; an unknown language is the one exception, and caught",
     "rich": "is handed finished texts, never markup of a file or of a model",
     "tokenizers": "has no exception of its own; plain `Exception` is translated",
+    "tree_sitter": "has no exception of its own that parsing raises; it accepts any bytes",
+    **{f"tree_sitter_{one}": "is a table of a language, and runs nothing" for one in GRAMMARS},
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 

@@ -90,3 +90,12 @@ def test_plain_text_has_no_sections():
 def test_binary_data_is_refused():
     with pytest.raises(ParseFailed):
         parse_file(b"\0\1\2\3" * 40, "a.md", "text/markdown")
+
+
+def test_a_symbol_ends_where_code_of_the_outer_one_goes_on():
+    text = b"class A:\n    def f(self):\n        return 1\n\n    x = 2\n\ny = 3\n"
+    sections = list_sections(parse_file(text, "a.py", "text/x-python"))
+    assert [(one.path, one.first, one.last) for one in sections] == [
+        (("A",), 1, 5),
+        (("A", "f"), 2, 3),
+    ]

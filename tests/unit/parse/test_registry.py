@@ -14,8 +14,10 @@ def test_an_unknown_media_type_has_none():
 
 def test_active_lists_the_labels():
     assert list_parser_versions() == [
+        "code-v1",
         "docx-v1",
         "markdown-v2",
         "rst-v1",
+        "source-v1",
         "text-v1",
     ]
