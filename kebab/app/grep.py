@@ -119,7 +119,7 @@ class _Search:
         Raises:
             TimedOut: The pattern takes too long in one file.
         """
-        from kebab.parse.registry import limit_time
+        from kebab.limits.deadline import limit_time
 
         for document in documents:
             freshness = check_freshness(document)

@@ -27,14 +27,20 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def parse_file(data: bytes, path: str, media: str) -> ParsedDocument:
-    """Parse a file as ingest does, without its time limit.
+    """Parse a file as ingest does, an isolated one in a worker process with the usual limits.
 
     Raises:
         ParseFailed: The bytes are not text, or the parser refuses them.
+        TimedOut: An isolated parser takes too long.
     """
+    from kebab.core.file_ports import is_isolated
     from kebab.parse.registry import PARSERS, convert_exceptions
 
     parser = PARSERS.get(media) or PARSERS["text/plain"]
+    if is_isolated(parser):
+        from kebab.parse.isolation import parse_guarded
+
+        return parse_guarded(parser, data, path)
     with convert_exceptions(path, parser.version):
         return parser.parse(data, path)
 

@@ -41,6 +41,9 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The largest file to read, in bytes; larger files are skipped."""
     deadline_s: Annotated[float, Meta(ge=0)] = 30.0
     """The time limit for parsing one document, in seconds; 0 means no limit."""
+    max_memory_mb: Natural = 1024
+    """The memory of a process that reads files such as PDF or office documents, in MB; a file that
+    needs more is reported. 0 means no limit."""
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,6 +26,11 @@ class Parser(Protocol):
         """
 
 
+def is_isolated(parser: Parser) -> bool:
+    """Return whether a parser runs native code or expands its input, and so needs a worker."""
+    return bool(getattr(parser, "isolated", False))
+
+
 class FileScanner(Protocol):
     """Finds the files of a source that can be documents."""
 

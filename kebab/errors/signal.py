@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 
@@ -222,6 +223,10 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             filled["cause"] = clean_cause(filled["cause"])
         self.__dict__.update(filled)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let workers send errors to the process that reports them."""
+        return partial(type(self), **self.details()), ()
+
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -286,15 +291,10 @@ def build_error_fields(
         "hint": hint,
         "kind": meaning.kind.value,
         "operation": operation,
-        "target": _find_target(details),
+        "target": next((details[at] for at in _TARGETS if isinstance(details.get(at), str)), None),
         "retryable": meaning.retry is Retry.TRANSIENT,
         "retry": meaning.retry.value,
         "retry_after_ms": meaning.backoff.first_ms if meaning.backoff else None,
         "severity": meaning.severity.value,
         "correlation_id": uuid.uuid4().hex,
     }
-
-
-def _find_target(details: Mapping[str, Any]) -> str | None:
-    found = (details[name] for name in _TARGETS if isinstance(details.get(name), str))
-    return next(found, None)

@@ -1,17 +1,22 @@
-"""Builds the row of a document from a file; nothing is stored here."""
+"""Builds the row of a document from a file, here or in a worker; nothing is stored here."""
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
-from kebab.core.documents import DocumentRow, FileStamp, Source
-from kebab.core.file_ports import Parser
+from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
+from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content
 from kebab.errors.catalog import UnsupportedMedia
+from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
+from kebab.limits.faults import raise_memory_error
+from kebab.limits.worker import DEFAULT_MEMORY_MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +27,17 @@ class FileContent:
     stamp: FileStamp
 
 
+class ParsedFile(NamedTuple):
+    """A parsed file, with what its row needs of its bytes."""
+
+    document: ParsedDocument
+    stamp: FileStamp
+    content_hash: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentBuilder:
-    """Builds the document rows of a run; it must be picklable for the helper process."""
+    """Builds the document rows of a run; it must be picklable for the worker processes."""
 
     parsers: Mapping[str, Parser]
     guard: ParserGuard
@@ -32,6 +45,12 @@ class DocumentBuilder:
     chunker: str
     recipes: Mapping[str, str]
     deadline_s: float
+    max_memory_mb: int = DEFAULT_MEMORY_MB
+
+    def is_isolated(self, media: str) -> bool:
+        """Return whether files of a media type are parsed in a worker process only."""
+        parser = self.parsers.get(media)
+        return parser is not None and is_isolated(parser)
 
     def build_row(
         self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent
@@ -42,35 +61,131 @@ class DocumentBuilder:
             ParseFailed: The parser refuses the bytes.
             TimedOut: The parser takes too long.
             UnsupportedMedia: No parser reads this media type.
+            DependencyMissing: The libraries of the parser are not installed.
         """
+        parser = self._get_parser(entry)
+        with self.guard(entry.path, parser.version, self.deadline_s):
+            parsed = self._parse(parser, entry, content)
+            return self._cut(source, entry, doc_id, parsed)
+
+    def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
+        """Return the parsed file, which `cut_row` makes a row of.
+
+        Raises:
+            ParseFailed: The parser refuses the bytes.
+            TimedOut: The parser takes too long.
+            UnsupportedMedia: No parser reads this media type.
+            DependencyMissing: The libraries of the parser are not installed.
+        """
+        parser = self._get_parser(entry)
+        with self.guard(entry.path, parser.version, self.deadline_s):
+            return self._parse(parser, entry, content)
+
+    def cut_row(
+        self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
+    ) -> DocumentRow:
+        """Return the row of a file that was parsed elsewhere.
+
+        Raises:
+            ParseFailed: The text cannot be cut into passages.
+            TimedOut: It takes too long.
+        """
+        parser = self._get_parser(entry)
+        with self.guard(entry.path, parser.version, self.deadline_s):
+            return self._cut(source, entry, doc_id, parsed)
+
+    def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
         if parser is None:
             raise UnsupportedMedia(path=entry.path, media=entry.media)
-        with self.guard(entry.path, parser.version, self.deadline_s):
-            parsed = parser.parse(content.data, entry.path)
-            chunks = build_chunk_rows(
-                doc_id, parsed.title, split_document(parsed, self.budget), self.chunker
-            )
+        return parser
+
+    def _parse(self, parser: Parser, entry: FileEntry, content: FileContent) -> ParsedFile:
+        document = parser.parse(content.data, entry.path)
+        return ParsedFile(document, content.stamp, hash_content(content.data))
+
+    def _cut(
+        self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
+    ) -> DocumentRow:
+        document = parsed.document
+        chunks = build_chunk_rows(
+            doc_id, document.title, split_document(document, self.budget), self.chunker
+        )
         return DocumentRow(
             doc_id=doc_id,
             source=source.name,
             path=entry.path,
-            title=parsed.title,
+            title=document.title,
             media=entry.media,
-            lang=parsed.lang,
-            tags=parsed.metadata.tags,
-            stamp=content.stamp,
-            content_hash=hash_content(content.data),
+            lang=document.lang,
+            tags=document.metadata.tags,
+            stamp=parsed.stamp,
+            content_hash=parsed.content_hash,
             recipe=self.recipes[entry.media],
-            parser_version=parser.version,
+            parser_version=self.parsers[entry.media].version,
             chunker_version=self.chunker,
             chunks=chunks,
-            warnings=parsed.warnings,
-            authors=parsed.metadata.authors,
-            date=parsed.metadata.date,
-            aliases=parsed.metadata.aliases,
-            links=parsed.links,
+            warnings=document.warnings,
+            authors=document.metadata.authors,
+            date=document.metadata.date,
+            aliases=document.metadata.aliases,
+            links=document.links,
         )
+
+
+class BuildTask(NamedTuple):
+    """A file for a worker process."""
+
+    source: Source
+    entry: FileEntry
+    doc_id: DocId
+
+
+class BuiltFile(NamedTuple):
+    """The row of a file, or the parsed file where the caller cuts it, and its time to build."""
+
+    made: DocumentRow | ParsedFile
+    duration_ms: float = 0.0
+
+
+BuildResult: TypeAlias = BuiltFile | Signal | None
+"""A file, or its error; None where the caller has to build it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerBuilder:
+    """Builds the files of a task in a worker process; with `cuts` also their rows."""
+
+    builder: DocumentBuilder
+    cuts: bool
+
+    def __call__(self, tasks: Sequence[BuildTask]) -> list[BuildResult]:
+        """Return the result of each file.
+
+        Raises:
+            MemoryError: A file needs more memory than the process may have.
+        """
+        return [self.build(task) for task in tasks]
+
+    def build(self, task: BuildTask) -> BuildResult:
+        """Return the result of a file; the caller reports files that cannot be read.
+
+        Raises:
+            MemoryError: The file needs more memory than the process may have.
+        """
+        started = time.monotonic()
+        try:
+            content = read_file(task.entry.absolute)
+            if self.cuts:
+                made: DocumentRow | ParsedFile = self.builder.build_row(*task, content)
+            else:
+                made = self.builder.parse(task.entry, content)
+        except Signal as error:
+            raise_memory_error(error)
+            return error
+        except OSError:
+            return None
+        return BuiltFile(made, (time.monotonic() - started) * 1000)
 
 
 def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:

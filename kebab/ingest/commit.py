@@ -1,16 +1,17 @@
 """Stores the documents of a run one after another, each whole or not at all."""
 
+from collections.abc import Callable
+
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error
-from kebab.ingest.build import DocumentBuilder, read_file
+from kebab.ingest.build import BuildResult, BuiltFile, DocumentBuilder, read_file
 from kebab.ingest.job import FileOutcome, ItemKind, RunContext, select_slowest
 from kebab.ingest.plan import FileTask, MissingDocument
-from kebab.ingest.prefetch import BuiltDocument, prefetch_documents
+from kebab.ingest.pool import build_ahead
 from kebab.wire.ingest import SlowFile
 
 REMOVAL_BATCH = 256
@@ -30,13 +31,16 @@ class DocumentCommitter:
     def store(self, tasks: list[FileTask], builder: DocumentBuilder) -> None:
         """Store the document of every file, until cancelled."""
         send = self._context.reporter.send
-        with prefetch_documents(tasks, builder, self._choose_id) as documents:
+        with build_ahead(tasks, builder, self._choose_id, self._should_stop) as results:
             for number, task in enumerate(tasks, start=1):
                 if self._context.cancel.requested:
                     return
                 count, path = (number, len(tasks)), task.entry.path
                 send(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
-                duration_ms = self._store_timed(task, builder, next(documents))
+                result = next(results)
+                if self._should_stop():
+                    return
+                duration_ms = self._store_timed(task, builder, result)
                 slow = SlowFile(doc_path=path, duration_ms=duration_ms)
                 self.slowest = select_slowest((*self.slowest, slow))
                 send(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
@@ -56,17 +60,29 @@ class DocumentCommitter:
             self._context.reporter.send_heartbeat("remove")
         self.items += [document.to_outcome() for document in unique.values()]
 
-    def _store_timed(
-        self, task: FileTask, builder: DocumentBuilder, document: BuiltDocument | None
-    ) -> float:
-        """Store one file; return how many milliseconds it took in both processes."""
+    def _should_stop(self) -> bool:
+        self._context.reporter.send_heartbeat("parse")
+        return self._context.cancel.requested
+
+    def _store_timed(self, task: FileTask, builder: DocumentBuilder, result: BuildResult) -> float:
+        """Store one file; return how many milliseconds it took in all processes."""
         started = self._context.clock.monotonic()
-        if document is None:
+        if isinstance(result, Signal):
+            self._add_error(task, result)
+        elif result is None:
             self._store_file(task, builder)
         else:
-            self._put(task, document.row)
+            self._store_built(task, builder, result)
         duration_ms = (self._context.clock.monotonic() - started) * 1000
-        return duration_ms if document is None else duration_ms + document.duration_ms
+        return duration_ms + (result.duration_ms if isinstance(result, BuiltFile) else 0)
+
+    def _store_built(self, task: FileTask, builder: DocumentBuilder, built: BuiltFile) -> None:
+        """Store a file that a worker has built, or only parsed."""
+        made = built.made
+        if isinstance(made, DocumentRow):
+            self._put(task, made)
+            return
+        self._store_row(task, lambda doc_id: builder.cut_row(task.source, task.entry, doc_id, made))
 
     def _store_file(self, task: FileTask, builder: DocumentBuilder) -> None:
         """Store one file; its error becomes its outcome, a missing file has none."""
@@ -78,11 +94,18 @@ class DocumentCommitter:
         except OSError as failure:
             self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
         else:
-            doc_id = self._choose_id(task)
-            try:
-                self._put(task, builder.build_row(task.source, task.entry, doc_id, content))
-            except (ParseFailed, TimedOut, UnsupportedMedia) as error:
-                self._add_error(task, error)
+            self._store_row(
+                task, lambda doc_id: builder.build_row(task.source, task.entry, doc_id, content)
+            )
+
+    def _store_row(self, task: FileTask, build: Callable[[DocId], DocumentRow]) -> None:
+        """Build a row here and store it; every error of its parser becomes its outcome."""
+        try:
+            row = build(self._choose_id(task))
+        except Signal as error:
+            self._add_error(task, error)
+        else:
+            self._put(task, row)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         outcome = task.to_outcome()

@@ -13,6 +13,7 @@ from kebab.core.ids import DocId
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
+from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
@@ -36,6 +37,7 @@ class IngestJob:
     rules: ScanRules = field(default_factory=ScanRules)
     chunker: str = CHUNKER_VERSION
     deadline_s: float = 0.0
+    max_memory_mb: int = DEFAULT_MEMORY_MB
     private: tuple[str, ...] = ()
     vector_seconds: float | None = None
 
@@ -59,7 +61,7 @@ class IngestPorts:
     `library` is None only for a dry run without a database. `vectors` opens the index of an
     embedding version. `budget` is called once, after `embedder` and before the first document is
     split. Writes to the library within `batch` may share commits. `parsers` and `guard` are
-    picklable, because a helper process gets a copy of them. `is_model_intact` tells, without
+    picklable, because worker processes get a copy of them. `is_model_intact` tells, without
     reading them, whether the model files of an embedding version are as they were installed.
     `repair_model` installs a model that failed again; it returns None when that does not help.
     """

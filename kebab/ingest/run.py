@@ -202,6 +202,7 @@ class _Run:
             chunker=self._job.chunker,
             recipes=self._recipes,
             deadline_s=self._job.deadline_s,
+            max_memory_mb=self._job.max_memory_mb,
         )
 
     def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:

@@ -68,6 +68,7 @@ def ingest_text(
         force=job.force,
         chunker=job.chunker,
         deadline_s=job.deadline_s,
+        max_memory_mb=job.max_memory_mb,
         # The limit was checked for the text; the file also contains the title.
         rules=replace(job.rules, max_file_bytes=0),
     )

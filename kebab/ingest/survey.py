@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from kebab.core.file_ports import Parser
+from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.files import FileEntry
 from kebab.core.ports import LibraryWriter
 from kebab.errors.signal import Signal
@@ -42,8 +42,11 @@ def _survey_files(
     sampled: Counter[str] = Counter()
     for entry in files[::step]:
         # A file that cannot be read or parsed is reported when its turn comes.
+        # One that needs a worker process would cost more time than the survey has.
+        parser = parsers.get(entry.media)
+        if parser is None or is_isolated(parser):
+            continue
         with suppress(OSError, Signal):
-            parser = parsers[entry.media]
             with guard(entry.path, parser.version, _SECONDS):
                 text = parser.parse(_read_beginning(entry), entry.path).text
             sampled.update(measure_languages(text))

@@ -1,19 +1,17 @@
 """Declares the parser of each media type, and the guard that limits a parser."""
 
 import re
-import signal
-import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from types import FrameType
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
 from kebab.core.media import DOCX, MEDIA_TYPES, CitationKind
-from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import limit_time
+from kebab.limits.faults import describe_failure
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.plain_text import TextParser
 
@@ -79,73 +77,6 @@ def list_parser_versions() -> list[str]:
     return sorted({parser.version for parser in PARSERS.values()})
 
 
-_SHORTEST_ALARM_S = 0.001
-
-
-class _DeadlinePassed(BaseException):
-    """The deadline passed; this is no `Exception`, so that no parser catches it."""
-
-
-@contextmanager
-def limit_time(seconds: float, path: str, operation: str = "parse") -> Iterator[None]:
-    """Raise `TimedOut` when the block needs longer for this file; 0 means no limit.
-
-    The error names the setting with the limit only for the operation `parse`.
-
-    On the main thread an alarm interrupts the block. Other threads have no alarm, so the error is
-    raised after the block ends.
-    """
-    started = time.monotonic()
-    try:
-        with _set_alarm(seconds):
-            yield
-    except _DeadlinePassed:
-        raise _build_timeout(started, seconds, path, operation) from None
-    if seconds and time.monotonic() - started > seconds:
-        raise _build_timeout(started, seconds, path, operation)
-
-
-@contextmanager
-def _set_alarm(seconds: float) -> Iterator[None]:
-    if not seconds or not _can_set_alarm():
-        yield
-        return
-    started = time.monotonic()
-    other_alarm, interval = signal.getitimer(signal.ITIMER_REAL)
-    before = signal.signal(signal.SIGALRM, _raise_deadline_passed)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:
-        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
-        if other_alarm:
-            # An alarm that was set before for another purpose is set again.
-            left = max(other_alarm - (time.monotonic() - started), _SHORTEST_ALARM_S)
-            signal.setitimer(signal.ITIMER_REAL, left, interval)
-
-
-def _can_set_alarm() -> bool:
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
-def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise _DeadlinePassed
-
-
-def _build_timeout(started: float, seconds: float, path: str, operation: str) -> TimedOut:
-    return TimedOut(
-        operation=operation,
-        elapsed_ms=round((time.monotonic() - started) * 1000),
-        deadline_ms=round(seconds * 1000),
-        setting="ingest.deadline_s" if operation == "parse" else None,
-        path=path,
-    )
-
-
 PARSER_EXCEPTIONS: tuple[type[Exception], ...] = (
     ArithmeticError,
     AssertionError,
@@ -171,8 +102,7 @@ def convert_exceptions(path: str, parser: str) -> Iterator[None]:
     try:
         yield
     except PARSER_EXCEPTIONS as fault:
-        cause = f"the parser failed: {fault}" if str(fault) else "the parser failed"
-        raise ParseFailed(path=path, parser=parser, cause=cause) from fault
+        raise ParseFailed(path=path, parser=parser, cause=describe_failure(fault)) from fault
 
 
 @contextmanager

@@ -46,20 +46,38 @@ def break_imports(cli, *libraries):
     ("library", "package", "name", "data"),
     [
         ("apsw", "apsw", "new.md", b"words"),
-        ("pyromark", "pyromark", "new.md", b"words"),
         ("py_rust_stemmers", "py-rust-stemmers", "new.md", b"words"),
         ("pathspec", "pathspec", ".gitignore", b"*.log\n"),
-        ("frontmatter", "python-frontmatter", "new.md", b"---\ntitle: x\n---\nwords\n"),
-        ("yaml", "python-frontmatter", "new.md", b"---\ntitle: x\n---\nwords\n"),
-        ("charset_normalizer", "charset-normalizer", "new.md", "Ελληνικά γράμματα".encode("cp737")),
     ],
 )
-def test_reading_files_names_the_library_that_it_needs(breakable, library, package, name, data):
+def test_an_ingest_names_the_library_that_it_needs(breakable, library, package, name, data):
     (breakable.notes / name).write_bytes(data)
 
     error = break_imports(breakable, library).fails("dependency_missing", "ingest", breakable.notes)
 
     assert error["hint"] == error["details"]["install"] == f"pip install {package}"
+
+
+@pytest.mark.parametrize(
+    ("library", "package", "data"),
+    [
+        ("pyromark", "pyromark", b"words"),
+        ("frontmatter", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
+        ("yaml", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
+        ("charset_normalizer", "charset-normalizer", "Ελληνικά γράμματα".encode("cp737")),
+    ],
+)
+def test_reading_a_file_names_the_library_that_it_needs(breakable, library, package, data):
+    (breakable.notes / "new.md").write_bytes(data)
+    break_imports(breakable, library)
+
+    error = breakable.fails("dependency_missing", "ingest", breakable.notes / "new.md")
+    report = breakable.json("ingest", breakable.notes)
+
+    errors = {item["doc_path"]: item["error"] for item in report["items"] if item["error"]}
+    assert error["hint"] == error["details"]["install"] == f"pip install {package}"
+    assert errors["new.md"]["code"] == "dependency_missing"
+    assert errors["new.md"]["hint"] == f"pip install {package}"
 
 
 @pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])

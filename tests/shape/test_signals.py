@@ -14,6 +14,7 @@ ROWS = {row.__name__: row.meaning for row in build_catalog().values()}
 HOME = "kebab.errors"
 ADAPTERS = (
     "kebab.embed",
+    "kebab.limits",
     "kebab.llm",
     "kebab.parse",
     "kebab.source",

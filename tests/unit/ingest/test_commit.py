@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kebab.chunk.budget import Budget
@@ -5,7 +7,7 @@ from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import ItemKind, RunContext
@@ -131,3 +133,27 @@ def test_a_document_listed_twice_is_removed_once(desk):
     assert [item.kind for item in writer.items] == [ItemKind.REMOVED]
     assert desk.ids() == {}
     assert DocId(known.doc_id) == writer.items[0].doc_id
+
+
+class NeedsLibrary:
+    """A parser whose library is not installed."""
+
+    version = "pdf-v1"
+
+    def parse(self, data, path):
+        raise DependencyMissing(feature="reading PDF", install="pip install 'kebab[pdf]'")
+
+
+def test_a_missing_library_is_the_error_of_its_files_only(desk, builder):
+    desk.write("a.md", "text")
+    desk.write("b.pdf", "text")
+    parsers = {**desk.parsers, "application/pdf": NeedsLibrary()}
+    own = replace(builder, parsers=parsers, recipes=compute_recipes(parsers, "c"))
+    pdf = work(desk, "b.pdf")
+    pdf = replace(pdf, entry=pdf.entry._replace(media="application/pdf"))
+    writer = committer(desk)
+
+    writer.store([pdf, work(desk, "a.md")], own)
+
+    assert [item.kind for item in writer.items] == [ItemKind.ERROR, ItemKind.NEW]
+    assert isinstance(writer.items[0].error, DependencyMissing)

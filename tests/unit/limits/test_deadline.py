@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from kebab.errors.catalog import TimedOut
-from kebab.parse.registry import limit_time
+from kebab.limits.deadline import limit_time
 
 
 def spin(seconds):

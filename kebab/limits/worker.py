@@ -1,0 +1,249 @@
+"""Starts worker processes, which read files under limits, and explains how a worker ended.
+
+A worker receives pickled tasks over a pipe, one after another, and sends one reply for each. It
+ends when the pipe is closed or when the process that started it dies. Nothing that it prints is
+seen. When native code crashes, hangs or exhausts the memory, only the worker is lost.
+"""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for_connections
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import kebab
+from kebab.limits.faults import describe_exhaustion
+
+if TYPE_CHECKING:
+    from resource import struct_rusage
+
+DEFAULT_MEMORY_MB = 1024
+DEFAULT_DEADLINE_S = 30.0
+
+GRACE_S = 2.0
+"""How much later than the alarm within the worker the worker itself is killed."""
+
+START_S = 60.0
+"""The longest time until a worker is ready."""
+
+_PIPE_BYTES = 1 << 20
+"""How many bytes of replies may wait in the pipe, where the system allows it."""
+
+_MAX_UNREAD_BYTES, _MIN_UNREAD_BYTES = 32_768, 2_048
+"""How many bytes of tasks may wait for the worker, and how many fit into the smallest pipe."""
+
+_MB = 1 << 20
+_END_POLLS, _END_POLL_S = 100, 0.01
+_EXHAUSTED_SHARE = 0.7
+"""A worker that had so much of its memory when it crashed probably crashed for lack of more."""
+
+_PROGRAM = "import sys; from kebab.limits.worker_main import serve; serve(*map(int, sys.argv[1:]))"
+"""The program of a worker; it imports what it needs by unpickling the handler."""
+
+
+class Limits(NamedTuple):
+    """The time for one file in seconds, and the memory of a worker; 0 means no limit."""
+
+    deadline_s: float = DEFAULT_DEADLINE_S
+    max_memory_mb: int = DEFAULT_MEMORY_MB
+
+
+class Reply(NamedTuple):
+    """The result of a task, the memory of the worker in bytes, and why there is no result.
+
+    The first reply of a worker has no task and says that it is ready.
+    """
+
+    result: Any
+    memory: int = 0
+    fault: str = ""
+
+
+class WorkerProcess:
+    """A process that calls a handler with each task; after it ended, `receive` returns None."""
+
+    def __init__(self, handler: Callable[[Any], Any], max_memory_mb: int) -> None:
+        """Start the process and send it the handler, which has to be picklable.
+
+        Raises:
+            OSError: The system has no room for a pipe or a process.
+        """
+        with ExitStack() as undo:
+            (worker_reads, writes), (reads, worker_writes) = _open_pipe(undo), _open_pipe(undo)
+            self._process = _start_process(worker_reads, worker_writes, max_memory_mb)
+            undo.pop_all()
+        os.close(worker_reads)
+        os.close(worker_writes)
+        self._tasks = Connection(writes, readable=False)
+        self.replies = Connection(reads, writable=False)
+        self.is_ready = False
+        self._max_memory_mb = max_memory_mb
+        self._own_memory = read_memory()
+        self._cause = ""
+        self._has_ended = False
+        self._capacity = _get_task_capacity(writes)
+        self._unread: deque[int] = deque()
+        _enlarge_pipe(reads)
+        self._send_bytes(pickle.dumps(handler))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, task: object) -> bool:
+        """Send a task, unless the pipe may be full; return whether it was sent.
+
+        Blocking here would be a deadlock while the worker waits for its replies to be read. A
+        worker without tasks reads any task at once.
+        """
+        data = pickle.dumps(task)
+        if self._unread and sum(self._unread) + len(data) > self._capacity:
+            return False
+        self._send_bytes(data)
+        self._unread.append(len(data))
+        return True
+
+    def _send_bytes(self, data: bytes) -> None:
+        try:
+            self._tasks.send_bytes(data)
+        except OSError:
+            self._has_ended = True
+
+    def receive(self) -> Reply | None:
+        """Return the next reply, or None when the worker has ended."""
+        if self._has_ended and not self.replies.poll():
+            return None
+        try:
+            reply: Reply = self.replies.recv()
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._has_ended = True
+            return None
+        if not self.is_ready:
+            self.is_ready = True
+        elif self._unread:
+            self._unread.popleft()
+        return reply
+
+    def poll(self, seconds: float | None) -> bool:
+        """Return whether there is a reply, or the worker has ended, within this time."""
+        return bool(wait_for_connections([self.replies], seconds))
+
+    def explain_end(self) -> str:
+        """End the process, and return why it ended by itself."""
+        self.close()
+        return self._cause
+
+    def close(self) -> None:
+        """End the process, with the processes that it started."""
+        self._tasks.close()
+        self.replies.close()
+        if self._process.returncode is None:
+            self._cause = self._end_process()
+
+    def _end_process(self) -> str:
+        pid = self._process.pid
+        # A worker that has just crashed gets a moment, so that its own signal is seen.
+        ended = _reap(pid, polls=_END_POLLS if self._has_ended else 1)
+        with suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+        _, status, usage = ended or os.wait4(pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return self._describe_exit(self._process.returncode, _to_bytes(usage.ru_maxrss))
+
+    def _describe_exit(self, status: int, memory: int) -> str:
+        """Return why the process ended; `memory` is the most that it had."""
+        limit = self._max_memory_mb * _MB * _EXHAUSTED_SHARE
+        # The system counts the memory of the process that started the worker as the worker's.
+        if limit and memory > max(limit, self._own_memory):
+            return describe_exhaustion(self._max_memory_mb)
+        if status < 0:
+            return f"the parser crashed (signal {-status})"
+        return f"the parser ended its process (status {status})"
+
+
+def wait_for_replies(workers: Sequence[WorkerProcess], seconds: float) -> list[WorkerProcess]:
+    """Return the workers that have sent a reply or ended, after at most this time."""
+    found = wait_for_connections([worker.replies for worker in workers], seconds)
+    return [worker for worker in workers if worker.replies in found]
+
+
+def read_memory() -> int:
+    """Return the memory that this process has, in bytes; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - called for every reply
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _reap(pid: int, polls: int) -> "tuple[int, int, struct_rusage] | None":
+    """Return how a process ended and what it used; None while it runs."""
+    for number in range(polls):
+        if number:
+            time.sleep(_END_POLL_S)
+        ended = os.wait4(pid, os.WNOHANG)
+        if ended[0]:
+            return ended
+    return None
+
+
+def _to_bytes(maxrss: int) -> int:
+    return maxrss if sys.platform == "darwin" else maxrss * 1024
+
+
+def _open_pipe(undo: ExitStack) -> tuple[int, int]:
+    """Return both ends of a pipe, the one for reading first."""
+    ends = os.pipe()
+    for end in ends:
+        undo.callback(os.close, end)
+    return ends
+
+
+def _start_process(reads: int, writes: int, max_memory_mb: int) -> subprocess.Popen[bytes]:
+    arguments = map(str, (reads, writes, os.getpid(), max_memory_mb))
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+        [sys.executable, "-P", "-c", _PROGRAM, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(reads, writes),
+        env=_build_environment(),
+        start_new_session=True,  # Ctrl-C reaches only the caller, which ends the worker
+    )
+
+
+def _get_task_capacity(pipe: int) -> int:
+    """Return how many bytes of tasks may wait in a pipe, without the heads of messages."""
+    import fcntl
+
+    size = getattr(fcntl, "F_GETPIPE_SZ", None)
+    if size is None:
+        return _MIN_UNREAD_BYTES
+    return min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, fcntl.fcntl(pipe, size) // 2))
+
+
+def _enlarge_pipe(pipe: int) -> None:
+    """Let a pipe hold several replies, where the system can."""
+    import fcntl
+
+    widening = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if widening is not None:
+        with suppress(OSError):
+            fcntl.fcntl(pipe, widening, _PIPE_BYTES)
+
+
+def _build_environment() -> dict[str, str]:
+    """Return an environment in which the worker imports this copy of kebab."""
+    root = str(Path(kebab.__file__).parents[1])
+    paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,0 +1,160 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kebab.limits.worker import (
+    WorkerProcess,
+    read_memory,
+    wait_for_replies,
+)
+
+LIMIT_MB = 300
+
+
+def echo(task):
+    return task
+
+
+def leave(status):
+    os._exit(status)
+
+
+def start_sleeper(_):
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    return process.pid
+
+
+class Broken:
+    """Cannot be restored in another process."""
+
+    def __call__(self, task):
+        return task
+
+    def __reduce__(self):
+        return leave, (1,)
+
+
+def receive(worker):
+    assert worker.poll(60)
+    return worker.receive()
+
+
+@pytest.fixture
+def worker():
+    with WorkerProcess(echo, LIMIT_MB) as made:
+        yield made
+
+
+def test_the_first_reply_says_that_the_worker_is_ready(worker):
+    assert not worker.is_ready
+
+    reply = receive(worker)
+
+    assert worker.is_ready
+    assert (reply.result, reply.fault) == (None, "")
+    assert reply.memory > 0 or sys.platform != "linux"
+
+
+def test_every_task_has_its_reply(worker):
+    receive(worker)
+
+    assert worker.send("one")
+    assert worker.send("two")
+
+    assert [receive(worker).result, receive(worker).result] == ["one", "two"]
+
+
+def test_a_busy_worker_gets_no_more_than_its_pipe_holds(worker):
+    long = "x" * 30_000
+
+    assert worker.send(long)
+    assert not worker.send(long)
+    assert worker.send("short")
+    assert [receive(worker).result for _ in range(3)] == [None, long, "short"]
+    assert worker.send(long)
+
+
+def test_closing_ends_the_process(worker):
+    worker.close()
+
+    assert worker._process.returncode is not None
+
+
+def test_a_worker_that_left_is_explained_by_its_status():
+    with WorkerProcess(leave, LIMIT_MB) as worker:
+        receive(worker)
+        worker.send(7)
+
+        assert receive(worker) is None
+        assert worker.explain_end() == "the parser ended its process (status 7)"
+
+
+def test_closing_also_ends_what_the_worker_started():
+    with WorkerProcess(start_sleeper, LIMIT_MB) as worker:
+        receive(worker)
+        worker.send(None)
+        child = receive(worker).result
+
+    assert wait_until(lambda: has_ended(child))
+
+
+def test_a_handler_that_cannot_be_restored_ends_the_worker_before_it_is_ready():
+    with WorkerProcess(Broken(), LIMIT_MB) as worker:
+        assert receive(worker) is None
+        assert not worker.is_ready
+
+
+def test_replies_of_several_workers_are_awaited_together(worker):
+    with WorkerProcess(echo, LIMIT_MB) as other:
+        receive(worker)
+        receive(other)
+        other.send("task")
+
+        assert wait_for_replies([worker, other], 60) == [other]
+        assert wait_for_replies([worker], 0) == []
+
+
+def test_a_worker_ends_with_the_process_that_started_it():
+    program = (
+        "import os, sys, time; from kebab.limits.worker import WorkerProcess;"
+        "w = WorkerProcess(time.sleep, 300); w.poll(60); w.receive(); w.send(600);"
+        "print(w._process.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    root = str(Path(__file__).parents[3])
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+
+    assert ended.stderr == ""
+    assert wait_until(lambda: has_ended(int(ended.stdout)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
+def test_the_memory_of_a_process_is_that_of_this_process():
+    assert 1 << 20 < read_memory() < 1 << 40
+
+
+def has_ended(pid):
+    """Return whether a process has ended; one that nobody waited for is a zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "Z"
+
+
+def wait_until(condition):
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
