@@ -109,6 +109,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
+    MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),
 )
 """Every file format that kebab reads."""
 

@@ -68,6 +68,7 @@ PARSERS: Mapping[str, Parser] = {
         if media.cites is CitationKind.CODE
     },
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
+    "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

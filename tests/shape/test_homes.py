@@ -60,6 +60,7 @@ HOMES = {
     "pyarrow": ("kebab.store.lance",),
     "pyromark": ("kebab.parse.markdown_blocks",),
     "pygments": ("kebab.cli.render.code",),
+    "pypdfium2": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),

@@ -61,6 +61,10 @@ TABLES = {
         "parse/test_registry_exceptions.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
+    "pypdfium2": (
+        "parse/test_pdf.py",
+        "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
+    ),
     "yaml": (
         "parse/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
