@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from kebab.app.citations import cite_lines
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, to_search_hit
 from kebab.app.indexing import explain_degraded, read_indexing
@@ -112,7 +112,7 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
     chunk = support.quote.chunk
     return AnswerCitation(
         marker=support.marker,
-        citation=cite_lines(chunk.path, *support.quote.lines),
+        citation=cite_chunk(chunk, *support.quote.lines),
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
         file=build_file_path(chunk),

@@ -1,6 +1,7 @@
 """Cites passages by lines, pages, slides, cells, sections or symbols, and formats references."""
 
 import unicodedata
+from collections.abc import Sequence
 
 from kebab.core.chunks import Place
 from kebab.core.media import CitationKind, get_media_type
@@ -24,18 +25,22 @@ from kebab.wire.citation import (
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 
 
-def cite_chunk(chunk: StoredChunk) -> Citation:
-    """Return the citation of a chunk, of the kind that fits its file format."""
+def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = None) -> Citation:
+    """Return the citation of a chunk, of the kind that fits its file format.
+
+    `first` and `last` narrow it to some lines of the text, where the kind can name them.
+    """
     media, path, place = get_media_type(chunk.media), chunk.path, chunk.place
+    first, last = first or chunk.start_line, last or chunk.end_line
     if media.cites is CitationKind.CODE:
-        return _cite_code(chunk, media.language)
+        return cite_code(path, first, last, chunk.heading_path, media.language)
     if media.cites is CitationKind.SECTION:
-        title = chunk.heading_path[-1] if chunk.heading_path else chunk.title
-        uri = f"{quote_path(path)}#{quote_path(title)}"
-        return SectionCitation(path=path, uri=uri, section=SectionSpan(title=title))
+        return cite_section(path, chunk.heading_path, chunk.title, first, last)
     if place is None or media.cites is CitationKind.LINE:
-        return cite_lines(path, chunk.start_line, chunk.end_line)
-    return _cite_place(path, place, media.cites, rows=chunk.end_line - chunk.start_line + 1)
+        return cite_lines(path, first, last)
+    if place.row:
+        place = place._replace(row=place.row + first - chunk.start_line)
+    return cite_place(path, place, media.cites, rows=last - first + 1)
 
 
 def cite_lines(path: str, start: int, end: int) -> Citation:
@@ -44,14 +49,30 @@ def cite_lines(path: str, start: int, end: int) -> Citation:
     return LineCitation(path=path, uri=uri, line=LineSpan(start=start, end=end))
 
 
-def _cite_code(chunk: StoredChunk, language: str) -> Citation:
-    first, last = chunk.start_line, chunk.end_line
-    span = CodeSpan(start=first, end=last, symbol=".".join(chunk.heading_path), language=language)
-    uri = format_reference(chunk.path, first, last)
-    return CodeCitation(path=chunk.path, uri=uri, code=span)
+def cite_code(path: str, first: int, last: int, headings: Sequence[str], language: str) -> Citation:
+    """Return the citation of lines of source code; `headings` are the symbols around them."""
+    span = CodeSpan(start=first, end=last, symbol=".".join(headings), language=language)
+    uri = format_reference(path, first, last)
+    return CodeCitation(path=path, uri=uri, code=span)
 
 
-def _cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citation:
+def cite_section(path: str, headings: Sequence[str], title: str, first: int, last: int) -> Citation:
+    """Return the citation of the section that some headings lead to.
+
+    The headings between the title of the document and that of the section are part of the URI,
+    because sections of different chapters often have the same title. Text without a heading has
+    the URI of its lines `first` to `last`, which are lines of the extracted text.
+    """
+    names = list(headings[1:] if len(headings) > 1 and headings[0] == title else headings)
+    uri = f"{quote_path(path)}#{'/'.join(map(quote_path, names))}"
+    return SectionCitation(
+        path=path,
+        uri=uri if names else format_reference(path, first, last),
+        section=SectionSpan(title=names[-1] if names else title),
+    )
+
+
+def cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citation:
     """Return the citation of a page, a slide, or cells; `rows` is how many rows a sheet's has."""
     quoted = quote_path(path)
     if kind is CitationKind.PAGE:

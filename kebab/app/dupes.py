@@ -1,6 +1,6 @@
 """Finds copies among documents and passages."""
 
-from kebab.app.citations import cite_lines
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.filters import resolve_filters
@@ -89,6 +89,6 @@ def _to_member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) 
         title=first.title,
         chunk_id=None if whole else first.chunk_id,
         heading_path=[] if whole else list(first.heading_path),
-        citation=cite_lines(first.path, first.start_line, last.end_line),
+        citation=cite_chunk(first, last=last.end_line),
         freshness=check_freshness(first),
     )

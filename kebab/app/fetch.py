@@ -1,22 +1,30 @@
-"""Returns original lines of the user's files."""
+"""Returns original text of the user's files: lines, pages, slides, cells, sections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
 
-from kebab.app.citations import cite_lines
+from msgspec import UNSET
+
+from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
+from kebab.app.file_text import (
+    FileText,
+    cite_place_lines,
+    has_own_lines,
+    join_passages,
+    load_text,
+)
 from kebab.app.library import find_chunk, find_document
-from kebab.core.documents import DocumentDetail, StoredDocument
+from kebab.core.documents import DocumentDetail
+from kebab.core.media import get_media_type
 from kebab.core.queries import StoredChunk
-from kebab.errors.catalog import InvalidInput, IoError, ParseFailed
-from kebab.errors.system import translate_os_errors
-from kebab.wire.citation import Freshness
+from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError, ParseFailed
+from kebab.wire.citation import Citation, FetchedPlace, Freshness
 from kebab.wire.library import (
     FetchChunkRequest,
     FetchDocRequest,
+    FetchKind,
     FetchResult,
     FetchSpanRequest,
     NotFound,
@@ -25,15 +33,17 @@ from kebab.wire.library import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The lines of a document that are cited, 1-based and inclusive."""
+    """The lines of a text that are cited, 1-based and inclusive."""
 
-    document: StoredDocument
+    text: FileText
     freshness: Freshness
-    kind: Literal["chunk", "doc", "span", "section"]
+    kind: FetchKind
     start: int
     end: int
-    chunk_id: str | None = None
+    chunk: StoredChunk | None = None
     max_chars: int | None = None
+    citation: Citation | None = None
+    """The citation of the lines; None where the text itself gives it."""
 
 
 def fetch_chunk(context: AppContext, request: FetchChunkRequest) -> FetchResult | NotFound:
@@ -45,36 +55,46 @@ def fetch_chunk(context: AppContext, request: FetchChunkRequest) -> FetchResult 
         found = find_chunk(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
-        document = catalogue.load_document(found[1].doc_id)
-    indexed = document.chunks if document else ()
-    return fetch_passage(context, found[0].chunk, found[1], indexed, request)
+        detail = catalogue.load_document(found[1].doc_id)
+    assert detail is not None, "one snapshot has the document of its passage"
+    return fetch_passage(context, found[0].chunk, detail, request)
 
 
 def fetch_passage(
-    context: AppContext,
-    chunk: StoredChunk,
-    document: StoredDocument,
-    indexed: Sequence[StoredChunk],
-    request: FetchChunkRequest,
+    context: AppContext, chunk: StoredChunk, detail: DocumentDetail, request: FetchChunkRequest
 ) -> FetchResult:
-    """Return the lines of a passage; `indexed` are all passages of its document."""
-    freshness = check_freshness(document)
-    lines = read_present_lines(context, document, freshness)
-    place = (chunk.start_line, chunk.end_line)
-    moved = locate_passage(lines, chunk) if freshness == "changed" else None
+    """Return the lines of a passage of a document."""
+    freshness = check_freshness(detail.summary)
+    text = _load_present_text(context, detail, freshness)
+    moved = locate_passage(text.lines, chunk) if freshness == "changed" and text else None
+    lines = moved or (chunk.start_line, chunk.end_line)
     selection = Selection(
-        document=document,
+        text=text or join_passages(detail),
         freshness=freshness,
         kind="chunk",
-        start=(moved or place)[0],
-        end=(moved or place)[1],
-        chunk_id=chunk.chunk_id,
+        start=lines[0],
+        end=lines[1],
+        chunk=chunk,
         max_chars=request.max_chars,
+        citation=None if moved else cite_chunk(chunk),
     )
     if freshness == "fresh" or moved:
-        return build_lines(selection, lines, request.context)
-    count = len(lines) if freshness == "changed" else count_indexed_lines(indexed)
+        return build_lines(selection, request.context)
+    known = count_indexed_lines(detail.chunks) if freshness == "gone" else 0
+    count = len(text.lines) if text else known
     return build_indexed_text(selection, chunk.text, count)
+
+
+def _load_present_text(
+    context: AppContext, detail: DocumentDetail, freshness: Freshness
+) -> FileText | None:
+    """Return the text of the file, None when it is gone or can no longer be read."""
+    if freshness == "fresh":
+        return load_text(context, detail, freshness)
+    try:
+        return None if freshness == "gone" else load_text(context, detail, freshness)
+    except (IoError, ParseFailed, DependencyMissing):
+        return None
 
 
 def fetch_doc(context: AppContext, request: FetchDocRequest) -> FetchResult | NotFound:
@@ -90,18 +110,19 @@ def fetch_document(
 ) -> FetchResult:
     """Return a whole file; when it is gone, the text that was indexed."""
     freshness = check_freshness(found.summary)
-    lines = [] if freshness == "gone" else read_lines(context, found.summary)
-    count = count_indexed_lines(found.chunks) if freshness == "gone" else len(lines)
+    gone = freshness == "gone"
+    text = join_passages(found) if gone else load_text(context, found, freshness)
+    count = count_indexed_lines(found.chunks) if gone else len(text.lines)
     selection = Selection(
-        document=found.summary,
+        text=text,
         freshness=freshness,
         kind="doc",
         start=1,
         end=max(1, count),
         max_chars=max_chars,
     )
-    if freshness != "gone":
-        return build_lines(selection, lines)
+    if not gone or not has_own_lines(found.summary.media):
+        return build_lines(selection)
     return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in found.chunks), count)
 
 
@@ -115,65 +136,27 @@ def fetch_span(context: AppContext, request: FetchSpanRequest) -> FetchResult | 
     found = _find_document(context, request.name)
     if isinstance(found, NotFound):
         return found
-    lines = read_lines(context, found.summary)
+    freshness = check_freshness(found.summary)
+    text = load_text(context, found, freshness)
     start = request.start
-    end = min(start if request.end is None else request.end, len(lines))
+    end = min(start if request.end is None else request.end, len(text.lines))
     if not 1 <= start <= end:
-        cause = f"no lines {start} to {request.end or start} in a file of {len(lines)}"
+        cause = f"no lines {start} to {request.end or start} in a file of {len(text.lines)}"
         raise InvalidInput(field="$.start", cause=cause)
     selection = Selection(
-        document=found.summary,
-        freshness=check_freshness(found.summary),
+        text=text,
+        freshness=freshness,
         kind="span",
         start=start,
         end=end,
         max_chars=request.max_chars,
     )
-    return build_lines(selection, lines, request.context)
+    return build_lines(selection, request.context)
 
 
 def _find_document(context: AppContext, name: str) -> DocumentDetail | NotFound:
     with context.open_catalogue() as catalogue:
         return find_document(catalogue, name)
-
-
-def read_file(document: StoredDocument) -> bytes:
-    """Return the bytes of the file.
-
-    Raises:
-        IoError: It cannot be read.
-    """
-    path = Path(document.root, document.path)
-    with translate_os_errors(path, "read"):
-        return path.read_bytes()
-
-
-def read_lines(context: AppContext, document: StoredDocument) -> list[str]:
-    """Return the lines of the file, decoded as they were for the index.
-
-    Raises:
-        IoError: It cannot be read.
-        ParseFailed: It is no longer text.
-    """
-    text = context.decode_text(read_file(document), Path(document.root, document.path))
-    return split_lines(text)
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines of a text; the last line end begins no line."""
-    return text.removesuffix("\n").split("\n") if text else []
-
-
-def read_present_lines(
-    context: AppContext, document: StoredDocument, freshness: Freshness
-) -> list[str]:
-    """Return the lines of the file, none when it is gone or can no longer be read as text."""
-    if freshness == "fresh":
-        return read_lines(context, document)
-    try:
-        return [] if freshness == "gone" else read_lines(context, document)
-    except (IoError, ParseFailed):
-        return []
 
 
 def locate_passage(lines: Sequence[str], chunk: StoredChunk) -> tuple[int, int] | None:
@@ -195,12 +178,16 @@ def count_indexed_lines(chunks: Sequence[StoredChunk]) -> int:
     return max((chunk.end_line for chunk in chunks), default=1)
 
 
-def build_lines(selection: Selection, lines: list[str], context_lines: int = 0) -> FetchResult:
-    """Return the selected lines of a file, with further lines on both sides."""
+def build_lines(selection: Selection, context_lines: int = 0) -> FetchResult:
+    """Return the selected lines of a text, with further lines on both sides."""
+    lines = selection.text.lines
     first = max(1, selection.start - context_lines)
     last = min(len(lines), selection.end + context_lines)
     text = "\n".join(lines[first - 1 : last])
-    return _build_result(selection, text, (first, max(first, last)), len(lines))
+    indexed = selection.freshness == "gone"
+    return _build_result(
+        selection, text, (first, max(first, last)), len(lines), is_indexed_text=indexed
+    )
 
 
 def build_indexed_text(selection: Selection, text: str, line_count: int) -> FetchResult:
@@ -215,26 +202,40 @@ def _build_result(
     span: tuple[int, int],
     line_count: int,
     *,
-    is_indexed_text: bool = False,
+    is_indexed_text: bool,
 ) -> FetchResult:
     """Return the reply; `span` is the first and the last line of the text before it is cut."""
-    document = selection.document
+    document = selection.text.document
     shown = text[: selection.max_chars]
     truncated = len(shown) < len(text)
     first, last = span
     last_shown = first + shown.removesuffix("\n").count("\n")
+    last = min(last, last_shown) if truncated else last
     return FetchResult(
         kind=selection.kind,
         doc_id=document.doc_id,
         doc_path=document.path,
         title=document.title,
-        chunk_id=selection.chunk_id,
+        chunk_id=selection.chunk.chunk_id if selection.chunk else None,
         text=shown,
         start_line=first,
-        end_line=min(last, last_shown) if truncated else last,
+        end_line=last,
         line_count=line_count,
-        citation=cite_lines(document.path, selection.start, selection.end),
+        citation=selection.citation or selection.text.cite(selection.start, selection.end),
         freshness=selection.freshness,
         truncated=truncated,
         is_indexed_text=is_indexed_text,
+        places=_list_places(selection.text, first, last) or UNSET,
     )
+
+
+def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
+    """Return the pages, slides or cells of lines."""
+    path, kind = text.document.path, get_media_type(text.document.media).cites
+    inside = (one for one in text.places if one.first <= last and first <= one.last)
+    return [
+        FetchedPlace(
+            line=max(one.first, first), uri=cite_place_lines(path, one, kind, first, last).uri
+        )
+        for one in inside
+    ]

@@ -1,4 +1,4 @@
-"""Fetches the lines that references name, with context, as sections, and within a token budget."""
+"""Fetches what references name, with context, as sections, and within a token budget."""
 
 import difflib
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,19 +16,18 @@ from kebab.app.fetch import (
     count_indexed_lines,
     fetch_document,
     fetch_passage,
-    read_file,
-    read_lines,
-    split_lines,
 )
 from kebab.app.fetch_budget import fit_budget
-from kebab.app.headings import (
-    Section,
-    find_section,
-    find_section_by_title,
-    list_sections,
-    make_anchor,
-    parse_file,
+from kebab.app.fetch_places import Request as PlaceRequest
+from kebab.app.fetch_places import (
+    describe_units,
+    fetch_fragment,
+    fetch_numbers,
+    find_foreign_unit,
+    get_unit,
 )
+from kebab.app.file_text import FileText, has_own_lines, join_passages, load_text
+from kebab.app.headings import Section, find_section, find_section_by_title, make_anchor
 from kebab.app.reference_syntax import Lines
 from kebab.app.references import (
     ReferenceFinder,
@@ -45,9 +44,6 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
 
 
-_UNIT_OF_PLACE = {"page": "pages", "slide": "slides", "cell": "cells", "section": "sections"}
-
-
 class _Place(NamedTuple):
     """The target of a reference with its document; `chunk` is the passage that it names.
 
@@ -62,7 +58,7 @@ class _Place(NamedTuple):
 
 
 def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
-    """Return the lines of each reference, within the budget of all.
+    """Return the text of each reference, within the budget of all.
 
     Raises:
         NotIndexed: There is no index.
@@ -105,9 +101,9 @@ def _fetch_place(
 ) -> FetchResult | NotFound:
     """Return the text of one reference, or the reply that its document has no such place."""
     if place.target.place is not None:
-        found = _fetch_heading(place, place.target.place, request)
+        found = _fetch_named(context, place, place.target.place, request)
     elif place.target.lines is not None:
-        found = _fetch_lines(context, place, place.target.lines, request)
+        found = _fetch_numbers(context, place, place.target.lines, request)
     elif place.chunk is not None:
         found = _fetch_chunk(context, place, place.chunk, request)
     else:
@@ -125,7 +121,8 @@ def _find_heading_path(place: _Place, found: FetchResult) -> list[str]:
         return []
     if place.chunk is not None and found.chunk_id is not None:
         return list(place.chunk.heading_path)
-    line = place.target.lines.first if place.target.lines else found.start_line
+    named = place.target.lines if found.kind in {"span", "section"} else None
+    line = named.first if named else found.start_line
     inside = (chunk for chunk in place.detail.chunks if chunk.start_line <= line <= chunk.end_line)
     return next((list(chunk.heading_path) for chunk in inside), [])
 
@@ -134,12 +131,48 @@ def _fetch_chunk(
     context: AppContext, place: _Place, chunk: "StoredChunk", request: FetchRequest
 ) -> FetchResult:
     """Return a passage, or the section that contains it."""
-    document, passages = place.detail.summary, place.detail.chunks
     span = FetchChunkRequest(name=chunk.chunk_id, context=0 if request.section else request.context)
-    found = fetch_passage(context, chunk, document, passages, span)
+    found = fetch_passage(context, chunk, place.detail, span)
     if not request.section or found.is_indexed_text:
         return found
-    return _fetch_section(place, Lines(found.start_line, found.end_line), request)
+    text = load_text(context, place.detail, found.freshness)
+    return _fetch_section(place, text, Lines(found.start_line, found.end_line), request)
+
+
+def _load_text(context: AppContext, place: _Place) -> FileText:
+    return load_text(context, place.detail, check_freshness(place.detail.summary))
+
+
+def _fetch_numbers(
+    context: AppContext, place: _Place, lines: Lines, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return the lines, or with bare numbers the pages, slides or cells, or a heading of digits."""
+    document = place.detail.summary
+    if place.target.bare and get_unit(document.media):
+        text = _load_text(context, place)
+        found = fetch_numbers(
+            text, lines, check_freshness(document), _build_request(place, request)
+        )
+        return _widen(place, text, found, request)
+    if place.target.bare and not has_own_lines(document.media):
+        text = _load_text(context, place)
+        section = find_section_by_title(text.sections, str(lines.first), document.title)
+        if section is not None:
+            return _build_section(place, section, text, request)
+    return _fetch_lines(context, place, lines, request)
+
+
+def _build_request(place: _Place, request: FetchRequest) -> PlaceRequest:
+    return PlaceRequest(place.reference, place.name, 0 if request.section else request.context)
+
+
+def _widen(
+    place: _Place, text: FileText, found: FetchResult | NotFound, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return the section around the first line of a place if asked for and if there are any."""
+    if isinstance(found, NotFound) or not request.section or not text.sections:
+        return found
+    return _fetch_section(place, text, Lines(found.start_line, found.start_line), request)
 
 
 def _fetch_lines(
@@ -148,18 +181,19 @@ def _fetch_lines(
     """Return lines of the present file, or of the indexed passages when it is gone."""
     document = place.detail.summary
     freshness = check_freshness(document)
-    if freshness == "gone":
+    if freshness == "gone" and has_own_lines(document.media):
         return _fetch_indexed_lines(place, lines)
-    text = read_lines(context, document)
-    if not 1 <= lines.first <= max(1, len(text)):
-        return _build_missing_line(place, lines, len(text))
-    inside = Lines(lines.first, max(lines.first, min(lines.last, len(text))))
+    text = load_text(context, place.detail, freshness)
+    count = len(text.lines)
+    if not 1 <= lines.first <= max(1, count):
+        return _build_missing_line(place, lines, count)
+    inside = Lines(lines.first, max(lines.first, min(lines.last, count)))
     if request.section:
-        return _fetch_section(place, inside, request)
+        return _fetch_section(place, text, inside, request)
     selection = Selection(
-        document=document, freshness=freshness, kind="span", start=inside.first, end=inside.last
+        text=text, freshness=freshness, kind="span", start=inside.first, end=inside.last
     )
-    return build_lines(selection, text, request.context)
+    return build_lines(selection, request.context)
 
 
 def _build_missing_line(place: _Place, lines: Lines, count: int) -> NotFound:
@@ -178,7 +212,7 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
     if not inside:
         return _build_missing_line(place, lines, count)
     selection = Selection(
-        document=place.detail.summary,
+        text=join_passages(place.detail),
         freshness="gone",
         kind="span",
         start=inside[0].start_line,
@@ -187,50 +221,76 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
     return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in inside), count)
 
 
-def _fetch_section(place: _Place, lines: Lines, request: FetchRequest) -> FetchResult:
-    """Return the smallest section that contains the lines of the present file."""
-    text, sections = _read_sections(place)
-    section = find_section(sections, *lines)
+def _fetch_section(
+    place: _Place, text: FileText, lines: Lines, request: FetchRequest
+) -> FetchResult:
+    """Return the smallest section that contains the lines."""
+    section = find_section(text.sections, *lines)
     if section is None:
-        before = sections[0].first - 1 if sections else len(text)
-        last = before if lines.last <= before else len(text)
-        section = Section(level=0, title="", path=(), first=1, last=last, end=last)
+        section = _build_unnamed_section(text, lines)
     return _build_section(place, section, text, request)
 
 
-def _fetch_heading(place: _Place, fragment: str, request: FetchRequest) -> FetchResult | NotFound:
-    """Return the section whose heading a fragment names."""
-    unit = _UNIT_OF_PLACE.get(fragment.partition("=")[0]) if "=" in fragment else None
-    if unit:
-        message = f"this document has lines and no {unit}: {place.reference}"
-        return build_lookup_fault(place.reference, message, [f"{quote_path(place.name)}#L1"])
-    if check_freshness(place.detail.summary) == "gone":
-        return build_lookup_fault(place.reference, f"the file is gone: {place.reference}")
-    text, sections = _read_sections(place)
-    section = find_section_by_title(sections, fragment)
-    if section is None:
-        anchors = [make_anchor(other.title) for other in sections]
-        near = difflib.get_close_matches(make_anchor(fragment), anchors)
-        candidates = [f"{quote_path(place.name)}#{anchor}" for anchor in near]
-        return build_lookup_fault(place.reference, f"no such heading: {fragment}", candidates)
-    return _build_section(place, section, text, request)
+def _build_unnamed_section(text: FileText, lines: Lines) -> Section:
+    """Return the lines without a heading: those before the first one, or the whole text."""
+    count = len(text.lines)
+    before = text.sections[0].first - 1 if text.sections else count
+    last = before if lines.last <= before else count
+    return Section(level=0, title="", path=(), first=1, last=last, end=last)
 
 
-def _read_sections(place: _Place) -> tuple[list[str], list[Section]]:
+def _fetch_named(
+    context: AppContext, place: _Place, fragment: str, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return the page, slide, cells or section that a fragment names."""
     document = place.detail.summary
-    parsed = parse_file(read_file(document), document.path, document.media)
-    return split_lines(parsed.text), list_sections(parsed)
+    freshness = check_freshness(document)
+    foreign = find_foreign_unit(document.media, fragment)
+    if freshness == "gone" and not foreign and has_own_lines(document.media):
+        return build_lookup_fault(place.reference, f"the file is gone: {place.reference}")
+    if foreign and has_own_lines(document.media):
+        return _build_foreign_unit(place, foreign, f"{quote_path(place.name)}#L1")
+    text = load_text(context, place.detail, freshness)
+    found = fetch_fragment(text, fragment, freshness, _build_request(place, request))
+    if found is not None:
+        return _widen(place, text, found, request)
+    return _fetch_heading(place, text, fragment, request)
+
+
+def _build_foreign_unit(place: _Place, units: str, candidate: str) -> NotFound:
+    own = describe_units(place.detail.summary.media)
+    message = f"this document has {own} and no {units}: {place.reference}"
+    return build_lookup_fault(place.reference, message, [candidate])
+
+
+def _fetch_heading(
+    place: _Place, text: FileText, fragment: str, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return the section whose heading a fragment names."""
+    document = place.detail.summary
+    section = find_section_by_title(text.sections, fragment, document.title)
+    if section is not None:
+        return _build_section(place, section, text, request)
+    if make_anchor(fragment) == make_anchor(document.title):
+        return _build_section(place, _build_unnamed_section(text, Lines(1, 1)), text, request)
+    if foreign := find_foreign_unit(document.media, fragment):
+        first = text.cite(1, 1).uri.removeprefix(quote_path(document.path))
+        return _build_foreign_unit(place, foreign, quote_path(place.name) + first)
+    anchors = [make_anchor(other.title) for other in text.sections]
+    near = difflib.get_close_matches(make_anchor(fragment), anchors)
+    candidates = [f"{quote_path(place.name)}#{anchor}" for anchor in near]
+    return build_lookup_fault(place.reference, f"no such heading: {fragment}", candidates)
 
 
 def _build_section(
-    place: _Place, section: Section, text: list[str], request: FetchRequest
+    place: _Place, section: Section, text: FileText, request: FetchRequest
 ) -> FetchResult:
     selection = Selection(
-        document=place.detail.summary,
+        text=text,
         freshness=check_freshness(place.detail.summary),
         kind="section",
         start=section.first,
         end=max(section.first, section.last),
-        chunk_id=place.chunk.chunk_id if place.chunk else None,
+        chunk=place.chunk,
     )
-    return replace(build_lines(selection, text, request.context), heading_path=list(section.path))
+    return replace(build_lines(selection, request.context), heading_path=list(section.path))

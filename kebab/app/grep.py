@@ -5,16 +5,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kebab.app.citations import cite_lines
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.document_names import DocumentNames
+from kebab.app.file_text import FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.grep_pattern import LinePattern
 from kebab.app.search import build_filters, require_utf8
 from kebab.app.suggested_commands import suggest_filters
 from kebab.core.queries import Filters
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed
 from kebab.wire.grep import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
@@ -123,36 +123,44 @@ class _Search:
 
         for document in documents:
             freshness = check_freshness(document)
-            lines = self._read_lines(document, freshness)
-            if isinstance(lines, str):
+            text = self._read_text(catalogue, document, freshness)
+            if isinstance(text, str):
                 file = build_file_path(document)
-                self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=lines))
+                self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=text))
                 continue
             self.searched += 1
             with limit_time(_DEADLINE_S, document.path, "grep"):
-                numbers = self._find_lines(lines)
-                self._add(catalogue, document, freshness, lines, numbers)
+                numbers = self._find_lines(text.lines)
+                self._add(catalogue, text, freshness, numbers)
             if self.has_more and self._count_room() == 0:
                 break
 
-    def _read_lines(
-        self, document: "StoredDocument", freshness: "Freshness"
-    ) -> list[str] | _SkipReason:
-        """Return the lines of a file, none when it cannot match, or why it cannot be searched."""
-        path = Path(document.root, document.path)
+    def _read_text(
+        self, catalogue: "Catalogue", document: "StoredDocument", freshness: "Freshness"
+    ) -> FileText | _SkipReason:
+        """Return the text of a file, none when it cannot match, or why it cannot be searched."""
         if freshness == "gone":
             return "gone"
+        if has_own_lines(document.media):
+            return self._read_lines(document)
+        detail = catalogue.load_document(document.doc_id)
+        try:
+            return load_text(self._context, detail, freshness) if detail else "gone"
+        except (IoError, ParseFailed, DependencyMissing):
+            return "unreadable"
+
+    def _read_lines(self, document: "StoredDocument") -> FileText | _SkipReason:
+        path = Path(document.root, document.path)
         try:
             data = path.read_bytes()
         except OSError:
             return "unreadable"
         if not self._pattern.can_match(data):
-            return []
+            return FileText(document, [])
         try:
-            text = self._context.decode_text(data, path)
+            return FileText(document, split_lines(self._context.decode_text(data, path)))
         except ParseFailed:
             return "not_text"
-        return text.removesuffix("\n").split("\n") if text else []
 
     def _count_room(self) -> int | None:
         """Return how many more lines or files the limit allows; None without a limit."""
@@ -173,16 +181,12 @@ class _Search:
         return found
 
     def _add(
-        self,
-        catalogue: "Catalogue",
-        document: "StoredDocument",
-        freshness: "Freshness",
-        lines: Sequence[str],
-        found: Sequence[int],
+        self, catalogue: "Catalogue", text: FileText, freshness: "Freshness", found: Sequence[int]
     ) -> None:
         """Add a file and its matching lines."""
         if not found:
             return
+        document = text.document
         file = GrepFile(
             doc_id=document.doc_id,
             doc_path=document.path,
@@ -193,15 +197,15 @@ class _Search:
         self.files.append(file)
         if not self._lists_files:
             headings = catalogue.list_headings(document.doc_id) if freshness == "fresh" else []
-            self.hits += [self._build_hit(file, headings, lines, index) for index in found]
+            self.hits += [self._build_hit(file, headings, text, index) for index in found]
 
     def _build_hit(
-        self, file: GrepFile, headings: "list[LineHeadings]", lines: Sequence[str], index: int
+        self, file: GrepFile, headings: "list[LineHeadings]", text: FileText, index: int
     ) -> GrepHit:
-        request = self._request
+        request, lines = self._request, text.lines
         part = self._pattern.cut_line(lines[index], request.max_columns)
         first, number = max(0, index - request.before), index + 1
-        inside = (path for start, end, path in headings if start <= number <= end)
+        path = next((path for start, end, path in headings if start <= number <= end), ())
         return GrepHit(
             doc_id=file.doc_id,
             doc_path=file.doc_path,
@@ -213,7 +217,7 @@ class _Search:
             highlights=part.highlights,
             before=[line[: request.max_columns] for line in lines[first:index]],
             after=[line[: request.max_columns] for line in lines[number : number + request.after]],
-            heading_path=list(next(inside, ())),
+            heading_path=list(path),
             freshness=file.freshness,
-            citation=cite_lines(file.doc_path, number, number),
+            citation=text.cite(number, number, path),
         )

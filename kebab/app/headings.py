@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kebab.core.documents import BlockKind, ParsedDocument
@@ -48,7 +48,16 @@ def parse_file(data: bytes, path: str, media: str) -> ParsedDocument:
 def list_sections(document: ParsedDocument) -> list[Section]:
     """Return the sections of a document in the order of their headings."""
     lines = document.text.removesuffix("\n").split("\n")
-    headings = list(_find_headings(document))
+    return build_sections(list(_find_headings(document)), lines)
+
+
+def build_sections(
+    headings: Sequence[tuple[int, str | None, int]], lines: Sequence[str]
+) -> list[Section]:
+    """Return the sections of headings, each given by its level, title and line.
+
+    Without a title it is where the sections of its level and below end.
+    """
     sections = []
     path: list[tuple[int, str]] = []
     for number, (level, title, first) in enumerate(headings):
@@ -89,10 +98,33 @@ def find_section(sections: Iterable[Section], first: int, last: int) -> Section 
     return inside[-1] if inside else None
 
 
-def find_section_by_title(sections: Iterable[Section], title: str) -> Section | None:
-    """Return the first section with this title, or with this anchor of a link."""
+def find_section_by_title(
+    sections: Sequence[Section], title: str, document_title: str = ""
+) -> Section | None:
+    """Return the section with this title, or with this anchor of a link.
+
+    The titles of sections above it may stand before its own. A section below no other, or below
+    the title of the document only, wins; then the first with the title does. A title that ends in
+    `…` is the beginning of one.
+    """
+    if title.endswith("…"):
+        cut = make_anchor(title.removesuffix("…"))
+        paths = (
+            (one, make_anchor(" ".join(_drop_title(one.path, document_title)))) for one in sections
+        )
+        return next((one for one, path in paths if cut and path.startswith(cut)), None)
     wanted = make_anchor(title)
-    return next((section for section in sections if make_anchor(section.title) == wanted), None)
+    forms: tuple[Callable[[Section], bool], ...] = (
+        lambda one: make_anchor(" ".join(_drop_title(one.path, document_title))) == wanted,
+        lambda one: make_anchor(one.title) == wanted,
+        lambda one: f"-{make_anchor(' '.join(one.path))}".endswith(f"-{wanted}"),
+    )
+    found = (section for fits in forms for section in sections if fits(section))
+    return next(found, None) if wanted else None
+
+
+def _drop_title(path: tuple[str, ...], title: str) -> tuple[str, ...]:
+    return path[1:] if len(path) > 1 and path[0] == title else path
 
 
 def make_anchor(title: str) -> str:

@@ -4,20 +4,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import format_reference
+from kebab.app.citations import cite_section, format_reference
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
-from kebab.app.fetch import count_indexed_lines, read_file, split_lines
+from kebab.app.fetch_places import get_unit
+from kebab.app.file_text import (
+    FileText,
+    cite_place_lines,
+    has_own_lines,
+    join_passages,
+    load_text,
+)
 from kebab.app.folder_tree import (
     TreeOptions,
     build_folder_entry,
     count_hidden,
     list_tree,
 )
-from kebab.app.headings import Section, list_sections, parse_file
+from kebab.app.headings import Section, find_section_by_title
 from kebab.app.references import ReferenceFinder, build_lookup_fault
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument
+from kebab.core.media import get_media_type
 from kebab.core.queries import Filters
 from kebab.text.normalize import escape_undecodable
 from kebab.text.tokens import estimate_tokens
@@ -60,48 +68,82 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
         if detail is None:
             return finder.suggest(request.name)
         name = finder.format_name(detail.summary)
-    return _outline_document(detail, name, request.depth)
+    return _outline_document(context, detail, name, request.depth)
 
 
-def _outline_document(detail: DocumentDetail, name: str, depth: int | None) -> Outline:
+def _outline_document(
+    context: AppContext, detail: DocumentDetail, name: str, depth: int | None
+) -> Outline:
     """Return the sections of the present file; `name` is the shortest name of the document."""
     document, freshness = detail.summary, check_freshness(detail.summary)
-    lines = [line for chunk in detail.chunks for line in chunk.text.split("\n")]
-    line_count, sections = count_indexed_lines(detail.chunks), list[Section]()
-    if freshness != "gone":
-        parsed = parse_file(read_file(document), document.path, document.media)
-        lines, sections = split_lines(parsed.text), list_sections(parsed)
-        line_count = len(lines)
+    gone = freshness == "gone"
+    text = join_passages(detail) if gone else load_text(context, detail, freshness)
+    # The passages of a text file that is gone say too little about its headings.
+    sections = [] if gone and has_own_lines(document.media) else text.sections
     return Outline(
         kind="document",
         ref=name,
         documents=1,
         chunks=document.chunks,
-        tokens=estimate_tokens("\n".join(lines)),
+        tokens=estimate_tokens("\n".join(text.lines)),
         doc_id=document.doc_id,
         doc_path=document.path,
         file=build_file_path(document),
         title=document.title,
-        line_count=line_count,
+        line_count=len(text.lines),
         freshness=freshness,
         sections=[
-            _to_section(section, name, lines)
-            for section in sections
+            _to_section(section, name, text)
+            for section in sections or _list_places(text)
             if depth is None or section.level <= depth
         ],
+        pages=_count_pages(text),
     )
 
 
-def _to_section(section: Section, name: str, lines: Sequence[str]) -> OutlineSection:
+def _list_places(text: FileText) -> list[Section]:
+    """Return the sheets, slides or cells of a document without headings; pages have no names."""
+    unit = get_unit(text.document.media)
+    if unit in {None, "page"}:
+        return []
+    titles = [one.place.label or f"{unit} {one.place.number}" for one in text.places]
+    return [
+        Section(1, title, (title,), one.first, one.last, one.last)
+        for title, one in zip(titles, text.places, strict=True)
+    ]
+
+
+def _count_pages(text: FileText) -> int | None:
+    """Return the number of pages or slides; None for a format without them."""
+    if get_unit(text.document.media) not in {"page", "slide"}:
+        return None
+    return max((max(one.place.number, one.place.of) for one in text.places), default=0)
+
+
+def _to_section(section: Section, name: str, text: FileText) -> OutlineSection:
     return OutlineSection(
-        ref=format_reference(name, section.first, section.last),
+        ref=_format_section(section, name, text),
         level=section.level,
         title=section.title,
         heading_path=list(section.path),
         start_line=section.first,
         end_line=section.last,
-        tokens=estimate_tokens("\n".join(lines[section.first - 1 : section.last])),
+        tokens=estimate_tokens("\n".join(text.lines[section.first - 1 : section.last])),
     )
+
+
+def _format_section(section: Section, name: str, text: FileText) -> str:
+    """Return the reference of a section: its lines, or its heading where the file has no lines."""
+    document, lines = text.document, (section.first, section.last)
+    if not has_own_lines(document.media):
+        place = text.find_place(section.first)
+        if place is not None and section not in text.sections:
+            kind = get_media_type(document.media).cites
+            return cite_place_lines(name, place, kind, *lines).uri
+        found = find_section_by_title(text.sections, "/".join(section.path), document.title)
+        if found == section:
+            return cite_section(name, section.path, document.title, *lines).uri
+    return format_reference(name, *lines)
 
 
 def find_folders(names: Iterable[DocumentName], name: str) -> list[str]:

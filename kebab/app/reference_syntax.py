@@ -23,11 +23,14 @@ class Reading(NamedTuple):
     """One meaning of a reference: a name, and what follows the name.
 
     `place` is a fragment without line numbers, such as `page=3` or a heading; None without one.
+    `bare` numbers stand behind a colon or alone, as in `:5` or `#2024`: in a document with pages
+    they are pages, and a heading may consist of them.
     """
 
     name: str
     lines: Lines | None = None
     place: str | None = None
+    bare: bool = False
 
 
 _LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORECASE)
@@ -35,6 +38,8 @@ _COLON = re.compile(r":(?=L?\d)")
 _AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
 _FILE = "file://"
 _MAX_COLONS = 8
+_MARK = re.compile("#")
+_MAX_MARKS = 8
 
 
 def read_reference(text: str) -> list[Reading]:
@@ -59,14 +64,24 @@ def _read_uri(uri: str) -> list[Reading]:
 
 
 def _read_fragment(text: str) -> list[Reading]:
-    """Return the readings of a text that ends in `#` and a fragment."""
-    name, mark, fragment = text.rpartition("#")
-    if not (mark and name and fragment):
-        return []
+    """Return the readings of a text that ends in `#` and a fragment, longest name first.
+
+    A heading may contain `#` too.
+    """
+    starts = [match.start() for match in _MARK.finditer(text)][:_MAX_MARKS]
+    return [
+        reading
+        for start in reversed(starts)
+        if start and text[start + 1 :]
+        for reading in _build_readings(text[:start], text[start + 1 :])
+    ]
+
+
+def _build_readings(name: str, fragment: str) -> list[Reading]:
     decoded = decode_percent(name)
     if match := _LINES.fullmatch(fragment):
-        lines = _to_lines(match)
-        return [Reading(decoded, lines), Reading(name, lines)]
+        lines, bare = _to_lines(match), fragment.isdecimal()
+        return [Reading(decoded, lines, bare=bare), Reading(name, lines, bare=bare)]
     place = decode_percent(fragment)
     return [Reading(decoded, place=place), Reading(name, place=place)]
 
@@ -78,7 +93,8 @@ def _read_line_numbers(text: str) -> list[Reading]:
     for start in reversed(starts):
         match = _AFTER_COLON.fullmatch(text, start + 1)
         if match and start:
-            readings.append(Reading(text[:start], _to_lines(match)))
+            bare = text[start + 1].isdecimal()
+            readings.append(Reading(text[:start], _to_lines(match), bare=bare))
     return readings
 
 

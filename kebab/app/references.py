@@ -26,6 +26,7 @@ class Target(NamedTuple):
     chunk_id: ChunkId | None = None
     lines: Lines | None = None
     place: str | None = None
+    bare: bool = False
 
 
 class _Match(NamedTuple):
@@ -134,7 +135,9 @@ def _list_ids(resolved: str | AmbiguousName | None) -> list[str]:
 def _choose(matches: list[_Match], reading: Reading, reference: str) -> Target | NotFound:
     """Return the only match with the place of the reading, or a reply that lists them."""
     if len(matches) == 1:
-        return matches[0].target._replace(lines=reading.lines, place=reading.place)
+        return matches[0].target._replace(
+            lines=reading.lines, place=reading.place, bare=reading.bare
+        )
     candidates = [add_place(match.label, reading) for match in matches[:_MAX_CANDIDATES]]
     message = f"several documents go by this name: {reference}"
     return build_lookup_fault(reference, message, candidates, ambiguous=True)

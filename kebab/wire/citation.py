@@ -120,3 +120,12 @@ class CodeCitation(_Citation, frozen=True, kw_only=True, tag="code"):
 Citation = (
     LineCitation | PageCitation | CellCitation | SlideCitation | SectionCitation | CodeCitation
 )
+
+
+class FetchedPlace(Struct, frozen=True, kw_only=True):
+    """Where a page, a slide, a cell or rows of a sheet begin in a fetched text."""
+
+    line: int
+    """The line of its first line, counted as `start_line` is."""
+    uri: str
+    """Its citation, which `fetch` takes, e.g. `paper.pdf#page=3`."""

@@ -13,10 +13,12 @@ class FetchRequest(Request, frozen=True, kw_only=True, tag="fetch_request.v1"):
     """The places to fetch."""
 
     refs: Annotated[list[str], Meta(min_length=1)]
-    """References in any form that other output shows: `path#L5-L9`, `path:5-9`, a citation URI, the
-    id of a document or a passage or the start of one, a path, or the end of one."""
+    """References in any form that other output shows: `path#L5-L9`, `path:5-9`, a citation URI such
+    as `paper.pdf#page=3`, the id of a document or a passage or the start of one, a path, or the end
+    of one."""
     context: Count = 0
-    """The number of lines to add before and after each place."""
+    """The number of lines to add before and after each place; of pages, slides, cells or rows where
+    the reference names such."""
     section: bool = False
     """Whether to fetch the whole section that contains each place: from its heading to the next
     heading of the same or a higher level."""

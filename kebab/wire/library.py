@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
 
@@ -141,11 +141,18 @@ class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1
     """The id of the next passage; null for the last."""
 
 
-class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
-    """Original lines of the user's file."""
+FetchKind = Literal["chunk", "doc", "span", "section", "page", "slide", "cell"]
 
-    kind: Literal["chunk", "doc", "span", "section"]
-    """What was fetched: a passage, a whole document, lines, or a section."""
+
+class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
+    """Original text of the user's file.
+
+    Lines are those of the file. For a format that is not cited by lines, such as PDF, they are
+    lines of the extracted text.
+    """
+
+    kind: FetchKind
+    """What was fetched: a passage, a whole document, lines, a section, pages, slides or cells."""
     doc_id: str
     """The id of the document."""
     doc_path: str
@@ -161,7 +168,7 @@ class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     end_line: int
     """The last line of `text`, inclusive."""
     line_count: int
-    """The number of lines of the file."""
+    """The number of lines of the file, or of its extracted text."""
     citation: Citation
     """The place of the requested lines, without context."""
     freshness: Freshness
@@ -179,6 +186,8 @@ class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     longer contains the passage; `line_count` is that of the present file while there is one."""
     rest: str | None = None
     """The reference of the lines that a limit cut off; null when nothing is cut off."""
+    places: list[FetchedPlace] | UnsetType = UNSET
+    """The pages, slides, cells or rows of `text`, in order; only for formats that have them."""
 
 
 class LookupFault(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ class OutlineSection(Struct, frozen=True, kw_only=True):
     """A heading with everything below it."""
 
     ref: str
-    """The reference of its lines, for `fetch`."""
+    """Its reference for `fetch`: its lines, or its heading in a format without lines."""
     level: int
     """The level of the heading, from 1."""
     title: str
@@ -33,7 +33,7 @@ class OutlineSection(Struct, frozen=True, kw_only=True):
     heading_path: list[str]
     """The headings that lead to it, itself included."""
     start_line: Positive
-    """The line of the heading."""
+    """The line of the heading, in the file or in its extracted text."""
     end_line: Positive
     """The last line of the section, inclusive."""
     tokens: int
@@ -85,12 +85,15 @@ class Outline(Reply, frozen=True, kw_only=True, tag="outline.v1"):
     title: str | None = None
     """The title of the document; null for a folder."""
     line_count: int | None = None
-    """The number of lines of the document; null for a folder."""
+    """The number of lines of the document or of its extracted text; null for a folder."""
     freshness: Freshness | None = None
     """How the file compares with what was indexed; null for a folder."""
     sections: list[OutlineSection] = msgspec.field(default_factory=list)
-    """The sections of the document as it is now; none when the file is gone or has no headings."""
+    """The sections of the document as it is now, or its sheets, slides or cells if it has no
+    headings; none for a text file that is gone."""
     entries: list[OutlineEntry] = msgspec.field(default_factory=list)
     """The tree of the folder: each folder before what is in it, folders before documents."""
     hidden: int = 0
     """The number of documents directly in the folder that `limit` leaves out."""
+    pages: int | None = None
+    """The number of pages or slides of the document; null for other formats and for a folder."""

@@ -9,8 +9,7 @@ from kebab.cli.command import Command
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.default_group import DefaultGroup
-from kebab.cli.render.documents import render_lines
-from kebab.cli.render.fetched import list_notes, render_fetched
+from kebab.cli.render.fetched import list_notes, render_fetched, render_lines
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest

@@ -64,9 +64,11 @@ class Canvas:
     error = partialmethod(paint, fg="red", bold=True)
     location = partialmethod(paint, fg="cyan")
 
-    def link(self, text: str, file: str | None, line: int | None = None) -> str:
+    def link(
+        self, text: str, file: str | None, line: int | None = None, page: int | None = None
+    ) -> str:
         """Return text that opens a file on a click if the canvas has links."""
-        uri = build_link(file, line, self.link_format) if self.links else ""
+        uri = build_link(file, line, self.link_format, page) if self.links else ""
         return _LINK.format(uri=uri, text=text) if uri else text
 
     def fit(self, text: str, margin: int) -> str:

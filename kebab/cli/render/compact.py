@@ -20,7 +20,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean, clean_lines
-from kebab.wire.citation import LineCitation
+from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
 _FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
@@ -106,8 +106,11 @@ def _join_blocks(one: Block, other: Block) -> Block | None:
 
 
 def _get_lines(hit: SearchHit) -> tuple[int, int] | None:
-    cited = hit.citation
-    return (cited.line.start, cited.line.end) if isinstance(cited, LineCitation) else None
+    match hit.citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return lines.start, lines.end
+        case _:
+            return None
 
 
 def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:

@@ -1,16 +1,13 @@
-"""Renders documents, passages, lines and removals."""
+"""Renders documents, passages and removals."""
 
 from collections.abc import Iterator
-
-from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import format_line_range, format_location
-from kebab.cli.render.layout import Style, StyledText
 from kebab.cli.render.related import render_links
 from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_path
-from kebab.wire.citation import Citation, CodeCitation, LineCitation
+from kebab.wire.citation import Citation
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
     ChunkBrief,
@@ -18,7 +15,6 @@ from kebab.wire.library import (
     DocInspection,
     DocList,
     DocSummary,
-    FetchResult,
     NotFound,
     RemoveReport,
 )
@@ -26,7 +22,6 @@ from kebab.wire.library import (
 _DATE = len("2025-01-31")
 _COUNT = "passages"
 _SHORT_ID = 12
-_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
 
 
 def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
@@ -98,13 +93,13 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_passages(chunks: list[ChunkBrief], canvas: Canvas, width: int) -> Iterator[str]:
-    """Yield one line per passage: the beginning of its id, its lines, headings and size."""
+    """Yield one line per passage: the beginning of its id, its place, headings and size."""
     places = [_format_place(chunk.citation) for chunk in chunks]
-    place = max(len("lines"), *map(measure_width, places))
+    place = max(len("place"), *map(measure_width, places))
     notes = ["" if chunk.vector == "committed" else chunk.vector for chunk in chunks]
     size = len("characters")
     room = max(8, width - _SHORT_ID - place - size - max(map(len, notes)) - 10)
-    heads = f"{'id':<{_SHORT_ID}}  {'lines':<{place}}  {'headings':<{room}}  {'characters':>{size}}"
+    heads = f"{'id':<{_SHORT_ID}}  {'place':<{place}}  {'headings':<{room}}  {'characters':>{size}}"
     yield "  " + canvas.dim(heads)
     for chunk, where, note in zip(chunks, places, notes, strict=True):
         columns = (
@@ -119,7 +114,7 @@ def _render_passages(chunks: list[ChunkBrief], canvas: Canvas, width: int) -> It
 
 def _format_place(citation: Citation) -> str:
     """Return the place of a passage without its path."""
-    return format_line_range(citation).removeprefix(clean(citation.path)).lstrip(" :")
+    return format_line_range(citation).removeprefix(clean(citation.path)).lstrip(":#")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
@@ -164,38 +159,6 @@ def _list_fields(document: DocSummary) -> list[tuple[str, str]]:
 
 def _join_headings(chunk: ChunkBrief) -> str:
     return clean(" > ".join(chunk.heading_path))
-
-
-def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
-    """Yield the lines, on a terminal with their numbers."""
-    text = reply.text.removesuffix("\n")
-    if not canvas.is_terminal:
-        yield text
-        return
-    lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
-    indexed = ", indexed text" if reply.is_indexed_text else ""
-    note = canvas.warning(_FETCH_NOTES[reply.freshness] + indexed)
-    yield f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
-    width = len(str(reply.end_line))
-    requested = _find_requested_lines(reply)
-    room = max(_SHORT_ID, (canvas.width or 0) - width - 1)
-    for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-        styled = StyledText()
-        styled.add(line.expandtabs(4), Style(dim=number not in requested))
-        for part, shown in enumerate(styled.fold(room, canvas)):
-            margin = " " * width if part else f"{number:>{width}}"
-            yield f"{canvas.dim(margin)} {shown}".rstrip()
-    if reply.truncated:
-        yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
-
-
-def _find_requested_lines(reply: FetchResult) -> range:
-    """Return the requested lines; the other lines are context."""
-    match reply.citation:
-        case LineCitation(line=span) | CodeCitation(code=span):
-            return range(span.start, span.end + 1)
-        case _:
-            return range(reply.start_line, reply.end_line + 1)
 
 
 def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:

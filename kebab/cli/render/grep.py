@@ -5,9 +5,10 @@ from itertools import groupby
 
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import FRESHNESS_NOTES
+from kebab.cli.render.hits import FRESHNESS_NOTES, format_fragment, get_page
 from kebab.cli.render.paths import format_openable_path
 from kebab.cli.render.width import clean, measure_width, truncate
+from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.grep import GrepHit, GrepResponse, SkippedFile
 
 _ELLIPSIS = "…"
@@ -33,7 +34,8 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
             yield ""
         path = canvas.location(clean(format_openable_path(hits[0].file, hits[0].doc_path)))
         note = canvas.warning(FRESHNESS_NOTES[hits[0].freshness])
-        yield canvas.link(path, hits[0].file, hits[0].line) + note
+        page = get_page(hits[0].citation)
+        yield canvas.link(path, hits[0].file, hits[0].line, page) + note
         yield from _render_below_file(hits, canvas)
 
 
@@ -43,20 +45,37 @@ def _render_plain(hits: Sequence[GrepHit]) -> Iterator[str]:
         if text is None:
             yield "--"
         elif hit:
-            yield f"{path}:{number}:{mark_cuts(hit)}"
+            yield f"{path}{_format_place(hit, number)}:{mark_cuts(hit)}"
         else:
-            yield f"{path}-{number}-{clean(text)}"
+            yield (
+                f"{path}-{number}-{clean(text)}" if _has_lines(hits[0]) else f"{path}-{clean(text)}"
+            )
+
+
+def _format_place(hit: GrepHit, number: int) -> str:
+    """Return the place of a line behind its path: `:12`, or `#page=3` where files have no lines."""
+    if _has_lines(hit):
+        return f":{number}"
+    return f"#{format_fragment(hit.citation)}"
 
 
 def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]:
-    width = len(str(hits[-1].line + len(hits[-1].after)))
+    labels = {hit.line: _format_place(hit, hit.line).removeprefix(":") for hit in hits}
+    last = hits[-1].line + len(hits[-1].after)
+    width = max(len(str(last)), *map(measure_width, labels.values()))
     for hit, number, text in _list_lines(hits):
+        label = labels.get(number, str(number))
         if text is None:
             yield canvas.dim("--")
         elif hit:
-            yield canvas.success(f"{number:>{width}}:") + _highlight(hit, canvas, width + 1)
+            yield canvas.success(f"{label:>{width}}:") + _highlight(hit, canvas, width + 1)
         else:
-            yield canvas.dim(canvas.fit(f"{number:>{width}}-{clean(text)}", 0))
+            label = label if label.isdecimal() and _has_lines(hits[0]) else ""
+            yield canvas.dim(canvas.fit(f"{label:>{width}}-{clean(text)}", 0))
+
+
+def _has_lines(hit: GrepHit) -> bool:
+    return isinstance(hit.citation, LineCitation | CodeCitation)
 
 
 def _list_lines(hits: Sequence[GrepHit]) -> Iterator[tuple[GrepHit | None, int, str | None]]:
@@ -114,7 +133,9 @@ def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]
         path = clean(format_openable_path(hit.file, hit.doc_path))
         text = mark_cuts(hit)
         for column in _list_columns(hit):
-            yield f"{path}:{hit.line}:{column}:{text}"
+            # An editor that opens a PDF as text must not be sent to a line of its extracted text.
+            place = f"{hit.line}:{column}" if _has_lines(hit) else "1:1"
+            yield f"{path}:{place}:{text}"
 
 
 def _list_columns(hit: GrepHit) -> list[int]:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from kebab.app.citations import quote_path
+from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, pluralize
-from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
-from kebab.cli.render.width import clean, measure_width, truncate_path
+from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
+from kebab.cli.render.width import clean, measure_width, truncate, truncate_path
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -14,8 +16,6 @@ from kebab.wire.citation import (
     Freshness,
     LineCitation,
     PageCitation,
-    SectionCitation,
-    SlideCitation,
 )
 from kebab.wire.filters import IndexRefresh
 from kebab.wire.query_parsed import ActiveFilters
@@ -23,10 +23,12 @@ from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, SearchHit, Se
 
 _ARROW = " > "
 _SHORTEST_PATH = 12
+_LONGEST_FRAGMENT = 48
+"""The most cells of a heading in a location; `fetch` takes the cut form too."""
 
 
 def format_location(citation: Citation) -> str:
-    """Return a citation as `path:line`, or with its page, slide, cell or section."""
+    """Return a citation as `path:line`, or as `path#page=3` and the like; `fetch` takes it."""
     return clean(citation.path) + _format_position(citation)
 
 
@@ -41,18 +43,16 @@ def format_line_range(citation: Citation) -> str:
 
 def _format_position(citation: Citation) -> str:
     match citation:
-        case LineCitation():
-            return f":{citation.line.start}"
-        case CodeCitation():
-            return f":{citation.code.start}"
-        case PageCitation():
-            return f" p. {citation.page.number}"
-        case SlideCitation():
-            return f" slide {citation.slide.number}"
-        case CellCitation():
-            return f" cell {citation.cell.index}"
-        case SectionCitation():
-            return f" § {clean(citation.section.title)}"
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return f":{lines.start}"
+        case _:
+            return f"#{format_fragment(citation)}"
+
+
+def format_fragment(citation: Citation) -> str:
+    """Return what follows the `#` in the URI of a citation, e.g. `page=3`, for a person."""
+    fragment = citation.uri.removeprefix(quote_path(citation.path)).removeprefix("#")
+    return truncate(clean(decode_percent(fragment)), _LONGEST_FRAGMENT)
 
 
 def get_line(citation: Citation) -> int | None:
@@ -62,6 +62,11 @@ def get_line(citation: Citation) -> int | None:
             return span.start
         case _:
             return None
+
+
+def get_page(citation: Citation) -> int | None:
+    """Return the page of a citation, None without pages."""
+    return citation.page.number if isinstance(citation, PageCitation) else None
 
 
 FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
@@ -92,10 +97,21 @@ def _render_text(hit: SearchHit, canvas: Canvas, lines: int | None) -> Iterator[
         hit.text or hit.snippet,
         spans,
         canvas,
-        media=hit.media,
+        media=_choose_drawing(hit),
         headings=[hit.title, *hit.heading_path],
         lines=lines,
     )
+
+
+def _choose_drawing(hit: SearchHit) -> str:
+    """Return the media type to draw a hit as: extracted text is Markdown except rows."""
+    match hit.citation:
+        case LineCitation() | CodeCitation():
+            return hit.media
+        case CellCitation(cell=cells) if cells.sheet is not None:
+            return hit.media
+        case _:
+            return MARKDOWN
 
 
 def render_location(
@@ -114,7 +130,9 @@ def render_location(
     """
     note = FRESHNESS_NOTES[freshness]
     text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
-    return canvas.link(canvas.location(text), file, get_line(citation)) + canvas.warning(note)
+    shown = canvas.location(text)
+    link = canvas.link(shown, file, get_line(citation), get_page(citation))
+    return link + canvas.warning(note)
 
 
 def fit_location(

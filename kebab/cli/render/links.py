@@ -23,7 +23,7 @@ _FORMATS = {
 _SCHEME = "file://"
 
 
-def build_link(file: str | None, line: int | None, form: str) -> str:
+def build_link(file: str | None, line: int | None, form: str, page: int | None = None) -> str:
     """Return the link to a line of a file, empty without an absolute path.
 
     Args:
@@ -31,6 +31,7 @@ def build_link(file: str | None, line: int | None, form: str) -> str:
         line: The line, None for the first one.
         form: The name of a format, or a text with the placeholders `{path}`, `{host}`, `{line}`
             and `{column}`.
+        page: The page of a document with pages; a link to the file itself gets it.
     """
     template = _FORMATS.get(form, form)
     if file is None or not template:
@@ -44,4 +45,4 @@ def build_link(file: str | None, line: int | None, form: str) -> str:
         values["host"] = os.uname().nodename
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
-    return template
+    return f"{template}#page={page}" if page and template == _SCHEME + path else template

@@ -17,7 +17,7 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_document(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    size = f"{pluralize(reply.line_count or 0, 'line')}, about {reply.tokens:,} tokens"
+    size = _format_size(reply)
     path = canvas.link(canvas.location(clean(reply.ref or "")), reply.file)
     note = canvas.warning(FRESHNESS_NOTES[reply.freshness or "fresh"])
     yield f"{path}{_GAP}{canvas.dim(size)}{note}"
@@ -32,6 +32,13 @@ def _render_document(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield f"{ref}{_GAP}{canvas.dim(f'{section.tokens:>{digits}}')}{_GAP}{heading}"
     if not reply.sections:
         yield canvas.dim("no headings")
+
+
+def _format_size(reply: Outline) -> str:
+    """Return the size of a document in pages, slides or lines, and in tokens."""
+    if reply.pages is None:
+        return f"{pluralize(reply.line_count or 0, 'line')}, about {reply.tokens:,} tokens"
+    return f"{pluralize(reply.pages, 'page')}, about {reply.tokens:,} tokens"
 
 
 def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:

@@ -67,7 +67,7 @@ def format_openable_path(file: str | None, doc_path: str) -> str:
 def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
     """Return the number, the column and the text of the line with the most different matches.
 
-    The column is that of the first match, counted in bytes from 1.
+    The column is that of the first match, counted in bytes from 1. A file without lines has one.
     """
     text, best = hit.text or "", (0, 0, 0)
     start, most = 0, -1
@@ -81,4 +81,5 @@ def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
         start = end + 1
     index, start, first = best
     column = len(text[start:first].encode("utf-8", "surrogatepass")) + 1
-    return (get_line(hit.citation) or 1) + index, column, text[start:].partition("\n")[0]
+    top, found = get_line(hit.citation), text[start:].partition("\n")[0]
+    return (1, 1, found) if top is None else (top + index, column, found)

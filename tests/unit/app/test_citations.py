@@ -1,8 +1,10 @@
 import pytest
 
-from kebab.app.citations import cite_chunk, cite_lines, quote_path
+from kebab.app.citations import cite_chunk, cite_lines, cite_section, quote_path
 from kebab.core.chunks import Place
+from kebab.wire.citation import CodeCitation, CodeSpan, SectionCitation
 from tests.fakes.evidence import stored
+from tests.fakes.placed import register_formats
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,36 @@ def test_a_citation_names_its_lines():
 def test_a_chunk_with_a_place_is_cited_by_lines_where_its_format_is():
     chunk = stored("text", place=Place(0, 3, of=12))
     assert cite_chunk(chunk).uri == "note-1.md#L1"
+
+
+@pytest.mark.parametrize(
+    ("headings", "uri", "title"),
+    [
+        (("Guide",), "a%20b.html#Guide", "Guide"),
+        (("Note 1", "Set up"), "a%20b.html#Set%20up", "Set up"),
+        (("Guide", "한글"), "a%20b.html#Guide/한글", "한글"),
+        ((), "a%20b.html#L4-L5", "Note 1"),
+    ],
+)
+def test_a_section_is_cited_by_the_headings_below_the_title(headings, uri, title):
+    found = cite_section("a b.html", headings, "Note 1", 4, 5)
+
+    assert isinstance(found, SectionCitation)
+    assert (found.uri, found.section.title) == (uri, title)
+
+
+def test_a_citation_can_be_narrowed_to_lines(monkeypatch):
+    register_formats(monkeypatch)
+    rows = Place(0, 0, label="Prices", row=7, columns="A:C")
+    sheet = stored(
+        "a\nb\nc", media="test/sheet", place=rows, start_line=11, end_line=13, path="b.sheets"
+    )
+    code = stored("a\nb\nc", media="test/code", heading_path=("Box", "add"), path="b.code")
+
+    assert cite_chunk(sheet).uri == "b.sheets#Prices!A7:C9"
+    assert cite_chunk(sheet, 12, 12).uri == "b.sheets#Prices!A8:C8"
+    assert cite_chunk(code, 2, 3) == CodeCitation(
+        path="b.code",
+        uri="b.code#L2-L3",
+        code=CodeSpan(start=2, end=3, symbol="Box.add", language="test"),
+    )

@@ -99,3 +99,10 @@ def test_a_symbol_ends_where_code_of_the_outer_one_goes_on():
         (("A",), 1, 5),
         (("A", "f"), 2, 3),
     ]
+
+
+def test_a_section_is_found_by_the_titles_above_it(sections):
+    assert find_section_by_title(sections, "One/Two B") == sections[3]
+    assert find_section_by_title(sections, "two a deep") == sections[2]
+    assert find_section_by_title(sections, "One/Tw…") == sections[1]
+    assert find_section_by_title(sections, "…") is None

@@ -29,7 +29,19 @@ from kebab.app.reference_syntax import Lines, Reading, decode_percent, read_refe
     ],
 )
 def test_lines_are_read_in_every_form(text, name, lines):
-    assert Reading(name, Lines(*lines)) in read_reference(text)
+    assert (name, Lines(*lines)) in [(one.name, one.lines) for one in read_reference(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [("a:5", True), ("a#2024", True), ("a:5-9", True), ("a#L5", False), ("a:L5", False)],
+)
+def test_numbers_without_a_letter_may_be_pages(text, bare):
+    assert read_reference(text)[1].bare is bare
+
+
+def test_a_heading_may_contain_the_mark_of_a_fragment():
+    assert Reading("a.html", place="C# in depth") in read_reference("a.html#C# in depth")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +69,7 @@ def test_a_fragment_follows_an_escaped_name_before_a_plain_one():
 
 
 def test_bytes_that_are_not_text_are_escaped():
-    assert read_reference("caf\udce9:1")[1] == Reading("caf\\xe9", Lines(1, 1))
+    assert read_reference("caf\udce9:1")[1] == Reading("caf\\xe9", Lines(1, 1), bare=True)
 
 
 @pytest.mark.parametrize(

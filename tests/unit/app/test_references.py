@@ -118,7 +118,9 @@ def test_a_name_that_looks_like_a_reference_wins_when_it_exists(desk):
 
     assert find(desk, "a.md:12.md") == Target(doc_id=documents["a.md:12.md"].doc_id)
     assert find(desk, "a.md#L5.md") == Target(doc_id=documents["a.md#L5.md"].doc_id)
-    assert find(desk, "a.md:12") == Target(doc_id=documents["a.md"].doc_id, lines=Lines(12, 12))
+    assert find(desk, "a.md:12") == Target(
+        doc_id=documents["a.md"].doc_id, lines=Lines(12, 12), bare=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,9 @@ def test_ids_of_documents_and_passages_and_their_beginnings_are_references(shelf
     for reference in (hit.chunk_id, hit.chunk_id[:12], hit.chunk_id.upper()):
         assert find(shelf, reference) == Target(chunk_id=hit.chunk_id)
         assert isinstance(find(shelf, reference, chunks=False), NotFound)
-    assert find(shelf, f"{hit.doc_id[:12]}:2") == Target(doc_id=hit.doc_id, lines=Lines(2, 2))
+    assert find(shelf, f"{hit.doc_id[:12]}:2") == Target(
+        doc_id=hit.doc_id, lines=Lines(2, 2), bare=True
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,6 @@ def test_a_terminal_gets_the_passages_as_columns():
     lines = list(render_document(replies.doc_inspection(), Canvas(width=60)))
 
     heads = next(number for number, line in enumerate(lines) if "characters" in line)
-    assert lines[heads].split() == ["id", "lines", "headings", "characters"]
+    assert lines[heads].split() == ["id", "place", "headings", "characters"]
     assert lines[heads + 1].split()[1] == "12-13"
     assert all(len(line) <= 60 for line in lines)

@@ -1,5 +1,6 @@
 from kebab.cli.render import grep
 from kebab.cli.render.canvas import Canvas
+from kebab.wire.citation import PageCitation, PageSpan
 from kebab.wire.grep import SkippedFile
 from tests.fakes import replies
 
@@ -88,3 +89,15 @@ def test_notes_say_what_limits_the_result():
     assert list(grep.list_grep_notes(replies.grep_response(), PIPE)) == [
         "note: no line matches in 4 files: the"
     ]
+
+
+def test_a_file_without_lines_is_cited_by_page():
+    page = PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9))
+    hit = replies.grep_hit(
+        file="/n/a.pdf", citation=page, line=40, column=5, before=["b"], text="text"
+    )
+    reply = replies.grep_response(hit)
+
+    assert list(grep.render_matches(reply, PIPE)) == ["/n/a.pdf-b", "/n/a.pdf#page=3:text"]
+    assert list(grep.render_matches(reply, TERMINAL))[-2:] == ["       -b", "#page=3:text"]
+    assert list(grep.render_match_positions(reply, PIPE)) == ["/n/a.pdf:1:1:text"]

@@ -30,10 +30,24 @@ CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
     ("citation", "text"),
     [
         (replies.line_citation(), "ops/backup.md:12"),
-        (PageCitation(path="a.pdf", uri="", page=PageSpan(number=3, of=9)), "a.pdf p. 3"),
-        (CellCitation(path="a.ipynb", uri="", cell=CellSpan(index=0)), "a.ipynb cell 0"),
-        (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
-        (SectionCitation(path="a.docx", uri="", section=SectionSpan(title="T")), "a.docx § T"),
+        (
+            PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9)),
+            "a.pdf#page=3",
+        ),
+        (
+            CellCitation(path="a.ipynb", uri="a.ipynb#cell=0", cell=CellSpan(index=0)),
+            "a.ipynb#cell=0",
+        ),
+        (
+            SlideCitation(path="a.pptx", uri="a.pptx#slide=2", slide=SlideSpan(number=2)),
+            "a.pptx#slide=2",
+        ),
+        (
+            SectionCitation(
+                path="a b.docx", uri="a%20b.docx#T/%ED%95%9C", section=SectionSpan(title="한")
+            ),
+            "a b.docx#T/한",
+        ),
         (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3"),
     ],
 )
@@ -47,7 +61,10 @@ def test_each_kind_of_citation_is_formatted(citation, text):
         (replies.line_citation(start=12, end=14), "ops/backup.md:12-14"),
         (replies.line_citation(start=12, end=12), "ops/backup.md:12"),
         (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3-9"),
-        (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
+        (
+            SlideCitation(path="a.pptx", uri="a.pptx#slide=2", slide=SlideSpan(number=2)),
+            "a.pptx#slide=2",
+        ),
     ],
 )
 def test_a_line_range_has_its_last_line(citation, text):

@@ -48,3 +48,12 @@ def test_the_setting_takes_names_and_formats(form):
 def test_the_setting_refuses_other_texts(form):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"hyperlink_format": form}, Output)
+
+
+@pytest.mark.parametrize(
+    ("form", "link"),
+    [("default", "file:///a.pdf#page=3"), ("file", "file:///a.pdf#page=3"), ("none", ""),
+     ("vscode", "vscode://file/a.pdf:1:1"), ("kitty", "file:///a.pdf#1")],
+)  # fmt: skip
+def test_a_link_to_the_file_itself_names_the_page(form, link):
+    assert build_link("/a.pdf", None, form, page=3) == link

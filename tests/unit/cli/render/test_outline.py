@@ -43,3 +43,9 @@ def test_without_documents_the_next_step_is_named():
         "no documents",
         "read some files: kebab ingest FOLDER",
     ]
+
+
+def test_a_document_with_pages_is_measured_in_pages():
+    head, *_ = render_outline(replies.outline(pages=12), PIPE)
+
+    assert head == "ops/my%20note.md  12 pages, about 320 tokens"

@@ -1,5 +1,6 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.documents import render_lines
+from kebab.cli.render.fetched import render_lines
+from kebab.wire.citation import FetchedPlace, PageCitation, PageSpan
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)
@@ -39,3 +40,34 @@ def test_cut_or_stale_text_is_reported():
 
     assert lines[0].endswith("file is gone, indexed text")
     assert lines[-1] == "cut off by --max-chars"
+
+
+PAGES = {
+    "text": "one\n\ntwo\nthree",
+    "doc_path": "a.pdf",
+    "title": "A paper",
+    "start_line": 5,
+    "end_line": 8,
+    "citation": PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9)),
+    "places": [
+        FetchedPlace(line=5, uri="a.pdf#page=3"),
+        FetchedPlace(line=7, uri="a.pdf#page=4"),
+    ],
+}
+
+
+def test_several_pages_have_a_mark_each():
+    reply = replies.fetch_result(**PAGES)
+
+    marked = ["[page 3]", "one", "", "[page 4]", "two", "three"]
+
+    assert list(render_lines(reply, Canvas())) == marked
+    assert list(render_lines(reply, TERMINAL)) == ["a.pdf#page=3  A paper", *marked]
+
+
+def test_one_page_has_no_mark_and_no_numbers_of_lines():
+    places = [FetchedPlace(line=5, uri="a.pdf#page=3")]
+    reply = replies.fetch_result(**{**PAGES, "places": places, "text": "one"})
+
+    assert list(render_lines(reply, Canvas())) == ["one"]
+    assert list(render_lines(reply, TERMINAL)) == ["a.pdf#page=3  A paper", "one"]

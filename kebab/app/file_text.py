@@ -1,0 +1,244 @@
+"""Reads the text of a document by lines, with its pages or cells and its sections.
+
+For a format that is cited by lines these are the lines of the file. For any other format they are
+lines of the text that its parser extracted. While such a file is as it was indexed, its passages
+give that text, so no parser runs and no library is needed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from kebab.app.citations import cite_code, cite_lines, cite_place, cite_section
+from kebab.app.context import AppContext
+from kebab.app.headings import Section, build_sections, list_sections, parse_file
+from kebab.core.chunks import Place
+from kebab.core.documents import DocumentDetail, ParsedDocument, StoredDocument
+from kebab.core.media import CitationKind, get_media_type
+from kebab.core.queries import StoredChunk
+from kebab.errors.system import translate_os_errors
+from kebab.wire.citation import Citation, Freshness
+
+_HEADING = re.compile(r"(#{1,6}) (.+)")
+
+
+class PlaceLines(NamedTuple):
+    """A page, a slide, a cell or rows of a sheet, and its lines, 1-based and inclusive."""
+
+    place: Place
+    first: int
+    last: int
+
+
+class FileText:
+    """The text of a document by lines.
+
+    Args:
+        document: The stored document.
+        lines: The lines.
+        places: The places of the text, in order.
+        chunks: The passages of the document.
+        load_sections: Returns the sections of the text.
+    """
+
+    def __init__(
+        self,
+        document: StoredDocument,
+        lines: Sequence[str],
+        places: Sequence[PlaceLines] = (),
+        chunks: Sequence[StoredChunk] = (),
+        load_sections: Callable[[], list[Section]] = list,
+    ) -> None:
+        self.document = document
+        self.lines = lines
+        self.places = places
+        self._chunks = chunks
+        self._load_sections = load_sections
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The sections in the order of their headings."""
+        return self._load_sections()
+
+    def find_place(self, line: int) -> PlaceLines | None:
+        """Return the place that contains a line, or the last one before it."""
+        before = [one for one in self.places if one.first <= line]
+        return before[-1] if before else None
+
+    def cite(self, first: int, last: int, symbols: Sequence[str] | None = None) -> Citation:
+        """Return the citation of lines, of the kind that fits the file format.
+
+        `symbols` are those around source code, where the caller knows them.
+        """
+        path, media = self.document.path, get_media_type(self.document.media)
+        if media.cites is CitationKind.CODE:
+            symbols = self._find_symbols(first) if symbols is None else symbols
+            return cite_code(path, first, last, symbols, media.language)
+        if media.cites is CitationKind.SECTION:
+            inside = [one for one in self.sections if one.first <= first <= one.end]
+            headings = inside[-1].path if inside else ()
+            return cite_section(path, headings, self.document.title, first, last)
+        found = self.find_place(first)
+        if found is None or media.cites is CitationKind.LINE:
+            return cite_lines(path, first, last)
+        return cite_place_lines(path, found, media.cites, first, last)
+
+    def _find_symbols(self, line: int) -> tuple[str, ...]:
+        """Return the symbols around a line when the file was indexed."""
+        inside = (one for one in self._chunks if one.start_line <= line <= one.end_line)
+        return next((one.heading_path for one in inside), ())
+
+
+def cite_place_lines(
+    path: str, found: PlaceLines, kind: CitationKind, first: int, last: int
+) -> Citation:
+    """Return the citation of lines in a place; rows of a sheet are cited one by one."""
+    place, first = found.place, max(first, found.first)
+    if place.row:
+        place = place._replace(row=place.row + first - found.first)
+    return cite_place(path, place, kind, rows=max(1, min(last, found.last) - first + 1))
+
+
+def has_own_lines(media: str) -> bool:
+    """Return whether a format is cited by the lines of its files."""
+    return get_media_type(media).cites in {CitationKind.LINE, CitationKind.CODE}
+
+
+def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness) -> FileText:
+    """Return the text of a document as it is now.
+
+    For a format without lines of its own, the passages give the text of a file that is gone.
+
+    Raises:
+        IoError: The file cannot be read.
+        ParseFailed: It no longer has the format that it had.
+        DependencyMissing: It has changed, and its parser is not installed.
+    """
+    document = detail.summary
+    if has_own_lines(document.media):
+        lines = read_lines(context, document)
+        return FileText(document, lines, (), detail.chunks, lambda: list_sections(_parse(document)))
+    if freshness == "changed":
+        parsed = _parse(document)
+        places = list(_list_places(parsed))
+        lines = split_lines(parsed.text)
+        return FileText(document, lines, places, (), lambda: list_sections(parsed))
+    return join_passages(detail)
+
+
+def join_passages(detail: DocumentDetail) -> FileText:
+    """Return the text that was indexed: each passage at its lines."""
+    lines = _join_lines(detail.chunks)
+    chunks = detail.chunks
+    places = list(_group_places(chunks))
+    return FileText(detail.summary, lines, places, chunks, lambda: _find_sections(chunks, lines))
+
+
+def _parse(document: StoredDocument) -> ParsedDocument:
+    return parse_file(read_file(document), document.path, document.media)
+
+
+def read_file(document: StoredDocument) -> bytes:
+    """Return the bytes of the file.
+
+    Raises:
+        IoError: It cannot be read.
+    """
+    path = Path(document.root, document.path)
+    with translate_os_errors(path, "read"):
+        return path.read_bytes()
+
+
+def read_lines(context: AppContext, document: StoredDocument) -> list[str]:
+    """Return the lines of a text file, decoded as they were for the index.
+
+    Raises:
+        IoError: It cannot be read.
+        ParseFailed: It is no longer text.
+    """
+    text = context.decode_text(read_file(document), Path(document.root, document.path))
+    return split_lines(text)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text; the last line end begins no line."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _list_places(parsed: ParsedDocument) -> Iterator[PlaceLines]:
+    """Yield the places of a parsed document with their lines, without blank lines at the end."""
+    ends = [*(place.start for place in parsed.places), len(parsed.text)][1:]
+    line, position = 1, 0
+    for place, end in zip(parsed.places, ends, strict=True):
+        line += parsed.text.count("\n", position, place.start)
+        position = place.start
+        yield PlaceLines(place, line, line + parsed.text[place.start : end].rstrip().count("\n"))
+
+
+def _group_places(chunks: Sequence[StoredChunk]) -> Iterator[PlaceLines]:
+    """Yield the places of passages; passages of one place are in one, rows without gaps."""
+    last: PlaceLines | None = None
+    for chunk in chunks:
+        if chunk.place is None:
+            continue
+        if last is not None and _is_same_place(last, chunk.place, chunk.start_line):
+            last = last._replace(last=chunk.end_line)
+            continue
+        if last is not None:
+            yield last
+        last = PlaceLines(chunk.place, chunk.start_line, chunk.end_line)
+    if last is not None:
+        yield last
+
+
+def _is_same_place(known: PlaceLines, place: Place, line: int) -> bool:
+    if (known.place.number, known.place.label) != (place.number, place.label):
+        return False
+    return not place.row or place.row - line == known.place.row - known.first
+
+
+def _join_lines(chunks: Sequence[StoredChunk]) -> list[str]:
+    """Return the lines of passages; two passages on one line are joined."""
+    lines: list[str] = []
+    for number, chunk in enumerate(chunks):
+        first, *others = chunk.text.split("\n")
+        lines += [""] * (chunk.start_line - 1 - len(lines))
+        if number and lines and chunk.start_line <= len(lines):
+            lines[-1] += _find_gap(chunks[number - 1], chunk) + first
+        else:
+            lines.append(first)
+        lines += others
+    return lines
+
+
+def _find_gap(before: StoredChunk, chunk: StoredChunk) -> str:
+    """Return what is between two passages on one line: a blank, except inside eastern text."""
+    if before.place is not None and chunk.place is not None:
+        return " " if chunk.place.start > before.place.start + len(before.text) else ""
+    end = before.text[-1:]
+    is_wide = bool(end) and unicodedata.east_asian_width(end) in "WF"
+    return "" if is_wide and not unicodedata.name(end, "").startswith("HANGUL") else " "
+
+
+def _find_sections(chunks: Sequence[StoredChunk], lines: Sequence[str]) -> list[Section]:
+    """Return the sections of the passages; a parser writes headings as `#` lines at their start."""
+    found: list[tuple[int, str, int]] = []
+    for chunk in chunks:
+        opening = list(_list_opening_headings(chunk))
+        # A long heading is cut in the path of a passage.
+        last = chunk.heading_path[-1].removesuffix("…") if chunk.heading_path else None
+        if last is not None and any(title.startswith(last) for _, title, _ in opening):
+            found += opening
+    return build_sections(found, lines)
+
+
+def _list_opening_headings(chunk: StoredChunk) -> Iterator[tuple[int, str, int]]:
+    """Yield the level, title and line of the headings that a passage begins with."""
+    for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
+        if match := _HEADING.fullmatch(line):
+            yield len(match[1]), match[2].strip(), number
+        elif line.strip():
+            return
