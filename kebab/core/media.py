@@ -108,6 +108,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
+    MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
     MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),
 )

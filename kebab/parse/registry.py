@@ -67,6 +67,7 @@ PARSERS: Mapping[str, Parser] = {
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
+    "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
     "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
 }

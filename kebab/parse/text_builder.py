@@ -77,6 +77,12 @@ class TextBuilder:
         lines = normalize_text(text).strip().split("\n")
         self._add(BlockKind.QUOTE, "\n".join(f"> {line}" for line in lines) if any(lines) else "")
 
+    def add_blocks(self, document: ParsedDocument) -> None:
+        """Add the blocks of a document, such as the Markdown of a cell."""
+        for block in document.blocks:
+            text = document.text[block.start : block.end]
+            self._add(block.kind, text, block.level, block.label)
+
     def build(
         self,
         path: str,

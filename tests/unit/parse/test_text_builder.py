@@ -1,4 +1,5 @@
 from kebab.core.chunks import Place
+from kebab.parse.markdown import MarkdownParser
 from kebab.parse.text_builder import TextBuilder
 
 
@@ -33,3 +34,16 @@ def test_places_begin_at_their_first_block_and_empty_ones_are_dropped():
     document = builder.build("a.pdf", title="Paper")
     assert document.places == (Place(0, 1, of=3), Place(5, 3, of=3))
     assert document.title == "Paper"
+
+
+def test_blocks_of_a_document_are_added_with_their_kinds():
+    builder = TextBuilder()
+    builder.add_paragraph("first")
+    builder.add_blocks(MarkdownParser().parse(b"# H\n- a\n", "a.md"))
+    document = builder.build("a.x")
+    assert document.text == "first\n\n# H\n\n- a"
+    assert [(block.kind, block.level, block.label) for block in document.blocks] == [
+        ("paragraph", 0, ""),
+        ("heading", 1, "H"),
+        ("list", 0, ""),
+    ]
