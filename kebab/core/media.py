@@ -106,6 +106,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
         (".txt", ".text", ".log", ".org", ".adoc", ".asciidoc", ".textile"),
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
+    MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),

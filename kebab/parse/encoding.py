@@ -25,7 +25,10 @@ _PRINTABLE_SHARE = 0.95
 _NUL_SHARE = 0.02
 _VALID_PER_BROKEN = 4
 _CESU_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
-_MARK_RUN = re.compile(r"([^\w\s\x00-\x7f]{128,})")
+_MARK_RUN = re.compile(r"([^\x00-\x7f\w\s]{128,})")
+_SAMPLE_STEP = 64
+_MARKS_IN_SAMPLE = re.compile(r"[^\x00-\x7f\w\s]{2}")
+"""A run of 128 marks is two marks in a row among every 64th character."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 REPLACEMENT = "\ufffd"
 
@@ -140,9 +143,12 @@ def normalize_text(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", REPLACEMENT)
     if lines.isascii():
         return lines
+    clean = _SURROGATES.sub(REPLACEMENT, lines)
+    if not _MARKS_IN_SAMPLE.search(clean[::_SAMPLE_STEP]):
+        return unicodedata.normalize("NFC", clean)
     # Normalisation takes quadratic time in a run of combining marks, so it leaves out runs that
     # are longer than those of any script.
-    parts = _MARK_RUN.split(_SURROGATES.sub(REPLACEMENT, lines))
+    parts = _MARK_RUN.split(clean)
     return "".join(
         part if number % 2 else unicodedata.normalize("NFC", part)
         for number, part in enumerate(parts)

@@ -59,6 +59,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
+    "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser(

@@ -62,6 +62,7 @@ HOMES = {
     "pygments": ("kebab.cli.render.code",),
     "pypdfium2": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
+    "selectolax": ("kebab.parse.html",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),
     **{f"tree_sitter_{grammar}": ("kebab.parse.code_languages",) for grammar in GRAMMARS},

@@ -82,6 +82,10 @@ TABLES = {
         "errors/test_system_dependency.py",
         "test_a_broken_library_hints_at_reinstalling",
     ),
+    "selectolax": (
+        "parse/html/test_page.py",
+        "test_the_only_exception_of_the_library_is_translated",
+    ),
 }
 """By library, the unit test that fails when it gains an exception without a meaning."""
 

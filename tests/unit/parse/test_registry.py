@@ -17,3 +17,15 @@ def test_active_lists_the_labels_each_once_in_order():
 
     assert versions == sorted({parser.version for parser in PARSERS.values()})
     assert {MarkdownParser.version, TextParser.version, "pdf-v1"} <= set(versions)
+
+
+def test_active_lists_the_labels():
+    assert list_parser_versions() == [
+        "code-v1",
+        "docx-v1",
+        "html-v1",
+        "markdown-v2",
+        "rst-v1",
+        "source-v1",
+        "text-v1",
+    ]

@@ -1,0 +1,1 @@
+"""Reads HTML: saved pages, documentation, mail bodies, chapters of books, and exported notes."""

@@ -1,0 +1,141 @@
+"""Reads what the head of a page says: title, authors, date, language and keywords."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from kebab.core.documents import Metadata
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+_AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author")
+_DATES = (
+    "article:published_time",
+    "dc.date",
+    "dcterms.date",
+    "dcterms.created",
+    "dc.date.issued",
+    "citation_publication_date",
+    "date",
+    "pubdate",
+    "publish_date",
+    "created",
+    "changed",
+)
+_KEYWORDS = ("keywords", "article:tag")
+_MAX_KEYWORDS = 20
+_MAX_KEYWORD_CHARS = 40
+_MAX_AUTHORS = 10
+_MAX_AUTHOR_CHARS = 100
+_SEPARATOR = re.compile(r"\s+[-|–—·:»«•]\s+|\s*[|»«]\s*|(?<=\S): ")  # noqa: RUF001 - signs of titles
+_PLACEHOLDERS = frozenset({"untitled", "untitled document", "document", "new page", "index"})
+_LANG = re.compile("[a-zA-Z]{2,3}")
+_JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
+_ISO = re.compile(
+    r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d\d:\d\d(?::\d\d)?)[\d.]*\s*(Z|[+-]\d\d:?\d\d)?)?"
+)
+
+
+def read_metadata(tree: "LexborHTMLParser") -> Metadata:
+    """Return the metadata of a page."""
+    named = dict(_list_named(tree))
+    return Metadata(
+        title=_find_title(tree, named) or None,
+        tags=tuple(_split_keywords(_find_all(named, _KEYWORDS))),
+        lang=_find_language(tree, named),
+        authors=tuple(
+            author
+            for author in dict.fromkeys(_find_all(named, _AUTHORS))
+            if len(author) <= _MAX_AUTHOR_CHARS and "://" not in author
+        )[:_MAX_AUTHORS],
+        date=_find_date(tree, named),
+    )
+
+
+def _list_named(tree: "LexborHTMLParser") -> Iterator[tuple[str, list[str]]]:
+    """Yield the names of meta elements in lower case with their contents."""
+    found: dict[str, list[str]] = {}
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        content = " ".join((attributes.get("content") or "").split())
+        if name and content:
+            found.setdefault(name.strip().lower(), []).append(content)
+    yield from found.items()
+
+
+def _find_all(named: dict[str, list[str]], names: tuple[str, ...]) -> list[str]:
+    return [content for name in names for content in named.get(name, ())]
+
+
+def shorten_title(title: str, headings: Iterable[str]) -> str:
+    """Return the part of a title that is a heading of the page, without the name of the site."""
+    parts = [part.casefold() for part in _SEPARATOR.split(title) if part]
+    for heading in headings:
+        folded = heading.casefold()
+        if len(parts) > 1 and folded and (folded in parts or title.casefold().startswith(folded)):
+            return heading
+    return title
+
+
+def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
+    """Return the declared title; one that names no page is none."""
+    node = tree.head.css_first("title") if tree.head is not None else None
+    title = " ".join(str(node.text()).split()) if node is not None else ""
+    others = named.get("og:title", [])
+    if not title or title.lower() in _PLACEHOLDERS:
+        return others[0] if others else ""
+    return shorten_title(title, others)
+
+
+def _split_keywords(keywords: list[str]) -> list[str]:
+    """Return short keywords, each once, at most a bounded number."""
+    parts = (part.strip() for text in keywords for part in re.split("[,;\uff0c\u3001]", text))
+    return list(dict.fromkeys(part for part in parts if 0 < len(part) <= _MAX_KEYWORD_CHARS))[
+        :_MAX_KEYWORDS
+    ]
+
+
+def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
+    """Return the language that the page declares, as a code of two or three letters."""
+    declared: list[str | None] = []
+    for node in (tree.root, tree.body):
+        attributes = node.attributes if node is not None else {}
+        declared += [attributes.get("lang"), attributes.get("xml:lang")]
+    declared += named.get("dc.language", ())
+    for value in declared:
+        found = _LANG.match(value or "")
+        if found:
+            return found[0].lower()
+    return None
+
+
+def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
+    """Return the date of publication, in the head, as linked data, or of a `time` element."""
+    candidates = _find_all(named, _DATES)
+    if not candidates:
+        for script in tree.css('script[type="application/ld+json"]')[:5]:
+            candidates += _JSON_DATE.findall(script.text())
+    if not candidates:
+        times = tree.css("time[datetime]")[:1]
+        candidates += [node.attributes.get("datetime") or "" for node in times]
+    return next(filter(None, map(convert_date, candidates)), None)
+
+
+def convert_date(text: str) -> str | None:
+    """Return a date as `YYYY-MM-DD`, or as a time in UTC where the zone is known, else None."""
+    found = _ISO.match(text.strip())
+    if not found:
+        return None
+    year, month, day, time, zone = found.groups()
+    date = f"{year}-{int(month):02}-{int(day):02}"
+    zone = (zone or "").replace("Z", "+00:00")
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{zone}" if time and zone else date)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return None
+    return date
