@@ -134,6 +134,7 @@ def to_search_hit(
         highlights=[] if whole else list(highlights),
         text=text if whole else UNSET,
         text_highlights=list(highlights) if whole else UNSET,
+        context=chunk.context if chunk.context and detail is not Detail.IDS else UNSET,
         queries=list(hit.queries) if several else UNSET,
         citation=cite_chunk(chunk),
         retrieval=hit.retrieval,

@@ -171,8 +171,6 @@ _CONTEXT_SHARE = 4
 _HEADING_SHARE = 8
 _MIN_ROOM = 8
 _CLIPS = (80, 40, 20)
-
-
 _TEXTS_AT_ONCE = 1024
 """How many texts are counted in one batch: their words take a few megabytes."""
 
@@ -204,11 +202,12 @@ class Budget:
 
 
 class ChunkDraft(NamedTuple):
-    """A range of the document's text that becomes a chunk, with its heading path."""
+    """A range of the document's text that becomes a chunk, with its heading path and its lead."""
 
     start: int
     end: int
     path: tuple[str, ...]
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,11 @@ def build_contexts(
 
 
 def enforce_limit(
-    text: str, title: str, drafts: Sequence[ChunkDraft], budget: Budget
+    text: str,
+    title: str,
+    drafts: Sequence[ChunkDraft],
+    budget: Budget,
+    find_lead: Callable[[int], str] = lambda _: "",
 ) -> list[ChunkDraft]:
     """Halve the drafts whose embedded text exceeds the limit, until none does.
 
@@ -252,11 +255,14 @@ def enforce_limit(
     unchecked = drafts = list(drafts)
     while unchecked:
         texts = (
-            build_embed_text(title, draft.path, text[draft.start : draft.end])
+            build_embed_text(title, draft.path, text[draft.start : draft.end], draft.lead)
             for draft in unchecked
         )
         halves = {
-            draft: _halve_draft(text, draft)
+            draft: [
+                ChunkDraft(part.start, part.end, draft.path, find_lead(part.start))
+                for part in halve(text, Range(draft.start, draft.end))
+            ]
             for draft, size in zip(unchecked, budget.measure_many(texts), strict=True)
             if size > budget.limit
         }
@@ -265,11 +271,6 @@ def enforce_limit(
         drafts = [part for draft in drafts for part in halves.get(draft) or [draft]]
         unchecked = [part for parts in halves.values() for part in parts]
     return drafts
-
-
-def _halve_draft(text: str, draft: ChunkDraft) -> list[ChunkDraft]:
-    parts = halve(text, Range(draft.start, draft.end))
-    return [draft._replace(start=part.start, end=part.end) for part in parts]
 
 
 def _count_context_tokens(

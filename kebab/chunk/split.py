@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, ChunkDraft, Context, build_contexts, enforce_limit
+from kebab.chunk.lead import LeadFinder
 from kebab.chunk.pack import Piece, Range, get_cutters, pack_pieces, trim
 from kebab.core.chunks import Chunk, Place
 from kebab.core.documents import Block, BlockKind, ParsedDocument
@@ -100,11 +101,15 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     text, title = document.text, document.title
     sections = list(split_sections(text, document.blocks, document.places))
     context = build_contexts(title, [path for part in sections for path in part.paths], budget)
+    leads = LeadFinder(text, document.blocks)
     pieces = _measure_blocks(text, sections, context, budget)
     drafts = [
-        piece for section in sections for piece in _draft_chunks(text, section, context, pieces)
+        draft._replace(lead=leads.find(draft.start))
+        for section in sections
+        for draft in _draft_chunks(text, section, context, pieces)
     ]
-    return list(_build_chunks(document, enforce_limit(text, title, drafts, budget)))
+    drafts = enforce_limit(text, title, drafts, budget, leads.find)
+    return list(_build_chunks(document, drafts))
 
 
 def _measure_blocks(
@@ -218,6 +223,7 @@ def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Ite
             start_line=line,
             end_line=line + body.count("\n"),
             heading_path=draft.path,
+            context=draft.lead,
             place=_find_place(document, where.start),
         )
         ordinal += 1

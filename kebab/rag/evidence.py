@@ -76,7 +76,7 @@ def wrap_in_delimiters(name: str, text: str, *others: str) -> str:
 
 def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, str]:
     """Return the name of the enclosing tag, and the passages inside it in their order."""
-    parts = [(_describe_location(passage), escape_evidence(passage.text)) for passage in passages]
+    parts = [(_describe_location(passage), _escape_passage(passage)) for passage in passages]
     digest = _build_digest([*(text for pair in parts for text in pair), question])
     blocks = [
         _format_block(passage.marker, *pair, digest)
@@ -88,7 +88,7 @@ def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, s
 
 def estimate_evidence_tokens(passage: Evidence) -> int:
     """Estimate the tokens of a passage with its tags."""
-    location, text = _describe_location(passage), escape_evidence(passage.text)
+    location, text = _describe_location(passage), _escape_passage(passage)
     return estimate_tokens(_format_block(passage.marker, location, text, _PLACEHOLDER_DIGEST)) + 1
 
 
@@ -99,6 +99,13 @@ def estimate_escaped_tokens(text: str) -> int:
 
 def _format_block(marker: int, location: str, text: str, digest: str) -> str:
     return f"<passage-{digest} [{marker}]>\nFrom: {location}\n{text}\n</passage-{digest}>"
+
+
+def _escape_passage(passage: Evidence) -> str:
+    """Return the escaped text of a passage below the context that it lacks, e.g. a header row."""
+    context = escape_evidence(passage.chunk.context)
+    text = escape_evidence(passage.text)
+    return f"{context}\n{text}" if context else text
 
 
 def _describe_location(passage: Evidence) -> str:

@@ -123,6 +123,9 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The whole passage with its lines as they are in the file, with `detail` `passages`."""
     text_highlights: list[tuple[int, int]] | UnsetType = UNSET
     """Matches as [start, end) code points of `text`, with `detail` `passages`."""
+    context: str | UnsetType = UNSET
+    """Text from elsewhere in the document without which the passage cannot be understood: the
+    header row of its table, or the signature of its function; absent where there is none."""
     queries: list[int] | UnsetType = UNSET
     """The queries that found it, as indexes of the `queries` of the response."""
     citation: Citation

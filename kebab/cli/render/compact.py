@@ -158,6 +158,8 @@ def _normalize(heading: str) -> str:
 def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
     """Yield the lines of a block as they are in the file; a blank line that separates passages."""
     end = None
+    if context := block.first.context or "":
+        yield canvas.dim(clean_lines(context))
     for hit in block.hits:
         lines = _get_lines(hit)
         if end is not None and lines and lines[0] - end == _BLANK_LINES:

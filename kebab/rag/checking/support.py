@@ -98,12 +98,13 @@ class IndexedEvidence:
     """A passage with the tokens, facts and polarity that claims are compared with.
 
     Args:
-        passage: The passage; its title, headings and path count as its words.
+        passage: The passage; its title, headings, context and path count as its words.
     """
 
     def __init__(self, passage: Evidence) -> None:
         chunk = passage.chunk
-        whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
+        headings = (chunk.title, *chunk.heading_path, chunk.context, chunk.path)
+        whole = "\n".join((passage.text, *headings))
         self.passage = passage
         self.whole = whole
         self.marker = passage.marker
