@@ -103,7 +103,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(
         PLAIN,
         "text",
-        (".txt", ".text", ".log", ".org", ".adoc", ".asciidoc", ".textile"),
+        (".txt", ".text", ".log", ".textile"),
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
@@ -112,6 +112,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
     MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),
+    MediaType("text/asciidoc", "AsciiDoc", (".adoc", ".asciidoc", ".asc")),
+    MediaType("text/org", "Org", (".org",)),
+    MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
+    MediaType("text/vtt", "subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa")),
 )
 """Every file format that kebab reads."""
 

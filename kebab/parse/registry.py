@@ -71,6 +71,10 @@ PARSERS: Mapping[str, Parser] = {
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
     "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
+    "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
+    "text/org": LazyParser("org-v1", "org:OrgParser"),
+    "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),
+    "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

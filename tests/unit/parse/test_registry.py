@@ -24,8 +24,12 @@ def test_active_lists_the_labels():
         "code-v1",
         "docx-v1",
         "html-v1",
+        "asciidoc-v1",
+        "latex-v1",
         "markdown-v2",
+        "org-v1",
         "rst-v1",
         "source-v1",
+        "subtitles-v1",
         "text-v1",
     ]
