@@ -39,6 +39,10 @@ class MediaType(NamedTuple):
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
+XLS = "application/vnd.ms-excel"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
 
 _CODE = CitationKind.CODE
 
@@ -116,6 +120,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/org", "Org", (".org",)),
     MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
     MediaType("text/vtt", "subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa")),
+    MediaType(XLSX, "Excel", (".xlsx", ".xlsm", ".xltx", ".xltm"), CitationKind.CELL),
+    MediaType(XLSB, "binary Excel", (".xlsb",), CitationKind.CELL),
+    MediaType(XLS, "old Excel", (".xls", ".xlt"), CitationKind.CELL),
+    MediaType(ODS, "OpenDocument spreadsheet", (".ods", ".ots"), CitationKind.CELL),
 )
 """Every file format that kebab reads."""
 

@@ -30,7 +30,7 @@ MAX_RATIO = 200
 _MIN_SUSPICIOUS_BYTES = 16_000_000
 """Below this size the ratio does not matter."""
 
-_OLE2_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
+OLE2_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _LOCAL_HEADER_BYTES = 30
 _ENCRYPTED_FLAG = 0x1
@@ -170,7 +170,7 @@ class Archive:
 
 def explain_foreign_file(data: bytes) -> str:
     """Return why a file that is no zip archive cannot be read as an office document or a book."""
-    if not data.startswith(_OLE2_MAGIC):
+    if not data.startswith(OLE2_MAGIC):
         return "damaged: not a zip archive"
     if _ENCRYPTED_PACKAGE in data:
         return ENCRYPTED

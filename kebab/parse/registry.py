@@ -8,7 +8,7 @@ from importlib import import_module
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
-from kebab.core.media import DOCX, MEDIA_TYPES, CitationKind
+from kebab.core.media import DOCX, MEDIA_TYPES, ODS, XLS, XLSB, XLSX, CitationKind
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import limit_time
 from kebab.limits.faults import describe_failure
@@ -55,11 +55,14 @@ def _load_parser(target: str, *arguments: str) -> Parser:
     return parser
 
 
+_SHEETS = LazyParser("sheet-v1", "sheets:SheetParser", extra="office", isolated=True)
+
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
     "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
+    **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser(

@@ -61,6 +61,7 @@ HOMES = {
     "pyromark": ("kebab.parse.markdown_blocks",),
     "pygments": ("kebab.cli.render.code",),
     "pypdfium2": ("kebab.parse",),
+    "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html",),
     "tokenizers": ("kebab.embed",),

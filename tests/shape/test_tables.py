@@ -65,6 +65,10 @@ TABLES = {
         "parse/test_pdf.py",
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
+    "python_calamine": (
+        "parse/test_sheets.py",
+        "test_every_exception_of_the_library_is_one_that_is_translated",
+    ),
     "yaml": (
         "parse/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",

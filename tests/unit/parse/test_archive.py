@@ -72,11 +72,11 @@ def test_the_last_of_two_members_with_one_name_is_read():
         (build_zip([("a", b"b" * 100)])[:60], "damaged: the zip archive is cut off or broken"),
         (b"PK\x03\x04" + bytes(100), "damaged: the zip archive is cut off or broken"),
         (
-            archive._OLE2_MAGIC + bytes(512),
+            archive.OLE2_MAGIC + bytes(512),
             "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`",
         ),
         (
-            archive._OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE,
+            archive.OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE,
             "the file is encrypted",
         ),
     ],
