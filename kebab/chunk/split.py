@@ -12,6 +12,9 @@ from kebab.chunk.pack import Piece, Range, get_cutters, pack_pieces, trim
 from kebab.core.chunks import Chunk, Place
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 
+_MAX_GAP = 200
+"""How much text between two blocks may be part of a chunk, such as a comment between paragraphs."""
+
 _HAS_WORD = re.compile(r"\w")
 
 
@@ -37,12 +40,18 @@ class Section:
 def split_sections(
     text: str, blocks: Iterable[Block], places: Sequence[Place] = ()
 ) -> Iterator[Section]:
-    """Yield the sections of a document in order; none of them crosses the begin of a place."""
+    """Yield the sections of a document in order.
+
+    None of them crosses the begin of a place, or much text between two blocks, which is left out.
+    """
     open_headings: list[Block] = []
     section = Section()
     starts = {place.start for place in places}
+    end = 0
     for block in blocks:
-        if block.start in starts and section.blocks:
+        far = block.start - end > _MAX_GAP and len(text[end : block.start].strip()) > _MAX_GAP
+        end = block.end
+        if (far or block.start in starts) and section.blocks:
             yield section
             section = Section()
         if block.kind is BlockKind.HEADING:

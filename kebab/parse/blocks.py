@@ -1,6 +1,6 @@
 """Builds blocks from line numbers, and chooses the title of a document."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -45,6 +45,19 @@ def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
     """Yield the spans moved down by a number of lines."""
     for span in spans:
         yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
+
+
+def exclude_lines(spans: Iterable[Span], hidden: Container[int]) -> Iterator[Span]:
+    """Yield the spans without hidden lines; a span with such lines inside becomes several."""
+    for span in spans:
+        first = span.first
+        for number in range(span.first, span.last):
+            if number in hidden:
+                if first < number:
+                    yield span._replace(first=first, last=number)
+                first = number + 1
+        if first < span.last:
+            yield span._replace(first=first)
 
 
 def find_paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:

@@ -1,33 +1,29 @@
 """Reads front matter: the block of YAML, TOML or JSON at the start of a note.
 
-All values are read as strings: no tag is run, no alias is followed, no date is parsed, and nothing
-below a list of the top level is built, so the time for hostile blocks is linear. Text that is no
+All values are read as strings: no tag is run, no alias is followed, and nothing deeper than the
+lists and mappings of a field is built, so the time for hostile blocks is linear. Text that is no
 mapping is not front matter and stays part of the body.
 """
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from kebab.core.documents import Metadata
-
-Fields: TypeAlias = Mapping[str, Any]
+from kebab.parse.front_fields import Fields, build_metadata
 
 _MAX_CHARS = 4 * 1024 * 1024
+_MAX_SALVAGED_CHARS = 16 * 1024
 _MAX_TOML_CHARS = 256 * 1024
-_MAX_TAGS = 256
 _OPENING = re.compile(r"(---|\+\+\+)[ \t]*\n(?=[^\n]*\S)")
 _CLOSING = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
-_TITLE_LINE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_FIELD_LINE = re.compile(r"^([\w -]{1,40}?)[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
-_LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +61,8 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter(Metadata(), body, body)
     fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
     if fields is not None:
-        return FrontMatter(_to_metadata(fields), body, body)
-    return _salvage_title(inner, body, problem) if looks_meant else _NONE
+        return FrontMatter(build_metadata(fields), body, body)
+    return _salvage_fields(inner, body, problem) if looks_meant else _NONE
 
 
 def _reject(problem: str, *, meant: bool) -> FrontMatter:
@@ -74,12 +70,21 @@ def _reject(problem: str, *, meant: bool) -> FrontMatter:
     return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
 
 
-def _salvage_title(inner: str, body: int, problem: str) -> FrontMatter:
-    """Return the title of damaged front matter; often the title has a bare colon."""
-    match = _TITLE_LINE.search(inner)
-    title = match[1].strip().strip("\"'") if match else None
-    warning = f"{problem}, read as text"
-    return FrontMatter(Metadata(title=title or None), body, 0, (warning,))
+def _salvage_fields(inner: str, body: int, problem: str) -> FrontMatter:
+    """Return the fields of damaged front matter that stand on one line.
+
+    Often the title has a bare colon.
+    """
+    lines = _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS])
+    fields = {name: _salvage_value(value.strip()) for name, value in lines}
+    return FrontMatter(build_metadata(fields), body, 0, (f"{problem}, read as text",))
+
+
+def _salvage_value(value: str) -> str | list[str]:
+    """Return a value on one line: a list in brackets, else text; empty when it is not closed."""
+    if value.startswith("[") and value.endswith("]"):
+        return [part.strip(" \"'") for part in value[1:-1].split(",")]
+    return "" if value.startswith(("[", "{")) else value.strip("\"'")
 
 
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
@@ -121,38 +126,4 @@ def _read_json(text: str) -> FrontMatter:
             "front matter is not valid JSON", meant=re.match(r'\{\s*"\w+"\s*:', text) is not None
         )
     rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
-    return FrontMatter(_to_metadata(fields), rest.end(), rest.end()) if rest else _NONE
-
-
-def _to_metadata(fields: Fields) -> Metadata:
-    """Return the known fields; the case of their names is ignored."""
-    lower = {str(name).strip().lower(): value for name, value in fields.items()}
-    return Metadata(
-        title=_to_title(lower.get("title")),
-        tags=_to_tags(lower.get("tags", lower.get("tag", lower.get("keywords")))),
-        lang=_to_lang(lower.get("lang") or lower.get("language")),
-    )
-
-
-def _to_title(value: Any) -> str | None:
-    """Return a title; lists, tables and flags are none."""
-    if value is None or isinstance(value, bool | list | dict):
-        return None
-    return " ".join(str(value).split()) or None
-
-
-def _to_tags(value: Any) -> tuple[str, ...]:
-    """Return tags without `#`, each once, from a list or a comma or space separated string."""
-    if isinstance(value, str):
-        value = value.split("," if "," in value else None)
-    if not isinstance(value, list):
-        return ()
-    scalars = (tag for tag in value if not isinstance(tag, list | dict | bool))
-    tags = (" ".join(str(tag).split()).lstrip("#").strip("/ ") for tag in scalars)
-    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
-
-
-def _to_lang(value: Any) -> str | None:
-    """Return the primary subtag of a language tag, lower case."""
-    match = _LANG.match(value.strip()) if isinstance(value, str) else None
-    return match[1].lower() if match else None
+    return FrontMatter(build_metadata(fields), rest.end(), rest.end()) if rest else _NONE

@@ -1,11 +1,13 @@
-"""Finds the blocks, links and tags of Markdown: CommonMark with tables, footnotes and wiki links.
+"""Finds the blocks, links and inline tags of Markdown.
 
+Markdown is CommonMark with tables, footnotes and wiki links.
 The library yields events in the order of the source, with ranges of bytes. One walk over them finds
 everything, in linear time.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,11 +22,14 @@ _MAX_HEADING_CHARS = 1000
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
 _SHORTCODE = re.compile(r"\{\{[<%]\s*\w*\s*\"?([^\"{}]*?)\"?\s*[%>]\}\}")
 _DESTINATION = re.compile(r"\(([^()\s]*)[^()]*\)")
-_SPACE_AFTER_FENCE = re.compile(r"(?<=[`~]{3})[ \t]+$", re.MULTILINE)
+_SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
+_TAB_IN_RULE = re.compile(r"[-:|] *\t")
 _TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
 _URL_END = re.compile("[?#]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
+_COLOUR = re.compile(r"(?=\D*\d)(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _KINDS = {
     "Heading": BlockKind.HEADING,
     "List": BlockKind.LIST,
@@ -36,13 +41,15 @@ _KINDS = {
 
 
 class Body(NamedTuple):
-    """The top-level blocks of a body by their lines, and the targets of its links to other files.
+    """The structure of a body.
 
-    Link definitions are no blocks.
+    `spans` are its top-level blocks; link definitions are none. `links` are the targets of its
+    links to other files, and `tags` its inline tags without `#`.
     """
 
     spans: list[Span]
     links: list[str]
+    tags: list[str]
 
 
 def read_body(body: str) -> Body:
@@ -51,11 +58,41 @@ def read_body(body: str) -> Body:
     Raises:
         RuntimeError: The library failed.
     """
+    with _translate_panics():
+        return _Walk(body).read(_read_events(body))
+
+
+def find_code_lines(body: str) -> set[int]:
+    """Return the numbers of the lines, from 0, of the blocks of code at any depth.
+
+    Raises:
+        RuntimeError: The library failed.
+    """
+    source = body.encode()
+    found: set[int] = set()
+    line = offset = 0
+    with _translate_panics():
+        for event, where in _read_events(body):
+            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ()):
+                start, end = where["start"], where["end"]
+                line += source.count(b"\n", offset, start)
+                offset = start
+                found.update(range(line, line + source.count(b"\n", start, end - 1) + 1))
+    return found
+
+
+def _read_events(body: str) -> Iterable[tuple[Any, Any]]:
     source = _replace_tabs(body) if "\t" in body else body
+    return _get_reader().events_with_range(source, merge_text=True)
+
+
+@contextmanager
+def _translate_panics() -> Iterator[None]:
+    """Turn a panic of native code, which is no `Exception`, into an error."""
     try:
-        return _Walk(body).read(_get_reader().events_with_range(source, merge_text=True))
+        yield
     except BaseException as fault:
-        if type(fault).__name__ != "PanicException":  # what a panic of native code raises
+        if type(fault).__name__ != "PanicException":
             raise
         raise RuntimeError(str(fault)) from fault
 
@@ -65,8 +102,10 @@ def _replace_tabs(body: str) -> str:
 
     They mean the same, but the library does not accept tabs there.
     """
-    body = _SPACE_AFTER_FENCE.sub(lambda space: " " * len(space[0]), body)
-    return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
+    body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
+    if "|" in body and _TAB_IN_RULE.search(body):
+        return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
+    return body
 
 
 @cache
@@ -91,6 +130,9 @@ class _Walk:
         self._item_end = 0
         self._depth = 0
         self._tag: Any = None
+        self._tags: list[str] = []
+        self._has_tags = _TAG.search(body) is not None
+        self._in_code = False
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> Body:
         """Return the structure; each event begins or ends an element, or is text."""
@@ -103,7 +145,10 @@ class _Walk:
                 self._close_element(where)
             elif self._label is not None or where["start"] == self._wiki_link_end:
                 self._read_text(event, where["start"])
-        return Body(self._spans, list(dict.fromkeys(filter(None, self._links))))
+            elif self._has_tags and "Text" in event and not self._in_code:
+                self._read_tags(where["start"], where["end"])
+        links = list(dict.fromkeys(filter(None, self._links)))
+        return Body(self._spans, links, list(dict.fromkeys(self._tags)))
 
     def _read_mark(self, mark: str, where: Mapping[str, int]) -> None:
         """Read a line break or a rule."""
@@ -119,10 +164,13 @@ class _Walk:
             self._label = [] if "Heading" in tag else None
         elif isinstance(tag, dict):
             self._read_link(tag, where["end"])
+        if "CodeBlock" in tag:
+            self._in_code = True
         self._depth += 1
 
     def _close_element(self, where: Mapping[str, int]) -> None:
         self._depth -= 1
+        self._in_code = False
         if self._depth == 1:
             self._item_end = where["end"]
         elif not self._depth:
@@ -187,6 +235,17 @@ class _Walk:
             text = text[found.end() :]
         if self._label is not None and (kind != "InlineHtml" or self._is_in_shortcode()):
             self._label.append(text)
+
+    def _read_tags(self, start: int, end: int) -> None:
+        """Keep the tags in a piece of text; each begins behind a space."""
+        source = self._source[start:end]
+        if b"#" not in source:
+            return
+        begins_word = not start or self._source[start - 1 : start].isspace()
+        for match in _TAG.finditer(source.decode()):
+            tag = match[1].strip("/")
+            if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
+                self._tags.append(tag)
 
     def _is_in_shortcode(self) -> bool:
         return any("{{" in part for part in self._label or ())

@@ -1,10 +1,10 @@
-"""Reads the top level of a YAML mapping, as strings and lists of strings.
+"""Reads the upper levels of a YAML mapping, as strings, lists and mappings of strings.
 
 It is a module of its own because PyYAML and python-frontmatter are imported only when needed.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from kebab.errors.system import translate_import_errors
 
@@ -12,9 +12,11 @@ with translate_import_errors("reading front matter", "python-frontmatter"):
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
-Value: TypeAlias = str | list[str] | None
+Value: TypeAlias = str | list[Any] | dict[str, Any] | None
+"""A scalar, a list of scalars and mappings of scalars, or a mapping of scalars and their lists."""
 
 _MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
+_LEVELS = 2
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -47,32 +49,41 @@ class TopLevelLoader(yaml.CBaseLoader):
             self.get_event()
         if not isinstance(self.get_event(), yaml.MappingStartEvent):
             return None
-        fields: dict[str, Value] = {}
-        while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
-            name, value = self._read_value(key), self._read_value(self.get_event())
-            if isinstance(name, str):
-                fields[name] = value
+        fields = self._read_mapping(_LEVELS)
         while self.check_event():  # finds damage behind the mapping
             self.get_event()
         return fields
 
-    def _read_value(self, event: yaml.Event | None) -> Value:
-        """Return a scalar or a list of scalars; skip everything else."""
+    def _read_mapping(self, levels: int) -> dict[str, Value]:
+        """Return the fields of the mapping that has just begun."""
+        fields: dict[str, Value] = {}
+        while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
+            name, value = self._read_value(key, 0), self._read_value(self.get_event(), levels)
+            if isinstance(name, str):
+                fields[name] = value
+        return fields
+
+    def _read_value(self, event: yaml.Event | None, levels: int) -> Value:
+        """Return a scalar, or a collection when that many levels may be built; else skip it."""
         if isinstance(event, yaml.ScalarEvent):
             plain_null = not event.style and event.value in _NULL_WORDS
             return None if plain_null else str(event.value)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._read_items()
-        if isinstance(event, yaml.MappingStartEvent):
+        if isinstance(event, yaml.SequenceStartEvent) and levels:
+            return self._read_items(levels - 1)
+        if isinstance(event, yaml.MappingStartEvent) and levels:
+            return self._read_mapping(levels - 1)
+        if isinstance(event, yaml.CollectionStartEvent):
             self._skip_collection()
         return None
 
-    def _read_items(self) -> list[str]:
-        """Return the scalars of a sequence."""
-        items = []
+    def _read_items(self, levels: int) -> list[Any]:
+        """Return the scalars and mappings of a sequence."""
+        items: list[Any] = []
         while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
             if isinstance(event, yaml.ScalarEvent):
                 items.append(str(event.value))
+            elif isinstance(event, yaml.MappingStartEvent) and levels:
+                items.append(self._read_mapping(levels - 1))
             elif isinstance(event, yaml.CollectionStartEvent):
                 self._skip_collection()
         return items

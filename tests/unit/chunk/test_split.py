@@ -185,3 +185,13 @@ def test_a_large_text_takes_a_few_times_its_size_in_memory(separator):
         tracemalloc.stop()
 
     assert peak < 10 * len(text)
+
+
+def test_much_left_out_text_separates_passages_and_a_little_does_not():
+    budget = Budget(254)
+    comment = "<!-- " + "out of use " * 40 + "-->"
+    long = split_document(parse(f"# A\n\none\n\n{comment}\n\ntwo\n"), budget)
+    short = split_document(parse("# A\n\none\n\n<!-- body -->\n\ntwo\n"), budget)
+    assert [chunk.text for chunk in long] == ["# A\n\none", "two"]
+    assert [chunk.heading_path for chunk in long] == [("A",), ("A",)]
+    assert [chunk.text for chunk in short] == ["# A\n\none\n\n<!-- body -->\n\ntwo"]

@@ -1,0 +1,138 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.parse.dates import choose_date, find_date_in_path, parse_date
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-03-01", "2024-03-01"),
+        ("2024-3-1", "2024-03-01"),
+        ("2024/03/01", "2024-03-01"),
+        ("2024. 3. 1.", "2024-03-01"),
+        ("20240301", "2024-03-01"),
+        ("202403011030", "2024-03-01"),
+        ("March 1, 2024", "2024-03-01"),
+        ("Mar 1st, 2024", "2024-03-01"),
+        ("[[Mar 1st, 2024]]", "2024-03-01"),
+        ("1 March 2024", "2024-03-01"),
+        ("1st of March 2024", "2024-03-01"),
+        ("01-Mar-2024", "2024-03-01"),
+        ("Friday, March 1, 2024", "2024-03-01"),
+        ("01.03.2024", "2024-03-01"),
+        ("25/03/2024", "2024-03-25"),
+        ("03/25/2024", "2024-03-25"),
+        ("03/03/2024", "2024-03-03"),
+        ("2024년 3월 1일", "2024-03-01"),
+        ("2024年3月1日", "2024-03-01"),
+        ("2024-03-01 10:30", "2024-03-01"),
+        ("2024-03-01T10:30:00", "2024-03-01"),
+        ("2024-03-01T10:30:00Z", "2024-03-01T10:30:00Z"),
+        ("2024-03-01T10:30:00.123456+09:00", "2024-03-01T01:30:00Z"),
+        ("2024-03-01 10:30:00 +0900", "2024-03-01T01:30:00Z"),
+        ("Fri, 01 Mar 2024 10:30:00 +0900", "2024-03-01T01:30:00Z"),
+        ("Fri, 1 Mar 2024 10:30:00 GMT", "2024-03-01T10:30:00Z"),
+        ("1709289000", "2024-03-01T10:30:00Z"),
+        ("1709289000000", "2024-03-01T10:30:00Z"),
+        ("  2024-03-01\n", "2024-03-01"),
+    ],
+)
+def test_common_forms_are_read(text, expected):
+    assert parse_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2024",
+        "March 2024",
+        "03/04/2024",
+        "13/13/2024",
+        "2024-02-30",
+        "2024-13-01",
+        "0001-01-01",
+        "9999-12-31",
+        "2024-03-01T25:00:00Z",
+        "2024-03-01T10:00:00+99:99",
+        "tomorrow",
+        "version 2024-03-01",
+        "{{ date }}",
+        "2024-03-01" * 20,
+        "1" * 50_000,
+    ],
+)
+def test_what_is_no_date_or_may_be_another_is_none(text):
+    assert parse_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("2024-03-01 meeting.md", "2024-03-01"),
+        ("notes/meeting 2024-03-01.md", "2024-03-01"),
+        ("20240301-x.md", "2024-03-01"),
+        ("202403011030 zettel.md", "2024-03-01"),
+        ("IMG_20240301_103000.jpg", "2024-03-01"),
+        ("journals/2024_03_01.md", "2024-03-01"),
+        ("2024년 3월 1일.md", "2024-03-01"),
+        ("회의 2024.03.01.md", "2024-03-01"),
+        ("March 1, 2024.md", "2024-03-01"),
+        ("daily/2024/03/01.md", "2024-03-01"),
+        ("daily/2024/03/01-walk.md", "2024-03-01"),
+        ("2024-02-30 2024-03-01.md", "2024-03-01"),
+    ],
+)
+def test_a_date_in_the_name_of_a_file_is_found(path, expected):
+    assert find_date_in_path(path) == expected
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "meeting.md",
+        "2024-13-01.md",
+        "12345678.md",
+        "release-1.2024.03.01.md",
+        "call 5550240301123.md",
+        "page 1f2e20231112ab0c.md",
+        "99990101.md",
+        "2024-03-01/readme.md",
+        "v2024-03.md",
+    ],
+)
+def test_numbers_that_are_no_plausible_date_are_none(path):
+    assert find_date_in_path(path) is None
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
+def test_every_plausible_day_is_found_in_each_form(day):
+    for form in ("%Y-%m-%d", "%Y%m%d", "%Y_%m_%d", "%B %d, %Y", "%d %b %Y"):
+        name = f"{day:{form}}"
+        assert parse_date(name) == find_date_in_path(f"a/{name}.md") == day.isoformat()
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_without_an_error(text):
+    parse_date(text)
+    find_date_in_path(text)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "path", "is_property", "expected"),
+    [
+        ("2020-01-01", "2024-03-01.md", False, "2020-01-01"),
+        (None, "2024-03-01.md", False, "2024-03-01"),
+        ("2020-01-01", "2024-03-01.docx", True, "2024-03-01"),
+        ("2020-01-01", "x.docx", True, "2020-01-01"),
+        (None, "x.md", False, None),
+    ],
+)
+def test_text_comes_before_the_name_and_the_name_before_properties(
+    metadata, path, is_property, expected
+):
+    assert choose_date(metadata, path, is_property=is_property) == expected
