@@ -63,6 +63,9 @@ PARSERS: Mapping[str, Parser] = {
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
     "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
+    "multipart/related": LazyParser("mhtml-v1", "mail.mhtml:MhtmlParser", isolated=True),
+    "message/rfc822": LazyParser("email-v1", "mail.parser:EmailParser", isolated=True),
+    "application/mbox": LazyParser("mbox-v1", "mail.parser:MboxParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser(

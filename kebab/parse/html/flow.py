@@ -17,12 +17,13 @@ class Flow:
     are actions of tags, and ignore the tag and the text that they are given.
     """
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, level: int = 0) -> None:
+        """Write into a builder, with all headings below this level."""
         self.inline: list[str] = []
         self.first_heading = ""
         self._builder = builder
         self._heading = 0
-        self._level = 0
+        self._base = self._level = level
         self._lists: list[int | None] = []
         self._items: list[tuple[int, str]] = []
         self._marker: str | None = None
@@ -62,7 +63,7 @@ class Flow:
     def begin_heading(self, level: int, *_: str) -> None:
         """Begin a heading."""
         self.end_paragraph()
-        self._heading = level
+        self._heading = self._base + level
 
     def end_heading(self, *_: str) -> None:
         """End the open heading."""

@@ -81,8 +81,10 @@ def read_parts(text: str) -> PageParts:
     return PageParts(builder, metadata, walker.links)
 
 
-def add_fragment(builder: TextBuilder, text: str) -> str | None:
-    """Add all content of a piece of HTML, such as a chapter; return a warning when it is too deep.
+def add_fragment(builder: TextBuilder, text: str, level: int = 0) -> str | None:
+    """Add all content of a piece of HTML; return a warning when it is too deep.
+
+    Its headings are put `level` levels lower.
 
     Raises:
         DependencyMissing: The HTML parser is not installed.
@@ -91,7 +93,7 @@ def add_fragment(builder: TextBuilder, text: str) -> str | None:
     if is_too_deep(text):
         return add_without_structure(builder, text)
     page = Page(text)
-    Walker(builder).walk(page.extract_whole())
+    Walker(builder, level=level).walk(page.extract_whole())
     return None
 
 

@@ -59,10 +59,17 @@ class Walker:
     """Writes the content of pages into a builder."""
 
     def __init__(
-        self, builder: TextBuilder, heading_classes: Mapping[str, int] | None = None
+        self,
+        builder: TextBuilder,
+        heading_classes: Mapping[str, int] | None = None,
+        *,
+        level: int = 0,
     ) -> None:
-        """Prepare for a builder; paragraphs of `heading_classes` are headings of these levels."""
-        self._flow = Flow(builder)
+        """Prepare for a builder; paragraphs of `heading_classes` are headings of these levels.
+
+        All headings are put `level` levels lower.
+        """
+        self._flow = Flow(builder, level)
         self._heading_classes = heading_classes or {}
         self._tokens: Iterator[tuple[str, str]] = iter(())
         self._known: dict[str, Action | None] = {}

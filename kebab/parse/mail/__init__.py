@@ -1,0 +1,1 @@
+"""Reads e-mail: single messages, mailboxes, and web pages that are saved as messages."""
