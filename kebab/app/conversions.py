@@ -8,7 +8,7 @@ from msgspec import UNSET
 from kebab.app.citations import cite_chunk
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
-from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.documents import STDIN, FileState, StoredDocument
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.wire.citation import Freshness
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed
@@ -31,7 +31,7 @@ def build_file_path(stored: Stored) -> str | None:
     return os.path.join(stored.root, stored.path)  # noqa: PTH118 - called for every hit
 
 
-def check_freshness(stored: Stored) -> Freshness:
+def check_freshness(stored: Stored | FileState) -> Freshness:
     """Compare the file on disk with what was indexed, by size and modification time."""
     try:
         status = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit

@@ -187,7 +187,8 @@ class Stats(Struct, frozen=True, kw_only=True):
     index_bytes: IndexBytes
     """The space on disk in bytes."""
     stale_doc_count: int
-    """The number of documents whose file differs from what was indexed."""
+    """The number of documents whose file differs from what was indexed: exact up to 256 documents,
+    above that estimated from as many files. `kebab doctor` counts them all."""
 
 
 class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):

@@ -11,6 +11,7 @@ from kebab.core.documents import (
     DocumentListing,
     DocumentName,
     DocumentOrder,
+    FileState,
     LibraryCounts,
     LineHeadings,
     StoredDocument,
@@ -240,6 +241,11 @@ class Catalogue:
         """Return the bytes of the documents by language; an empty string where it is unknown."""
         with self._translate_errors():
             return documents.measure_languages(self._database)
+
+    def sample_files(self, limit: int) -> list[FileState]:
+        """Return the files of at most this many documents, spread over all of them."""
+        with self._translate_errors():
+            return documents.sample_files(self._database, limit)
 
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}

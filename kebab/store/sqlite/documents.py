@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.documents import DocumentRow, FileStamp, FileState, KnownDocument, Source
 from kebab.core.ids import DocId, Key
 from kebab.core.links import compute_link_key
 from kebab.store.sqlite import fts, vector_state
@@ -212,6 +212,23 @@ def _delete_unused_assets(database: apsw.Connection, assets: Collection[Any]) ->
         " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",
         (to_json(int(asset) for asset in assets),),
     )
+
+
+def sample_files(database: apsw.Connection, limit: int) -> list[FileState]:
+    """Return the files of at most this many documents; above it, at equal steps of their numbers.
+
+    The time depends on the limit only, not on the number of documents.
+    """
+    first, last = database.execute("SELECT min(doc), max(doc) FROM documents").get
+    if first is None:
+        return []
+    step = -(-(last - first + 1) // limit)
+    rows = database.execute(
+        "SELECT s.root, d.path, d.size, d.mtime_ns FROM json_each(?) j"
+        " JOIN documents d ON d.doc = j.value JOIN sources s ON s.source = d.source",
+        (to_json(range(first, last + 1, step)),),
+    )
+    return [FileState(*row) for row in rows]
 
 
 def measure_languages(database: apsw.Connection) -> dict[str, int]:

@@ -5,6 +5,8 @@ import msgspec
 import pytest
 
 from kebab import __version__
+from kebab.app import schema
+from kebab.app.conversions import check_freshness
 from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
@@ -163,3 +165,22 @@ def test_every_record_of_an_operation_is_listed(desk):
     }
 
     assert records <= set(describe_build(desk.context()).wire.schemas)
+
+
+def test_stale_documents_of_a_large_base_are_estimated_from_a_sample(desk, monkeypatch):
+    for number in range(12):
+        desk.write(f"{number:02}.md", f"the cat {number}\n")
+    desk.ingest()
+    for number in range(12):
+        desk.write(f"{number:02}.md", "the cat was changed\n")
+    seen: list[str] = []
+
+    def check(file):
+        seen.append(file.path)
+        return check_freshness(file)
+
+    monkeypatch.setattr(schema, "_SAMPLE", 4)
+    monkeypatch.setattr(schema, "check_freshness", check)
+
+    assert _told(desk).stats.stale_doc_count == 12
+    assert len(seen) <= 4

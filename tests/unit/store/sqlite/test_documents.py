@@ -58,3 +58,20 @@ def test_absurd_stamps_are_clamped(stored):
     wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
     stored.put_document(wild)
     assert documents.load_known_documents(stored.database, "notes")["a.md"].inode == 2**64 - 1
+
+
+def test_a_sample_of_files_is_spread_over_all_documents(stored):
+    for number in range(40):
+        stored.put_document(document(f"{number}.md", [f"text {number}"]))
+
+    few, every = (
+        documents.sample_files(stored.database, 10),
+        documents.sample_files(stored.database, 99),
+    )
+
+    assert [file.path for file in few] == [f"{number}.md" for number in range(0, 40, 4)]
+    assert len(every) == 40
+
+
+def test_an_empty_library_has_no_sample(stored):
+    assert documents.sample_files(stored.database, 10) == []
