@@ -8,7 +8,8 @@ from msgspec import UNSET
 from kebab.app.citations import cite_chunk
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
-from kebab.core.documents import STDIN, FileState, StoredDocument
+from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.files import FileState
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.wire.citation import Freshness
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed

@@ -177,15 +177,6 @@ class StoredDocument(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-class FileState(NamedTuple):
-    """Where the file of a document is, and its size and time when it was read."""
-
-    root: str
-    path: str
-    size: int
-    mtime_ns: int
-
-
 class DocumentName(NamedTuple):
     """The id of a document and where it is: its source, the root of the source, and its path."""
 

@@ -15,6 +15,15 @@ def get_suffix(name: str) -> str:
     return f".{last.lower()}" if dot and stem and last else ""
 
 
+class FileState(NamedTuple):
+    """Where the file of a document is, and its size and time when it was read."""
+
+    root: str
+    path: str
+    size: int
+    mtime_ns: int
+
+
 class FileEntry(NamedTuple):
     """A file that can be a document; `path` is relative to the root, with slashes."""
 

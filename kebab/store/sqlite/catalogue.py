@@ -11,11 +11,11 @@ from kebab.core.documents import (
     DocumentListing,
     DocumentName,
     DocumentOrder,
-    FileState,
     LibraryCounts,
     LineHeadings,
     StoredDocument,
 )
+from kebab.core.files import FileState
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.links import Link, LinkTarget
 from kebab.core.queries import Filters

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kebab.core.documents import DocumentRow, FileStamp, FileState, KnownDocument, Source
+from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.files import FileState
 from kebab.core.ids import DocId, Key
 from kebab.core.links import compute_link_key
 from kebab.store.sqlite import fts, vector_state
