@@ -63,9 +63,18 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
         name = PurePath(words[0]).name.lower().removesuffix(".exe")
         known = _EDITORS.get(name)
         return [*words, *(known(file, line) if known else [file])]
+    return build_opener_command(file, environ, "export EDITOR=vi")
+
+
+def build_opener_command(file: str, environ: Mapping[str, str], remedy: str) -> list[str]:
+    """Return the command of the system that opens a file.
+
+    Raises:
+        DependencyMissing: There is none; `remedy` names another program.
+    """
     opener = _OPENERS.get(sys.platform, "xdg-open")
     if shutil.which(opener, path=environ.get("PATH")) is None:
-        raise build_missing_program(opener, "opening a file", "export EDITOR=vi")
+        raise build_missing_program(opener, "opening a file", remedy)
     return [opener, file]
 
 

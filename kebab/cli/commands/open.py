@@ -1,4 +1,4 @@
-"""`kebab open` opens a file at the line of a hit or a reference."""
+"""`kebab open` opens a file at the line or the page of a hit or a reference."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ from kebab.cli.command import Command
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.errors.signal import Exit
-from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.citation import CodeCitation, LineCitation, PageCitation
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult, NotFound
 from kebab.wire.opened import OpenReport
@@ -26,25 +26,31 @@ _MAX_RANK_DIGITS = 4
     "open",
     cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
-    examples=("kebab open 2", "kebab open notes/backup.md:12", "kebab open 1 --print"),
+    examples=(
+        "kebab open 2",
+        "kebab open notes/backup.md:12",
+        "kebab open paper.pdf#page=3",
+        "kebab open 1 --print",
+    ),
 )
 @click.argument("ref", metavar="N|REF", shell_complete=complete("documents"))
 @click.option("--print", "print_only", is_flag=True, help="Print the command without running it.")
 @click.pass_obj
 def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
-    """Open a file at the line of a hit or a reference.
+    """Open a file at the line or the page of a hit or a reference.
 
-    N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. The
-    file opens in `$VISUAL` or `$EDITOR` at the line, or without these in the program that the
-    system has for it.
+    N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. A text
+    file opens in `$VISUAL` or `$EDITOR` at the line, a PDF in `$PDFVIEWER` at the page. Without
+    these, and for any other file, it is the program that the system has for it.
     """
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
-    from kebab.cli.editor import build_command, run_command
+    from kebab.cli.editor import run_command
+    from kebab.cli.viewer import build_open_command
 
     file, line = str(found.file), _get_line(found)
-    words = build_command(file, line, os.environ)
+    words = build_open_command(file, found.citation, line, os.environ)
     if not print_only:
         run_command(words, file, context.channels, quiet=context.flags.machine)
     report = OpenReport(
@@ -52,6 +58,7 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
         doc_path=found.doc_path,
         file=file,
         line=line,
+        page=found.citation.page.number if isinstance(found.citation, PageCitation) else None,
         command_line=words,
         ran=not print_only,
     )

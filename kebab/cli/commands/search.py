@@ -214,11 +214,13 @@ def is_convincing(reply: SearchResponse) -> bool:
 def _open_hit(channel: "OutputChannel", hit: SearchHit) -> None:
     """Open the file of a hit in an editor at this terminal."""
     from kebab.cli.channels import OutputChannels
-    from kebab.cli.editor import build_command, run_command
+    from kebab.cli.editor import run_command
     from kebab.cli.render.hits import get_line
+    from kebab.cli.viewer import build_open_command
 
     if hit.file is not None:
-        words = build_command(hit.file, get_line(hit.citation) or 1, os.environ)
+        line = get_line(hit.citation) or 1
+        words = build_open_command(hit.file, hit.citation, line, os.environ)
         run_command(words, hit.file, OutputChannels(channel, channel), quiet=False)
 
 

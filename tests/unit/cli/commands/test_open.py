@@ -5,6 +5,7 @@ import pytest
 from kebab.app.last_hits import get_hits_path, store_hits
 from kebab.cli.channels import OutputChannel
 from kebab.config.load import load_settings
+from kebab.wire.citation import PageCitation, PageSpan
 from kebab.wire.fetch import FetchList, FetchRequest
 from tests.fakes import replies
 from tests.fakes.console import run
@@ -105,6 +106,15 @@ def test_what_cannot_be_opened_is_explained(shelf, ref, changes, message):
 
 def test_a_line_beyond_the_end_becomes_the_last_one(shelf):
     assert shelf("a.md", "--print", line_count=5).out == f"vim +5 {FILE}\n"
+
+
+def test_a_pdf_opens_at_its_page(shelf, monkeypatch):
+    monkeypatch.setenv("PDFVIEWER", "zathura")
+    page = PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9))
+    reply = shelf("a.pdf#page=3", "--print", "--json", file="/n/a.pdf", citation=page).reply
+
+    assert reply["command_line"] == ["zathura", "-P", "3", "/n/a.pdf"]
+    assert (reply["page"], reply["line"]) == (3, 1)
 
 
 def test_an_editor_that_does_not_exist_is_missing(shelf, monkeypatch):
