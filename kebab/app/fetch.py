@@ -9,6 +9,7 @@ from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.file_text import (
+    UNREADABLE,
     FileText,
     cite_place_lines,
     has_own_lines,
@@ -19,7 +20,7 @@ from kebab.app.library import find_chunk, find_document
 from kebab.core.documents import DocumentDetail
 from kebab.core.media import get_media_type
 from kebab.core.queries import StoredChunk
-from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError, ParseFailed
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.citation import Citation, FetchedPlace, Freshness
 from kebab.wire.library import (
     FetchChunkRequest,
@@ -93,7 +94,7 @@ def _load_present_text(
         return load_text(context, detail, freshness)
     try:
         return None if freshness == "gone" else load_text(context, detail, freshness)
-    except (IoError, ParseFailed, DependencyMissing):
+    except UNREADABLE:
         return None
 
 

@@ -19,10 +19,14 @@ from kebab.core.chunks import Place
 from kebab.core.documents import DocumentDetail, ParsedDocument, StoredDocument
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
+from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed, TimedOut
 from kebab.errors.system import translate_os_errors
 from kebab.wire.citation import Citation, Freshness
 
 _HEADING = re.compile(r"(#{1,6}) (.+)")
+
+UNREADABLE = (IoError, ParseFailed, TimedOut, DependencyMissing)
+"""The errors of a file whose text cannot be read at present."""
 
 
 class PlaceLines(NamedTuple):
@@ -116,6 +120,7 @@ def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness)
         IoError: The file cannot be read.
         ParseFailed: It no longer has the format that it had.
         DependencyMissing: It has changed, and its parser is not installed.
+        TimedOut: It has changed, and its parser takes too long.
     """
     document = detail.summary
     if has_own_lines(document.media):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness
 from kebab.app.document_names import DocumentNames
-from kebab.app.file_text import FileText, has_own_lines, load_text, split_lines
+from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.grep_pattern import LinePattern
 from kebab.app.search import build_filters, require_utf8
 from kebab.app.suggested_commands import suggest_filters
 from kebab.core.queries import Filters
-from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed
+from kebab.errors.catalog import ParseFailed
 from kebab.wire.grep import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _Search:
         detail = catalogue.load_document(document.doc_id)
         try:
             return load_text(self._context, detail, freshness) if detail else "gone"
-        except (IoError, ParseFailed, DependencyMissing):
+        except UNREADABLE:
             return "unreadable"
 
     def _read_lines(self, document: "StoredDocument") -> FileText | _SkipReason:

@@ -1,11 +1,12 @@
-"""Runs an ingest over the adapters, and converts its outcome to the report."""
+"""Runs an ingest over the adapters."""
 
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
+from kebab.app.classify import build_view
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
+from kebab.app.ingest_report import to_ingest_report
 from kebab.app.run_embedder import RunEmbedder, add_advice
 from kebab.core.documents import STDIN
 from kebab.core.files import ScanRules
@@ -19,16 +20,13 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.system import resolve_path
 from kebab.ingest.job import (
-    FileOutcome,
     IngestJob,
     IngestOutcome,
     IngestPorts,
-    ItemKind,
     TextNote,
 )
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
-    IngestItem,
     IngestReport,
     IngestRequest,
     IngestTextRequest,
@@ -104,45 +102,6 @@ def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
     if not (job.paths or job.workspace or known):
         cause = "nothing to ingest: name a folder or a file, or set `workspace`"
         raise UsageInvalid(option="PATH", cause=cause)
-
-
-def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
-    """Convert the outcome of a run; `view` says how errors are worded."""
-    return IngestReport(
-        scope=list(outcome.scope),
-        dry_run=outcome.dry_run,
-        scanned=outcome.scanned,
-        new=outcome.count(ItemKind.NEW),
-        updated=outcome.count(ItemKind.UPDATED),
-        moved=outcome.count(ItemKind.MOVED),
-        unchanged=outcome.unchanged,
-        skipped=outcome.skipped,
-        documents=outcome.unchanged + outcome.count(ItemKind.NEW, ItemKind.UPDATED, ItemKind.MOVED),
-        removed=outcome.count(ItemKind.REMOVED),
-        errors=outcome.count(ItemKind.ERROR),
-        cancelled=outcome.cancelled,
-        duration_ms=outcome.duration_ms,
-        skipped_by_reason=outcome.skipped_by_reason,
-        skipped_by_extension=outcome.skipped_by_extension,
-        skip_examples=outcome.skip_examples,
-        items=[_to_item(item, view) for item in outcome.items],
-        embedding=outcome.embedding,
-        slowest=list(outcome.slowest),
-    )
-
-
-def _to_item(item: FileOutcome, view: View) -> IngestItem:
-    return IngestItem(
-        kind=item.kind.value,
-        doc_id=item.doc_id,
-        doc_path=item.doc_path,
-        source=item.source,
-        chunk_count=item.chunk_count,
-        embedded=item.embedded,
-        reused=item.reused,
-        warnings=list(item.warnings),
-        error=build_error_reply(item.error, operation="ingest", view=view) if item.error else None,
-    )
 
 
 @contextmanager

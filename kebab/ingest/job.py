@@ -198,6 +198,8 @@ class IngestOutcome:
     items: list[FileOutcome] = field(default_factory=list)
     embedding: EmbeddingSummary = NO_EMBEDDING
     slowest: tuple[SlowFile, ...] = ()
+    media: Mapping[str, int] = field(default_factory=dict)
+    """The numbers of files with a parser by media type, those with an error included."""
 
     def count(self, *kinds: ItemKind) -> int:
         """Return how many items are of one of these kinds."""

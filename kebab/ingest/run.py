@@ -1,5 +1,6 @@
 """Runs an ingest: scan, plan, store, remove, embed, report."""
 
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 
@@ -49,6 +50,7 @@ def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestOutc
             for reason, names in skips.examples.items()
         },
         items=items,
+        media=Counter(entry.media for scan in summary.scans for entry in scan.found.entries),
     )
 
 

@@ -79,6 +79,23 @@ class SlowFile(Struct, frozen=True, kw_only=True):
     """The time to read, parse and store it."""
 
 
+class UnreadKind(Struct, frozen=True, kw_only=True):
+    """A kind of files that were not read, and what would make their text readable."""
+
+    reason: Literal["library_missing", "unsupported"]
+    """Whether the library of the parser is not installed, or no parser reads the format."""
+    label: str
+    """The format as a person calls it, e.g. `PDF` or `Hangul document`."""
+    count: int
+    """The number of files."""
+    hint: str | None = None
+    """What to do: for `library_missing` a command, else advice; null when nothing helps."""
+    extensions: list[str] = msgspec.field(default_factory=list)
+    """The extensions of the files with a format that no parser reads."""
+    examples: list[str] = msgspec.field(default_factory=list)
+    """A few of their paths."""
+
+
 class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The result of a run."""
 
@@ -120,6 +137,10 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The slowest files."""
     documents: int = 0
     """The number of documents in the scanned folders: new, updated, moved or unchanged files."""
+    media: dict[str, int] = msgspec.field(default_factory=dict)
+    """The readable files of the scanned folders by format, named for a person, the most first."""
+    unread: list[UnreadKind] = msgspec.field(default_factory=list)
+    """The kinds of files that were not read, those with something to do first."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

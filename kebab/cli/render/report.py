@@ -1,12 +1,35 @@
 """Renders the report of an ingest run."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from kebab.cli.render.canvas import Canvas, format_duration, pluralize, render_fields
-from kebab.cli.render.width import clean
-from kebab.wire.ingest import EmbeddingSummary, IngestReport
+from kebab.cli.render.width import clean, measure_width, pad, truncate
+from kebab.errors.catalog import DependencyMissing
+from kebab.wire.error import ErrorReply
+from kebab.wire.ingest import EmbeddingSummary, IngestReport, UnreadKind
 
 _FEW = 10
+_FEW_KINDS = 6
+_NAMED = 3
+_WIDEST_LABEL = 40
+_NO_BREAK_SPACE = "\u00a0"
+_REASONS = {
+    "unsupported": "of formats that kebab does not read",
+    "ignored": "named in `.gitignore` or `.kebabignore`",
+    "excluded": "in folders of programs, or excluded in the settings",
+    "hidden": "hidden",
+    "over_limit": "larger than `ingest.max_file_bytes`",
+    "unreadable": "without permission to read",
+    "duplicate": "links to files that are read anyway",
+    "symlink_broken": "links that lead nowhere",
+    "symlink_outside": "links that lead out of the folder",
+    "symlink_loop": "links in a circle",
+    "special_file": "no ordinary files",
+    "other_source": "in another folder of the knowledge base",
+    "undecodable_name": "with a name that is not UTF-8",
+}
+"""What a person reads for each reason; others are shown as they are."""
 
 
 def render_ingest_report(
@@ -15,7 +38,9 @@ def render_ingest_report(
     """Yield the counts, skipped and failed files, and the state of the vectors."""
     yield canvas.strong(_format_headline(reply))
     yield from render_fields(_list_counts(reply, canvas), canvas, "  ")
-    yield from _render_skipped(reply, canvas)
+    yield from _render_kinds(reply, canvas)
+    yield from _render_skipped(reply, canvas, verbose=verbose)
+    yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
     yield from _render_warnings(reply, canvas, verbose=verbose)
     yield from _render_vectors(reply, canvas)
@@ -47,29 +72,118 @@ def _list_counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
     ]
 
 
-def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    if reply.skipped_by_reason:
-        yield canvas.strong("left out")
+def _render_kinds(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the readable files by format, the most first."""
+    if not reply.media:
+        return
+    shown = list(reply.media.items())[:_FEW]
+    rest = len(reply.media) - len(shown)
+    names = [f"{count:,} {clean(label)}" for label, count in shown]
+    more = [pluralize(rest, "other format")] if rest else []
+    text = _join_names([*names, *more])
+    lines = canvas.wrap_with_label("  kinds    ", text, str)
+    yield from (line.replace(_NO_BREAK_SPACE, " ") for line in lines)
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """Return names with commas; lines break behind these only."""
+    return ", ".join(name.replace(" ", _NO_BREAK_SPACE) for name in names)
+
+
+def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
+    """Yield what was left out by reason, and the formats that kebab does not read."""
+    if not reply.skipped_by_reason:
+        return
+    yield canvas.strong("left out")
     ordered = sorted(reply.skipped_by_reason.items(), key=lambda item: (-item[1], item[0]))
+    width = max(5, *(len(f"{count:,}") for _, count in ordered))
     for reason, count in ordered:
+        words = _REASONS.get(reason, reason.replace("_", " "))
         examples = reply.skip_examples.get(reason, [])
+        if reason == "unsupported" and reply.unread:
+            examples = []
         more = ", …" if count > len(examples) else ""
         listed = clean(", ".join(examples)) + more if examples else ""
-        start = f"  {count:>5,}  {reason}  "
+        start = f"  {count:>{width},}  {words}" + ("  " if listed else "")
         yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
+        if reason == "unsupported":
+            yield from _render_unsupported(reply.unread, canvas, width, verbose=verbose)
+
+
+def _render_unsupported(
+    kinds: Sequence[UnreadKind], canvas: Canvas, width: int, *, verbose: bool
+) -> Iterator[str]:
+    """Yield the formats that no parser reads on one or two lines, the most files first."""
+    unread = sorted(
+        (kind for kind in kinds if kind.reason == "unsupported"), key=lambda kind: -kind.count
+    )
+    shown = unread if verbose else unread[:_FEW_KINDS]
+    names = [f"{clean(kind.label)} {kind.count:,}" for kind in shown]
+    if len(unread) > len(shown):
+        names.append(f"and {pluralize(len(unread) - len(shown), 'more kind')}")
+    indent = " " * (width + 4)
+    for line in canvas.wrap(_join_names(names), indent) if names else []:
+        yield canvas.dim(line.replace(_NO_BREAK_SPACE, " "))
+
+
+def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+    """Yield what would make files readable, one line for each kind."""
+    helped = [kind for kind in reply.unread if kind.hint]
+    if not helped:
+        return
+    yield canvas.strong("to read them too")
+    shown = helped if verbose else helped[:_FEW_KINDS]
+    labels = [f"{kind.count:>5,}  {clean(kind.label)}" for kind in shown]
+    width = min(_WIDEST_LABEL, max(map(measure_width, labels)))
+    for kind, label in zip(shown, labels, strict=True):
+        yield f"  {pad(truncate(label, width), width)}  {canvas.success(clean(kind.hint or ''))}"
+    if len(helped) > len(shown):
+        yield canvas.dim(f"  and {len(helped) - len(shown)} more; --verbose lists them all")
 
 
 def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
-    failed = [(item.doc_path, item.error) for item in reply.items if item.error is not None]
-    if failed:
-        yield canvas.error("could not be indexed")
-    shown = failed if verbose else failed[:_FEW]
-    for path, error in shown:
-        yield from canvas.hang(f"{clean(path)}: {clean(error.message)}", "  ")
-        if error.hint:
-            yield f"    {canvas.success('hint:')} {clean(error.hint)}"
-    if len(failed) > len(shown):
-        yield canvas.dim(f"  and {len(failed) - len(shown)} more; --verbose lists them all")
+    """Yield the files that failed, those with one cause together.
+
+    Files that only lack a library are among what would make files readable.
+    """
+    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
+    shown_above = DependencyMissing.meaning.code if lacking else ""
+    failed = [
+        (item.doc_path, item.error)
+        for item in reply.items
+        if item.error is not None and item.error.code != shown_above
+    ]
+    if not failed:
+        return
+    yield canvas.error("could not be indexed")
+    groups: defaultdict[tuple[str, str], list[tuple[str, ErrorReply]]] = defaultdict(list)
+    for path, error in failed:
+        groups[error.code, str(error.details.get("cause", path))].append((path, error))
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    shown = ordered if verbose else ordered[:_FEW]
+    for (_, cause), members in shown:
+        if verbose or len(members) == 1:
+            for path, error in members:
+                yield from _render_failure(path, error, canvas)
+        else:
+            yield from _render_group(cause, [path for path, _ in members], canvas)
+    if len(ordered) > len(shown):
+        rest = sum(len(members) for _, members in ordered[len(shown) :])
+        yield canvas.dim(f"  and {rest:,} more; --verbose lists them all")
+
+
+def _render_failure(path: str, error: ErrorReply, canvas: Canvas) -> Iterator[str]:
+    yield from canvas.hang(f"{clean(path)}: {clean(error.message)}", "  ")
+    if error.hint:
+        yield f"    {canvas.success('hint:')} {clean(error.hint)}"
+
+
+def _render_group(cause: str, paths: Sequence[str], canvas: Canvas) -> Iterator[str]:
+    """Yield a cause with the number of its files and a few of their names."""
+    yield from canvas.hang(f"{pluralize(len(paths), 'file')}: {clean(cause)}", "  ")
+    more = ", …" if len(paths) > _NAMED else ""
+    names = clean(", ".join(paths[:_NAMED])) + more
+    yield "    " + canvas.dim(canvas.fit(names, 4))
 
 
 def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:

@@ -1,8 +1,10 @@
+import pytest
+
 from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.report import render_ingest_report
-from kebab.errors.catalog import ParseFailed
-from kebab.wire.ingest import EmbeddingSummary
+from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.wire.ingest import EmbeddingSummary, UnreadKind
 from tests.fakes import replies
 
 
@@ -10,8 +12,8 @@ def drawn(report, *, verbose=False):
     return list(render_ingest_report(report, Canvas(), verbose=verbose))
 
 
-def failed(name):
-    fault = ParseFailed(path=name, parser="markdown", cause="no text")
+def failed(name, cause="no text"):
+    fault = ParseFailed(path=name, parser="markdown", cause=cause)
     return replies.item(
         kind="error", doc_path=name, error=build_error_reply(fault, operation="ingest")
     )
@@ -29,15 +31,84 @@ def test_counts_and_what_was_left_out_are_shown():
     ]
 
 
-def test_every_failed_file_is_named_until_there_are_too_many():
+def test_files_that_failed_for_one_cause_are_one_group():
     items = [failed(f"{number}.md") for number in range(12)]
     report = replies.ingest_report(errors=12, items=items)
 
     brief, full = drawn(report), drawn(report, verbose=True)
 
-    assert "  0.md: cannot parse 0.md: no text" in brief
-    assert "  and 2 more; --verbose lists them all" in brief
+    assert "  12 files: no text" in brief
+    assert "    0.md, 1.md, 2.md, …" in brief
     assert "  11.md: cannot parse 11.md: no text" in full
+
+
+def test_every_cause_is_named_until_there_are_too_many():
+    items = [failed(f"{number}.md", cause=f"cause {number}") for number in range(12)]
+    report = replies.ingest_report(errors=12, items=items)
+
+    brief, full = drawn(report), drawn(report, verbose=True)
+
+    assert "  0.md: cannot parse 0.md: cause 0" in brief
+    assert "  and 2 more; --verbose lists them all" in brief
+    assert "  11.md: cannot parse 11.md: cause 11" in full
+
+
+def test_the_kinds_that_were_read_are_counted():
+    media = {"Markdown": 1204, "PDF": 310} | {f"format {number}": 1 for number in range(10)}
+    lines = drawn(replies.ingest_report(media=media))
+
+    (kinds,) = (line for line in lines if line.startswith("  kinds"))
+    assert kinds.startswith("  kinds     1,204 Markdown, 310 PDF, 1 format 0, ")
+    assert kinds.endswith(", 2 other formats")
+
+
+HWP = UnreadKind(
+    reason="unsupported", label="Hangul document", count=18, hint="save it as PDF", extensions=[]
+)
+PDF = UnreadKind(reason="library_missing", label="PDF", count=312, hint="pip install 'kebab[pdf]'")
+
+
+def test_unread_formats_are_named_with_what_would_make_them_readable():
+    kinds = [UnreadKind(reason="unsupported", label=f"kind {one}", count=one) for one in range(9)]
+    report = replies.ingest_report(
+        skipped_by_reason={"unsupported": 54},
+        skip_examples={"unsupported": ["a.hwp"]},
+        unread=[PDF, HWP, *kinds],
+    )
+    text = "\n".join(drawn(report))
+
+    assert "     54  of formats that kebab does not read\n" in text
+    assert (
+        "Hangul document 18, kind 8 8, kind 7 7, kind 6 6, kind 5 5, kind 4 4, and 4 more" in text
+    )
+    assert "to read them too\n" in text
+    assert "    312  PDF              pip install 'kebab[pdf]'" in text
+    assert "     18  Hangul document  save it as PDF" in text
+
+
+def test_a_missing_library_is_named_once_and_not_for_every_file():
+    missing = DependencyMissing(feature="PDF files", install="pip install 'kebab[pdf]'")
+    error = build_error_reply(missing, operation="ingest")
+    items = [replies.item(kind="error", doc_path=f"{one}.pdf", error=error) for one in range(312)]
+    lines = drawn(replies.ingest_report(errors=312, items=items, unread=[PDF]))
+
+    assert "could not be indexed" not in lines
+    assert len([line for line in lines if "kebab[pdf]" in line]) == 1
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_summary_fits_the_terminal(width):
+    report = replies.ingest_report(
+        media={f"format {number}": 9 for number in range(30)},
+        skipped_by_reason={"unsupported": 30, "hidden": 4, "excluded": 3},
+        skip_examples={"hidden": [".a" * 30, ".b" * 30]},
+        unread=[HWP, *(UnreadKind(reason="unsupported", label="x" * 9, count=1) for _ in range(9))],
+        items=[failed(f"{number}.md") for number in range(12)],
+    )
+    lines = list(render_ingest_report(report, Canvas(width=width)))
+
+    assert all(len(line) <= width for line in lines), lines
+    assert len(lines) < 30
 
 
 def test_odd_files_are_counted_and_named_on_request():

@@ -1,0 +1,56 @@
+from kebab.app.ingest_report import group_suffixes, list_unread_kinds, to_ingest_report
+from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
+
+INSTALL = "pip install 'kebab[pdf]'"
+
+
+def fail(path, error=None):
+    error = error or DependencyMissing(feature="PDF files", install=INSTALL)
+    return FileOutcome(kind=ItemKind.ERROR, doc_path=path, source="/n", error=error)
+
+
+def test_files_that_lack_a_library_are_counted_with_the_command():
+    outcome = IngestOutcome(items=[fail(f"{number}.pdf") for number in range(5)])
+    (kind,) = list_unread_kinds(outcome)
+
+    assert (kind.reason, kind.label, kind.count, kind.hint) == (
+        "library_missing",
+        "PDF",
+        5,
+        INSTALL,
+    )
+    assert kind.examples == ["0.pdf", "1.pdf", "2.pdf"]
+
+
+def test_unsupported_formats_are_grouped_by_what_they_are():
+    outcome = IngestOutcome(
+        skipped_by_extension={".hwp": 2, ".hwpx": 1, ".png": 9, ".foo": 1, "": 4},
+        skip_examples={"unsupported": ["a.hwp", "b.png"]},
+    )
+    kinds = list_unread_kinds(outcome)
+
+    assert [(kind.label, kind.count, kind.extensions) for kind in kinds] == [
+        ("Hangul document", 3, [".hwp", ".hwpx"]),
+        ("image", 9, [".png"]),
+        ("file without an extension", 4, []),
+        (".foo file", 1, [".foo"]),
+    ]
+    assert kinds[0].hint == "save it as DOCX, PDF or HTML"
+    assert kinds[0].examples == ["a.hwp"]
+    assert kinds[1].hint is None
+
+
+def test_readable_files_are_counted_by_the_name_of_their_format():
+    refused = fail("b.pdf", ParseFailed(path="b.pdf", parser="pdf-v1", cause="damaged"))
+    media = {"text/markdown": 3, "application/pdf": 2, "text/x-python": 1}
+    report = to_ingest_report(IngestOutcome(media=media, items=[fail("a.pdf"), refused]))
+
+    assert report.media == {"Markdown": 3, "Python": 1}
+
+
+def test_every_suffix_is_in_one_group():
+    suffixes = {".png": 1, ".jpg": 2, ".foo": 3, "": 4}
+    groups = group_suffixes(suffixes)
+
+    assert sum(sum(group.values()) for group in groups.values()) == 10
