@@ -1,0 +1,1 @@
+"""Ingests mutated files of every format."""
