@@ -204,7 +204,7 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
         multiple=True,
         metavar="TAG",
         shell_complete=complete("tags"),
-        help="Only this tag (repeatable).",
+        help="Only this tag and those below it, such as `TAG/part` (repeatable).",
     ),
     click.option(
         "--lang",

@@ -12,11 +12,13 @@ from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content
+from kebab.core.media import CitationKind, get_media_type
 from kebab.errors.catalog import UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
 from kebab.limits.faults import raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
+from kebab.text.dates import choose_date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +129,17 @@ class DocumentBuilder:
             chunks=chunks,
             warnings=document.warnings,
             authors=document.metadata.authors,
-            date=document.metadata.date,
+            date=choose_date(
+                document.metadata.date, entry.path, is_property=_has_properties(entry)
+            ),
             aliases=document.metadata.aliases,
             links=document.links,
         )
+
+
+def _has_properties(entry: FileEntry) -> bool:
+    """Return whether the date of a format is a property of its file, and not part of its text."""
+    return get_media_type(entry.media).cites not in {CitationKind.LINE, CitationKind.CODE}
 
 
 class BuildTask(NamedTuple):

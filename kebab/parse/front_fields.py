@@ -19,6 +19,15 @@ _DATE_FIELDS = (
 )
 """The fields with a date, first what the text is from, last when it was changed."""
 
+_KOREAN_NAMES = {
+    "\uc81c\ubaa9": "title",
+    "\ud0dc\uadf8": "tags",
+    "\uc800\uc790": "author",
+    "\uc791\uc131\uc790": "author",
+    "\ub0a0\uc9dc": "date",
+    "\uc791\uc131\uc77c": "date",
+    "\ubcc4\uce6d": "aliases",
+}
 _NAME_FIELDS = ("name", "label", "title", "text")
 _AUTHOR_ENDS = re.compile(r";|\n|&|\s+and\s+")
 _LOGSEQ_TAG = re.compile(r"#?\[\[([^\[\]]+)\]\]")
@@ -26,7 +35,8 @@ _LOGSEQ_TAG = re.compile(r"#?\[\[([^\[\]]+)\]\]")
 
 def build_metadata(fields: Fields) -> Metadata:
     """Return the known fields; the case of their names is ignored."""
-    lower = {str(name).strip().lower(): value for name, value in fields.items()}
+    names = {name: str(name).strip().lower() for name in fields}
+    lower = {_KOREAN_NAMES.get(names[name], names[name]): value for name, value in fields.items()}
     taxonomies = lower.get("taxonomies")
     nested = taxonomies if isinstance(taxonomies, dict) else {}
     tags = [
@@ -130,7 +140,7 @@ def _find_date(fields: Fields) -> str | None:
     for field in _DATE_FIELDS:
         text = next(iter(_list_texts(fields[field])), "") if fields.get(field) else ""
         if text:
-            from kebab.parse.dates import parse_date
+            from kebab.text.dates import parse_date
 
             found = parse_date(text)
             if found:

@@ -10,7 +10,7 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     """A request with filters: all must hold, repeated values of one filter are alternatives."""
 
     tag: list[str] = msgspec.field(default_factory=list)
-    """Only documents with one of these tags."""
+    """Only documents with one of these tags, or with one below it: `work/kebab` is below `work`."""
     lang: list[str] = msgspec.field(default_factory=list)
     """Only documents in one of these languages, as two-letter codes."""
     media: list[str] = msgspec.field(default_factory=list)

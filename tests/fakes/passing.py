@@ -14,7 +14,7 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
     """Return whether a document passes every filter that is set."""
     return all(
         (
-            not filters.tag or bool(_folded(filters.tag) & _folded(row.tags)),
+            not filters.tag or _has_tag(row, filters.tag),
             not filters.lang or (row.lang or "").casefold() in _folded(filters.lang),
             not filters.media or bool(_folded(filters.media) & _names(row.media)),
             filters.path_glob is None or _glob(filters.path_glob, _place(row, filters.path_glob)),
@@ -33,6 +33,11 @@ def _get_moment(row: DocumentRow) -> float:
     if row.date is None:
         return row.stamp.mtime_ns
     return datetime.fromisoformat(row.date).timestamp() * 1e9
+
+
+def _has_tag(row: DocumentRow, wanted: tuple[str, ...]) -> bool:
+    tags = [f"{tag.casefold()}/" for tag in row.tags]
+    return any(tag.startswith(f"{one.casefold().strip('#/')}/") for one in wanted for tag in tags)
 
 
 def _has_author(row: DocumentRow, wanted: tuple[str, ...]) -> bool:

@@ -29,9 +29,12 @@ def build_chunk_key_query(filters: Filters) -> Condition:
 
 
 def _filter_tag(filters: Filters) -> Iterable[Condition]:
+    """Yield the condition of tags; `work` also passes `work/kebab`, which is below it."""
     if filters.tag:
-        tags = "SELECT t.doc FROM document_tags t WHERE lower_text(t.tag) IN"
-        yield f"d.doc IN ({tags} {_ANY})", [_lower_values(filters.tag)]
+        tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"
+        holds = "instr(lower_text(t.tag) || '/', wanted.value || '/') = 1"
+        names = [tag.lstrip("#").rstrip("/") for tag in filters.tag]
+        yield f"d.doc IN ({tags} WHERE {holds})", [_lower_values(names)]
 
 
 def _filter_lang(filters: Filters) -> Iterable[Condition]:

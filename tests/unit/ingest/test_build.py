@@ -3,7 +3,7 @@ import io
 import pytest
 
 from kebab.chunk.budget import Budget
-from kebab.core.documents import Source
+from kebab.core.documents import Metadata, ParsedDocument, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
@@ -116,3 +116,39 @@ def test_an_unexpected_exception_of_a_parser_is_a_refusal_of_the_file(entry):
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
     assert caught.value.cause == "the parser failed: out of the blue"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "date"),
+    [
+        ("2024-03-01 walk.md", "text", "2024-03-01"),
+        ("2024-03-01 walk.md", "---\ndate: 2020-01-02\n---\ntext", "2020-01-02"),
+        ("walk.md", "text", None),
+    ],
+)
+def test_the_date_of_a_note_comes_from_its_text_and_then_from_its_name(tmp_path, name, text, date):
+    path = tmp_path / name
+    path.write_text(text)
+    entry = FileEntry(name, str(path), 1, 1, 1, "text/markdown")
+
+    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+
+    assert row.date == date
+
+
+class Dated:
+    version = "dated-v1"
+
+    def parse(self, data, path):
+        return ParsedDocument("", "T", (), Metadata(date="2020-01-02"))
+
+
+def test_the_name_of_a_file_comes_before_its_properties(tmp_path):
+    path = tmp_path / "2024-03-01 report.pdf"
+    path.write_bytes(b"x")
+    media = "application/pdf"
+    entry = FileEntry(path.name, str(path), 1, 1, 1, media)
+
+    row = builder({media: Dated()}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+
+    assert row.date == "2024-03-01"

@@ -103,6 +103,13 @@ def test_front_matter_of_every_flavour_says_the_same(text):
     )
 
 
+def test_korean_names_of_fields_are_known():
+    text = "---\n제목: 회의\n태그: [가, 나]\n작성자: 김하늘\n날짜: 2024년 3월 4일\n---\n"
+    assert read_front_matter(text).metadata == Metadata(
+        "회의", ("가", "나"), authors=("김하늘",), date="2024-03-04"
+    )
+
+
 def test_fields_on_one_line_survive_damage():
     text = "---\ntitle: Notes: part 2\ntags: [a, 'b']\nauthor: Jane Doe\nx: [\n---\nbody"
     front = read_front_matter(text)

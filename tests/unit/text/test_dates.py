@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.parse.dates import choose_date, find_date_in_path, parse_date
+from kebab.text.dates import choose_date, find_date_in_path, parse_date
 
 
 @pytest.mark.parametrize(
