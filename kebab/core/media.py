@@ -39,6 +39,7 @@ class MediaType(NamedTuple):
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 XLS = "application/vnd.ms-excel"
@@ -123,6 +124,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/org", "Org", (".org",)),
     MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
     MediaType("text/vtt", "subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa")),
+    MediaType(PPTX, "PowerPoint", (".pptx", ".pptm", ".ppsx", ".potx"), CitationKind.SLIDE),
     MediaType(XLSX, "Excel", (".xlsx", ".xlsm", ".xltx", ".xltm"), CitationKind.CELL),
     MediaType(XLSB, "binary Excel", (".xlsb",), CitationKind.CELL),
     MediaType(XLS, "old Excel", (".xls", ".xlt"), CitationKind.CELL),

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
-from kebab.core.media import DOCX, MEDIA_TYPES, ODS, XLS, XLSB, XLSX, CitationKind
+from kebab.core.media import DOCX, MEDIA_TYPES, ODS, PPTX, XLS, XLSB, XLSX, CitationKind
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import limit_time
 from kebab.limits.faults import describe_failure
@@ -62,6 +62,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
     "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
+    PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
     "multipart/related": LazyParser("mhtml-v1", "mail.mhtml:MhtmlParser", isolated=True),
     "message/rfc822": LazyParser("email-v1", "mail.parser:EmailParser", isolated=True),

@@ -75,3 +75,31 @@ def build_table(*rows):
 
 def parse_docx(body, **parts):
     return DocxParser().parse(build_docx(body, **parts), "dir/a.docx")
+
+
+def build_shape(text, role="", position=None):
+    """Return the XML of a shape of a slide; `position` is its top and left."""
+    place = f'<xfrm><off x="{position[1]}" y="{position[0]}"/></xfrm>' if position else ""
+    kind = f'<ph type="{role}"/>' if role else ""
+    return (
+        f"<sp><nvSpPr><cNvPr/><nvPr>{kind}</nvPr></nvSpPr><spPr>{place}</spPr>"
+        f"<txBody><p><r><t>{text}</t></r></p></txBody></sp>"
+    )
+
+
+def build_pptx(*slides, order=None, hidden=(), relations=None, parts=None):
+    """Return a PowerPoint file; `relations` and `parts` are added to each slide."""
+    numbers = range(1, len(slides) + 1)
+    ids = "".join(f'<sldId r:id="r{number}"/>' for number in order or numbers)
+    files = {
+        "_rels/.rels": build_relations({"m": ("officeDocument", "ppt/presentation.xml")}),
+        "ppt/_rels/presentation.xml.rels": build_relations(
+            {f"r{number}": ("slide", f"slides/s{number}.xml") for number in numbers}
+        ),
+        "ppt/presentation.xml": f'<p xmlns:r="{OFFICE}"><sldIdLst>{ids}</sldIdLst></p>',
+    }
+    for number, shapes in zip(numbers, slides, strict=True):
+        show = ' show="0"' if number in hidden else ""
+        files[f"ppt/slides/s{number}.xml"] = f"<sld{show}><spTree>{shapes}</spTree></sld>"
+        files[f"ppt/slides/_rels/s{number}.xml.rels"] = build_relations(relations or {})
+    return build_zip(files | (parts or {}))
