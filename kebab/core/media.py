@@ -112,6 +112,8 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
+    MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
+    MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
     MediaType("message/rfc822", "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
     MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),

@@ -64,6 +64,8 @@ PARSERS: Mapping[str, Parser] = {
     "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
     PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
+    "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
+    "application/rtf": LazyParser("rtf-v1", "rtf.parser:RtfParser"),
     "multipart/related": LazyParser("mhtml-v1", "mail.mhtml:MhtmlParser", isolated=True),
     "message/rfc822": LazyParser("email-v1", "mail.parser:EmailParser", isolated=True),
     "application/mbox": LazyParser("mbox-v1", "mail.parser:MboxParser", isolated=True),

@@ -13,6 +13,8 @@ _OUTLINE = re.compile(r"(?:\uac1c\uc694|outline|heading|\uc81c\ubaa9)\s*([1-9])"
 
 def find_target(attributes: str) -> str:
     """Return the file that the attributes of a link name; empty for other targets."""
+    if 'href="#' in attributes:
+        return ""
     found = _LINK.search(attributes)
     target = unquote(unescape(found[1])).strip() if found else ""
     return "" if _SCHEME.match(target) else target

@@ -27,6 +27,14 @@ _NEVER_DEEP = (
 )
 """Elements without an end tag, and those that end where the next of their kind begins."""
 
+_HEAD = 2_000
+_XHTML = re.compile("<\\?xml|<html[^>]{0,200} xmlns=", re.IGNORECASE)
+_EMPTY_ELEMENT = re.compile(
+    r"<((?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)[A-Za-z][\w:.-]*)"
+    r"(\s[^<>]*)?/>",
+    re.IGNORECASE,
+)
+
 _RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp", "plaintext")
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 
@@ -85,6 +93,7 @@ class Page:
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+        text = _expand_empty_elements(text) if _XHTML.search(text, 0, _HEAD) else text
         try:
             self.tree: LexborHTMLParser = LexborHTMLParser(text)
         except SelectolaxError as fault:
@@ -177,6 +186,11 @@ def _count_depth(text: str) -> int:
             depth = max(0, depth - 1) if end else depth + 1
             deepest = max(deepest, depth)
     return deepest
+
+
+def _expand_empty_elements(text: str) -> str:
+    """Return XHTML with an end tag for elements such as `<title/>`, which are open in HTML."""
+    return _EMPTY_ELEMENT.sub(r"<\1\2></\1>", text)
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

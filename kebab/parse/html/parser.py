@@ -81,10 +81,13 @@ def read_parts(text: str) -> PageParts:
     return PageParts(builder, metadata, walker.links)
 
 
-def add_fragment(builder: TextBuilder, text: str, level: int = 0) -> str | None:
+def add_fragment(
+    builder: TextBuilder, text: str, level: int = 0, *, hidden: bool = False
+) -> str | None:
     """Add all content of a piece of HTML; return a warning when it is too deep.
 
-    Its headings are put `level` levels lower.
+    Its headings are put `level` levels lower. With `hidden` elements that a browser does not show
+    are added as well.
 
     Raises:
         DependencyMissing: The HTML parser is not installed.
@@ -93,8 +96,23 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0) -> str | None:
     if is_too_deep(text):
         return add_without_structure(builder, text)
     page = Page(text)
-    Walker(builder, level=level).walk(page.extract_whole())
+    content = page.extract_body() if hidden else page.extract_whole()
+    Walker(builder, level=level).walk(content)
     return None
+
+
+def list_anchors(text: str) -> list[tuple[str, str]]:
+    """Return the targets and the texts of the links in the first table of contents of a page.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the page.
+    """
+    if is_too_deep(text):
+        return []
+    nav = Page(text).tree.css_first("nav")
+    links = nav.css("a[href]") if nav is not None else []
+    return [(node.attributes["href"] or "", " ".join(node.text().split())) for node in links]
 
 
 def add_without_structure(builder: TextBuilder, text: str) -> str:

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from kebab.parse.html.flow import Flow
 from kebab.parse.html.links import find_target
-from kebab.parse.html.page import DROP, slice_tags
+from kebab.parse.html.page import slice_tags
+from kebab.parse.html.tags import BLOCKS, NOT_CONTENT, is_left_out
 from kebab.parse.html.words import (
     BREAK,
     CODE,
@@ -22,30 +23,10 @@ from kebab.parse.text_builder import TextBuilder
 _TOKEN = re.compile("<([^>]*)>([^<]*)")
 """A tag without its brackets, and the text behind it."""
 
-_NOT_CONTENT = (
-    "audio button canvas colgroup datalist head map meter noscript object option progress"
-    " rp rt select svg template textarea title video"
-)
-_VOID = "area base br col embed hr img input link meta source track wbr"
-_BLOCKS = (
-    "address article aside body caption center dd details dialog dir div fieldset"
-    " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
-    " search section summary tbody tfoot thead"
-)
-_NEVER_JUNK = "article body h1 h2 h3 h4 h5 h6 main section table"
-_JUNK = re.compile(
-    ' class="(?:[^"]* )?(?:headerlink|footnote-back|header-anchor|heading-anchor|hash-link'
-    "|linenos?|linenumber"
-    "|line-numbers-rows|mw-editsection|mw-jump-link|breadcrumbs?|skip-?link|skip-nav|skip-to-content"
-    "|skip-to-main|toc|table-of-contents|share-buttons?|share-bar|social-share|sharedaddy"
-    '|addtoany_share_save_container)(?: [^"]*)?"| id="(?:toc|breadcrumbs?|skip-link)"'
-)
 _LAYOUT = (' role="presentation"', ' role="none"')
 _TITLE_CLASS = re.compile(' class="(?:[^"]* )?(?:MsoTitle|title)(?: [^"]*)?"')
 _CLASS = re.compile(' class="([^"]+)"')
 _START = re.compile(r' start="(\d{1,6})"')
-_VOID_NAMES = frozenset(_VOID.split())
-_NEVER_JUNK_NAMES = frozenset(_NEVER_JUNK.split())
 _LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
 _MAX_LINKS = 5_000
 _MAX_KNOWN_TAGS = 4_000
@@ -105,12 +86,10 @@ class Walker:
         """Return what a tag does, and remember it for equal tags."""
         name, _, attributes = tag.partition(" ")
         action = self._actions.get(name)
-        if (
-            attributes
-            and name not in _VOID_NAMES
-            and (DROP in attributes or (name not in _NEVER_JUNK_NAMES and _JUNK.search(tag)))
-        ):
+        if attributes and is_left_out(name, attributes):
             action = self._skip
+        if name == "a" and "noteref" in attributes:
+            action = self._write_mark(SUPERSCRIPT)
         if name == "a" and action is None and len(self._links) < _MAX_LINKS:
             target = find_target(attributes)
             if target:
@@ -123,8 +102,8 @@ class Walker:
     def _list_actions(self) -> dict[str, Action]:
         """Return the actions of start tags and end tags by name."""
         flow = self._flow
-        actions: dict[str, Action] = dict.fromkeys(_NOT_CONTENT.split(), self._skip)
-        for name in _BLOCKS.split():
+        actions: dict[str, Action] = dict.fromkeys(NOT_CONTENT, self._skip)
+        for name in BLOCKS:
             actions[name] = actions[f"/{name}"] = flow.end_paragraph
         for level in range(1, 7):
             actions[f"h{level}"] = partial(flow.begin_heading, level)

@@ -1,0 +1,1 @@
+"""Reads Rich Text Format."""
