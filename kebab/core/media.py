@@ -113,6 +113,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
+    MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
     MediaType("message/rfc822", "e-mail", (".eml", ".emlx"), CitationKind.SECTION),

@@ -65,6 +65,7 @@ PARSERS: Mapping[str, Parser] = {
     PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
+    "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v1", "rtf.parser:RtfParser"),
     "multipart/related": LazyParser("mhtml-v1", "mail.mhtml:MhtmlParser", isolated=True),
     "message/rfc822": LazyParser("email-v1", "mail.parser:EmailParser", isolated=True),

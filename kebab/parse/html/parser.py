@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.html.bookmarks import add_bookmarks, is_bookmark_file
 from kebab.parse.html.charset import decode_html
 from kebab.parse.html.links import find_heading_classes
 from kebab.parse.html.metadata import read_metadata, shorten_title
@@ -64,6 +65,9 @@ def read_parts(text: str) -> PageParts:
         ValueError: The HTML parser refuses the page.
     """
     builder = TextBuilder()
+    if is_bookmark_file(text):
+        add_bookmarks(builder, text)
+        return PageParts(builder)
     if is_too_deep(text):
         return PageParts(builder, warnings=(add_without_structure(builder, text),))
     page = Page(text)

@@ -145,6 +145,8 @@ class Walker:
             "img": self._add_image,
             "input": self._add_checkbox,
             "math": self._read_formula,
+            "en-todo": self._add_task,
+            "en-crypt": self._skip,
             "dialog": self._begin_dialog,
         }
 
@@ -266,6 +268,11 @@ class Walker:
         del text
         if self._flow.in_list and ' type="checkbox"' in tag:
             self._flow.inline.append("[x] " if " checked" in tag else "[ ] ")
+
+    def _add_task(self, tag: str, text: str) -> None:
+        """Add the box of a task of Evernote."""
+        del text
+        self._flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
 
     def _begin_dialog(self, tag: str, text: str) -> bool:
         self._flow.end_paragraph()
