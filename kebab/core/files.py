@@ -92,9 +92,15 @@ class ScanResult:
     largest: int = 0
 
     def add_file(
-        self, path: str, absolute: str, stat: os.stat_result, media: str, *, limit: int
+        self, path: str, absolute: str, stat: os.stat_result, media: str | None, *, limit: int
     ) -> None:
-        """Add a file, or skip it when it is above the limit; a limit of 0 means none."""
+        """Add a file, or skip it when no parser reads it or it is above the limit.
+
+        A limit of 0 means none.
+        """
+        if media is None:
+            self.skip_unsupported(path)
+            return
         if limit and stat.st_size > limit:
             self.skips.add("over_limit", path)
             self.largest = max(self.largest, stat.st_size)

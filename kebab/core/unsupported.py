@@ -20,7 +20,6 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Hangul document", _DOCUMENTS): (".hwp", ".hwpx", ".hwt", ".hml"),
     UnsupportedFormat("old Word document", _DOCUMENTS): (".doc", ".dot"),
     UnsupportedFormat("old PowerPoint presentation", _SLIDES): (".ppt", ".pps", ".pot"),
-    UnsupportedFormat("old Excel workbook", _SHEETS): (".xls", ".xlsb", ".xlt"),
     UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
     UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
     UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
@@ -65,7 +64,7 @@ _PLAIN: dict[UnsupportedFormat, tuple[str, ...]] = {
         *(".pyc", ".pyo", ".pyd", ".wasm", ".bin", ".elf", ".msi", ".apk", ".ipa", ".app", ".com"),
         *(".deb", ".rpm", ".whl", ".node", ".nupkg", ".crx", ".xpi"),
     ),
-    UnsupportedFormat("disk image"): (".iso", ".img", ".dmg", ".vmdk", ".vdi", ".qcow2", ".vhd"),
+    UnsupportedFormat("disk image"): (".iso", ".img", ".dmg", ".vmdk", ".vdi", ".qcow2"),
     UnsupportedFormat("database"): (
         *(".db", ".sqlite", ".sqlite3", ".db3", ".dbf", ".frm", ".ibd", ".lmdb", ".lance"),
         *(".db-wal", ".db-shm", ".sqlite-wal", ".sqlite-shm", ".rdb", ".realm"),

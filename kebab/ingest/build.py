@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
+from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.files import FileEntry
@@ -16,7 +17,7 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.errors.catalog import UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
-from kebab.limits.faults import raise_memory_error
+from kebab.limits.faults import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.text.dates import choose_date
 
@@ -30,11 +31,12 @@ class FileContent:
 
 
 class ParsedFile(NamedTuple):
-    """A parsed file, with what its row needs of its bytes."""
+    """A parsed file, with what its row needs of its bytes, and its media type by its content."""
 
     document: ParsedDocument
     stamp: FileStamp
     content_hash: str
+    media: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +105,26 @@ class DocumentBuilder:
         return parser
 
     def _parse(self, parser: Parser, entry: FileEntry, content: FileContent) -> ParsedFile:
-        document = parser.parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, hash_content(content.data))
+        media = self._check_content(entry, content.data)
+        actual = parser if media == entry.media else self.parsers[media]
+        document = actual.parse(content.data, entry.path)
+        return ParsedFile(document, content.stamp, hash_content(content.data), media)
+
+    def _check_content(self, entry: FileEntry, data: bytes) -> str:
+        """Return the media type of a file, also when its name has the wrong suffix.
+
+        Raises:
+            ParseFailed: The file is something else, which cannot be parsed here.
+        """
+        mismatch = find_mismatch(entry.media, data[:HEAD_BYTES])
+        if mismatch is None:
+            return entry.media
+        media = mismatch.media
+        escapes = media is not None and self.is_isolated(media) > self.is_isolated(entry.media)
+        if media is None or media not in self.parsers or escapes:
+            version = self.parsers[entry.media].version
+            raise build_failure(entry.path, version, mismatch.cause)
+        return media
 
     def _cut(
         self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
@@ -118,13 +138,13 @@ class DocumentBuilder:
             source=source.name,
             path=entry.path,
             title=document.title,
-            media=entry.media,
+            media=parsed.media,
             lang=document.lang,
             tags=document.metadata.tags,
             stamp=parsed.stamp,
             content_hash=parsed.content_hash,
             recipe=self.recipes[entry.media],
-            parser_version=self.parsers[entry.media].version,
+            parser_version=self.parsers[parsed.media].version,
             chunker_version=self.chunker,
             chunks=chunks,
             warnings=document.warnings,

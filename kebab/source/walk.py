@@ -7,12 +7,13 @@ import errno
 import os
 import stat as modes
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from kebab.core.files import ScanResult, ScanRules
-from kebab.core.media import detect_media_type
+from kebab.source.detect import detect_file_media
 from kebab.source.ignore import (
     Layer,
     build_base_layer,
@@ -53,15 +54,20 @@ def resolve_link(link: Entry, root: str, rules: ScanRules, followed: set[str]) -
         return "special_file"
     if folder and (real in followed or _add_slash(link.absolute).startswith(_add_slash(real))):
         return "symlink_loop"
-    if _is_found_by_scan(real[len(_add_slash(root)) :], root, rules, folder=folder):
+    if _is_found_by_scan(real[len(_add_slash(root)) :], root, rules, None if folder else stat):
         return "duplicate"
     return Target(real, stat, folder)
 
 
-def _is_found_by_scan(path: str, root: str, rules: ScanRules, *, folder: bool) -> bool:
-    if not folder and detect_media_type(path.rpartition("/")[2]) is None:
+def _is_found_by_scan(path: str, root: str, rules: ScanRules, stat: os.stat_result | None) -> bool:
+    """Return whether the scan finds a folder, or a file with a stamp, anyway."""
+    if find_skip_reason_from_root(root, rules, path, folder=stat is None) is not None:
         return False
-    return find_skip_reason_from_root(root, rules, path, folder=folder) is None
+    with suppress(OSError):
+        return (
+            stat is None or detect_file_media(f"{_add_slash(root)}{path}", stat.st_size) is not None
+        )
+    return True
 
 
 def _add_slash(folder: str) -> str:
@@ -130,18 +136,16 @@ class _Walk:
         return reason is not None
 
     def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
-        media = detect_media_type(child.name)
         if not child.is_file(follow_symlinks=False):
             self.found.skips.add("special_file", path)
-        elif media is None:
-            self.found.skip_unsupported(path)
+            return
+        try:
+            stat = child.stat(follow_symlinks=False)
+            media = detect_file_media(child.path, stat.st_size)
+        except OSError as failure:
+            self._handle_failure(failure, path)
         else:
-            try:
-                stat = child.stat(follow_symlinks=False)
-            except OSError as failure:
-                self._handle_failure(failure, path)
-            else:
-                self.found.add_file(path, child.path, stat, media, limit=self._limit)
+            self.found.add_file(path, child.path, stat, media, limit=self._limit)
 
     def _handle_failure(self, failure: OSError, path: str) -> None:
         """Record an unreadable path, unless it no longer exists."""
@@ -161,14 +165,17 @@ class _Walk:
             self._add_linked_file(link, target)
 
     def _add_linked_file(self, link: Entry, target: Target) -> None:
-        media = detect_media_type(link.path.rpartition("/")[2])
-        if media is None:
-            self.found.skip_unsupported(link.path)
-        elif target.real in self._followed:
+        try:
+            media = detect_file_media(link.absolute, target.stat.st_size)
+        except OSError as failure:
+            self._handle_failure(failure, link.path)
+            return
+        if media is not None and target.real in self._followed:
             self.found.skips.add("duplicate", link.path)
-        else:
+            return
+        if media is not None:
             self._followed.add(target.real)
-            self.found.add_file(link.path, link.absolute, target.stat, media, limit=self._limit)
+        self.found.add_file(link.path, link.absolute, target.stat, media, limit=self._limit)
 
 
 def _is_utf8(name: str) -> bool:
@@ -226,10 +233,12 @@ def _add_named_file(found: ScanResult, root: str, path: str, limit: int) -> None
         found.skip_unreadable(path)
         return
     found.seen += 1
-    media = detect_media_type(path)
     if not modes.S_ISREG(stat.st_mode):
         found.skips.add("special_file", path)
-    elif media is None:
-        found.skip_unsupported(path)
-    else:
-        found.add_file(path, absolute, stat, media, limit=limit)
+        return
+    try:
+        media = detect_file_media(absolute, stat.st_size)
+    except OSError:
+        found.skip_unreadable(path)
+        return
+    found.add_file(path, absolute, stat, media, limit=limit)

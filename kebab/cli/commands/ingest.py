@@ -40,9 +40,10 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     """Read files into the knowledge base.
 
     PATH is a folder or a file. Without PATH, the command reads the workspace, or every folder that
-    was read before. It reads only what changed. A file that cannot be read is reported; it neither
-    ends the run nor changes the exit status. Ctrl-C stops after the current document and keeps
-    completed work; a second Ctrl-C leaves at once.
+    was read before. It reads only what changed. The name of a file decides its format; where it
+    says nothing, as for `README`, the first bytes do. A file that cannot be read is reported; it
+    neither ends the run nor changes the exit status. Ctrl-C stops after the current document and
+    keeps completed work; a second Ctrl-C leaves at once.
     """
     stream = flags.pop("stream")
     _check_flags(paths, flags)

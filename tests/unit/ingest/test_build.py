@@ -152,3 +152,30 @@ def test_the_name_of_a_file_comes_before_its_properties(tmp_path):
     row = builder({media: Dated()}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
     assert row.date == "2024-03-01"
+
+
+class Isolated(MarkdownParser):
+    isolated = True
+
+
+def build_content(tmp_path, parsers, media, data):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    entry = FileEntry("file", str(path), len(data), 0, 0, media)
+    return builder(parsers).build_row(SOURCE, entry, DocId("d1"), read_file(str(path)))
+
+
+def test_a_file_with_a_wrong_suffix_is_read_as_what_it_is(tmp_path):
+    parsers = {"application/pdf": Isolated(), "text/html": MarkdownParser()}
+    row = build_content(tmp_path, parsers, "application/pdf", b"<!doctype html>\nSign in\n")
+
+    assert row.media == "text/html"
+    assert row.recipe == builder(parsers).recipes["application/pdf"]
+
+
+@pytest.mark.parametrize("parsers", [PARSERS, {**PARSERS, "application/pdf": Isolated()}])
+def test_a_file_with_a_wrong_suffix_is_refused_where_it_cannot_be_read(tmp_path, parsers):
+    with pytest.raises(ParseFailed) as refusal:
+        build_content(tmp_path, parsers, "text/markdown", b"%PDF-1.4\n")
+
+    assert refusal.value.cause == "the file is PDF, not Markdown: rename it to .pdf"

@@ -83,13 +83,13 @@ def test_names_that_differ_in_case_or_form_only_are_different_files(root):
 
 
 def test_every_file_left_out_is_counted_with_its_reason(root):
-    write(root, "a.md", "b.png", "c.png", "noext", ".hidden.md", "venv/x.md", "ignored/x.md")
+    write(root, "a.md", "b.png", "c.png", "noext.zip", ".hidden.md", "venv/x.md", "ignored/x.md")
     (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
 
     skips = SCANNER.scan(str(root), RULES).skips
 
     assert skips.by_reason == {"unsupported": 3, "hidden": 2, "excluded": 1, "ignored": 1}
-    assert skips.by_extension == {".png": 2, "": 1}
+    assert skips.by_extension == {".png": 2, ".zip": 1}
     assert skips.examples["hidden"] == [".gitignore", ".hidden.md"]
 
 

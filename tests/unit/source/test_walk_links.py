@@ -22,9 +22,9 @@ def test_a_target_that_no_scan_would_find_is_returned(tmp_path):
 
 
 def test_a_link_with_a_readable_name_to_a_file_without_one_is_followed(tmp_path):
-    (tmp_path / "README").write_text("text", encoding="utf-8")
+    (tmp_path / "page.zip").write_text("text", encoding="utf-8")
 
-    target = resolve_link(link(tmp_path, "readme.md", "README"), str(tmp_path), RULES, set())
+    target = resolve_link(link(tmp_path, "readme.md", "page.zip"), str(tmp_path), RULES, set())
 
     assert isinstance(target, Target)
 

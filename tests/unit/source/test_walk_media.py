@@ -13,7 +13,7 @@ from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
         ("trailing-dot..md", MARKDOWN),
         ("new\nline.mdx", MARKDOWN),
         ("log.txt", PLAIN),
-        ("guide.RST", PLAIN),
+        ("guide.RST", "text/x-rst"),
         ("photo.png", None),
         ("README", None),
         (".md", None),

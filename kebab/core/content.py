@@ -1,0 +1,171 @@
+"""Detects the format of a file by its first bytes.
+
+A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and `kebab.core.unsupported`
+know.
+"""
+
+import re
+from typing import NamedTuple
+
+from kebab.core.media import PLAIN, CitationKind, detect_media_type, get_media_type
+from kebab.core.unsupported import describe_unsupported
+
+HEAD_BYTES = 8192
+"""How much of a file decides."""
+
+_MAGIC = (
+    (b"%PDF-", ".pdf"),
+    (b"{\\rtf", ".rtf"),
+    (b"\x89PNG\r\n\x1a\n", ".png"),
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"\x1f\x8b", ".gz"),
+    (b"BZh", ".bz2"),
+    (b"\xfd7zXZ\0", ".xz"),
+    (b"(\xb5/\xfd", ".zst"),
+    (b"7z\xbc\xaf\x27\x1c", ".7z"),
+    (b"Rar!\x1a\x07", ".rar"),
+    (b"SQLite format 3\0", ".sqlite"),
+    (b"\x7fELF", ".so"),
+    (b"HWP Document File", ".hwp"),
+    (b"AT&TFORM", ".djvu"),
+    (b"OggS\0", ".ogg"),
+    (b"fLaC\0", ".flac"),
+    (b"ID3\x03", ".mp3"),
+    (b"ID3\x04", ".mp3"),
+    (b"8BPS\0", ".psd"),
+)
+_BINARY_MAGIC = (
+    (b"GIF8", ".gif"),
+    (b"II*\0", ".tif"),
+    (b"MM\0*", ".tif"),
+    (b"MZ", ".exe"),
+    (b"%!PS", ".ps"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_STREAMS = (
+    ("HwpSummaryInformation", ".hwp"),
+    ("PowerPoint Document", ".ppt"),
+    ("Workbook", ".xls"),
+    ("__substg1.0", ".msg"),
+)
+_ZIP = b"PK\x03\x04"
+_ZIP_PARTS = (
+    (b"mimetypeapplication/epub+zip", ".epub"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.text", ".odt"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"),
+    (b"mimetypeapplication/hwp+zip", ".hwpx"),
+    (b"word/", ".docx"),
+    (b"ppt/", ".pptx"),
+    (b"xl/", ".xlsx"),
+    (b"META-INF/MANIFEST.MF", ".jar"),
+)
+_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+_CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
+_HTML = re.compile(
+    rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)")
+_INTERPRETERS = {
+    **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
+    **dict.fromkeys(("node", "deno", "bun"), ".js"),
+    "python": ".py",
+    "pypy": ".py",
+    "ruby": ".rb",
+    "perl": ".pl",
+    "php": ".php",
+    "lua": ".lua",
+    "Rscript": ".r",
+    "awk": ".awk",
+    "gawk": ".awk",
+    "tclsh": ".tcl",
+}
+_JSON = re.compile(rb'(?:\{\s*(?:"[^"\n]{0,200}"\s*:|\}\s*\Z)|\[\s*(?:[\[{"]|-?\d+\s*,))')
+_MBOX = re.compile(rb"From \S+ .{0,80}\d{4}\r?\n[A-Za-z-]+:")
+_MAIL_HEADER = re.compile(
+    rb"^(From|To|Subject|Date|Received|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
+)
+_FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
+_MAIL_HEADERS = 3
+_TEXT_FORMATS = (
+    (_HTML, ".html"),
+    (re.compile(rb"<\?xml\b"), ".xml"),
+    (_JSON, ".json"),
+    (_MBOX, ".mbox"),
+)
+
+
+def detect_content(head: bytes) -> str | None:
+    """Return the suffix for what a file begins with; None for binary data that is not known."""
+    for magic, suffix in _MAGIC:
+        if head.startswith(magic):
+            return suffix
+    if head.startswith((_ZIP, _OLE)):
+        return _detect_container(head)
+    if is_text(head):
+        return _detect_text(head)
+    return next((suffix for magic, suffix in _BINARY_MAGIC if head.startswith(magic)), None)
+
+
+def _detect_container(head: bytes) -> str:
+    """Return the suffix of an archive or a compound file by the names of its parts."""
+    if head.startswith(_ZIP):
+        return next((suffix for part, suffix in _ZIP_PARTS if part in head), ".zip")
+    names = ((name.encode("utf-16-le"), suffix) for name, suffix in _OLE_STREAMS)
+    return next((suffix for name, suffix in names if name in head), ".doc")
+
+
+def is_text(head: bytes) -> bool:
+    """Return whether bytes can be text in some encoding: no zeros, hardly a control character."""
+    if head.startswith(_BOMS):
+        return True
+    return not head.translate(None, bytes(set(range(256)) - set(_CONTROLS)))
+
+
+def _detect_text(head: bytes) -> str:
+    """Return the suffix of a text by its first lines."""
+    body = head.removeprefix(_BOMS[0]).lstrip()
+    shebang = _SHEBANG.match(body)
+    if shebang is not None:
+        return _INTERPRETERS.get(shebang[1].decode(), ".txt")
+    found = (suffix for pattern, suffix in _TEXT_FORMATS if pattern.match(body))
+    headers = {match[1].lower() for match in _MAIL_HEADER.finditer(body.partition(b"\n\n")[0])}
+    mail = len(headers) >= _MAIL_HEADERS and _FIRST_HEADER.match(body) is not None
+    return next(found, ".eml" if mail else ".txt")
+
+
+def detect_media_by_content(head: bytes) -> str | None:
+    """Return the media type of a file by its first bytes, None when no parser reads it."""
+    suffix = detect_content(head)
+    if suffix is None or not head:
+        return None
+    media = detect_media_type(f"file{suffix}")
+    return media or (PLAIN if is_text(head) else None)
+
+
+class Mismatch(NamedTuple):
+    """What a file is instead of what its name says; `media` is None when no parser reads it."""
+
+    media: str | None
+    cause: str
+
+
+def find_mismatch(media: str, head: bytes) -> Mismatch | None:
+    """Return what a file is when it is certainly not of the media type that its name says."""
+    suffix = detect_content(head)
+    if suffix is None or suffix == ".txt":
+        return None
+    expected, found = get_media_type(media), detect_media_type(f"file{suffix}")
+    text = is_text(head) and suffix not in {".pdf", ".rtf"}
+    of_lines = expected.cites in {CitationKind.LINE, CitationKind.CODE}
+    vague = suffix in {".zip", ".doc"} and not of_lines
+    if found == media or vague or (text and (of_lines or suffix != ".html")):
+        return None
+    if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):
+        return None  # their parser tells them apart
+    if found is not None:
+        label = get_media_type(found).label
+        return Mismatch(found, f"the file is {label}, not {expected.label}: rename it to {suffix}")
+    known = describe_unsupported(suffix)
+    label, hint = known or (f"a {suffix} file", "")
+    return Mismatch(None, f"the file is no {expected.label}: {label}{hint and ', '}{hint}")

@@ -1,0 +1,115 @@
+import io
+import zipfile
+
+import pytest
+
+from kebab.core.content import detect_content, detect_media_by_content, find_mismatch, is_text
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+
+
+def build_zip(*names, first=b""):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        if first:
+            archive.writestr("mimetype", first)
+        for name in names:
+            archive.writestr(name, "x")
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix"),
+    [
+        (b"%PDF-1.7\n", ".pdf"),
+        (b"\x89PNG\r\n\x1a\n\0\0", ".png"),
+        (b"{\\rtf1\\ansi Words}", ".rtf"),
+        (b"\x1f\x8b\x08\0", ".gz"),
+        (build_zip("[Content_Types].xml", "word/document.xml"), ".docx"),
+        (build_zip("[Content_Types].xml", "xl/workbook.xml"), ".xlsx"),
+        (build_zip("[Content_Types].xml", "ppt/presentation.xml"), ".pptx"),
+        (build_zip(first=b"application/epub+zip"), ".epub"),
+        (build_zip(first=b"application/vnd.oasis.opendocument.text"), ".odt"),
+        (build_zip(first=b"application/hwp+zip"), ".hwpx"),
+        (build_zip("a.txt"), ".zip"),
+        (OLE, ".doc"),
+        (OLE + "HwpSummaryInformation".encode("utf-16-le"), ".hwp"),
+        (OLE + "Workbook".encode("utf-16-le"), ".xls"),
+        (b"#!/usr/bin/env python3\nprint(1)\n", ".py"),
+        (b"#!/bin/bash -e\nls\n", ".sh"),
+        (b"#! /usr/bin/env -S node --x\n", ".js"),
+        (b"#!/usr/bin/unknown\n", ".txt"),
+        (b"\xef\xbb\xbf<!DOCTYPE html>\n<p>x", ".html"),
+        (b"<?xml version='1.0'?>\n<html xmlns='x'>", ".html"),
+        (b"<?xml version='1.0'?>\n<feed/>", ".xml"),
+        (b'{"a": 1}', ".json"),
+        (b'[\n  {"a": 1}]', ".json"),
+        (b"From a@b.org Sat Jan  1 10:00:00 2022\nFrom: a@b.org\n", ".mbox"),
+        (b"Received: by x\nFrom: a@b.org\nTo: c@d.org\nSubject: Hi\n\nWords\n", ".eml"),
+        (b"From the start: this is text\n", ".txt"),
+        (b"GIF89a is the name of a format\n", ".txt"),
+        (b"[draft] A note\n", ".txt"),
+        ("한국어 글입니다.\n".encode("cp949"), ".txt"),
+        ("한국어\n".encode("utf-16"), ".txt"),
+        (b"\0\1\2\3", None),
+        (b"MZ\x90\0\3\0", ".exe"),
+    ],
+)
+def test_the_first_bytes_say_the_format(head, suffix):
+    assert detect_content(head) == suffix
+
+
+def test_a_character_that_is_cut_off_is_no_reason():
+    assert is_text("가".encode()[:-1])
+    assert not is_text(b"text\0")
+
+
+def test_text_of_a_format_without_a_parser_is_plain_text():
+    assert detect_media_by_content(b"#!/usr/bin/tclsh9\nputs 1\n") is not None
+    assert detect_media_by_content(b"") is None
+    assert detect_media_by_content(b"\x1f\x8b\x08\0") is None
+
+
+@pytest.mark.parametrize(
+    ("media", "head", "found", "cause"),
+    [
+        (
+            "text/markdown",
+            b"%PDF-1.4",
+            "application/pdf",
+            "the file is PDF, not Markdown: rename it to .pdf",
+        ),
+        ("text/plain", b"\x1f\x8b\x08\0", None, "the file is no text: archive, extract it"),
+        (
+            "text/markdown",
+            OLE + "HwpSummaryInformation".encode("utf-16-le"),
+            None,
+            "the file is no Markdown: Hangul document, save it as DOCX, PDF or HTML",
+        ),
+        (
+            "application/pdf",
+            b"<!doctype html><p>Sign in",
+            "text/html",
+            "the file is HTML, not PDF: rename it to .html",
+        ),
+    ],
+)
+def test_a_wrong_suffix_is_noticed(media, head, found, cause):
+    assert find_mismatch(media, head) == (found, cause)
+
+
+@pytest.mark.parametrize(
+    ("media", "head"),
+    [
+        ("text/markdown", b"<html>\n<p>Markdown may be HTML"),
+        ("text/plain", b'{"a": 1}'),
+        ("text/x-c", b"#!/usr/bin/env python\n"),
+        ("application/pdf", b"%PDF-1.4"),
+        ("application/vnd.ms-excel.sheet.binary.macroenabled.12", build_zip("xl/workbook.bin")),
+        ("application/pdf", b"junk before %PDF-1.4"),
+        ("text/markdown", b"\0\1\2"),
+        ("text/markdown", b""),
+    ],
+)
+def test_a_file_that_can_be_what_its_name_says_is_left_alone(media, head):
+    assert find_mismatch(media, head) is None
