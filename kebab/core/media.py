@@ -43,6 +43,8 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 XLS = "application/vnd.ms-excel"
+ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 
 _CODE = CitationKind.CODE
@@ -131,6 +133,8 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(XLSX, "Excel", (".xlsx", ".xlsm", ".xltx", ".xltm"), CitationKind.CELL),
     MediaType(XLSB, "binary Excel", (".xlsb",), CitationKind.CELL),
     MediaType(XLS, "old Excel", (".xls", ".xlt"), CitationKind.CELL),
+    MediaType(ODT, "OpenDocument text", (".odt", ".ott", ".fodt"), CitationKind.SECTION),
+    MediaType(ODP, "OpenDocument presentation", (".odp", ".otp", ".fodp"), CitationKind.SLIDE),
     MediaType(ODS, "OpenDocument spreadsheet", (".ods", ".ots"), CitationKind.CELL),
 )
 """Every file format that kebab reads."""

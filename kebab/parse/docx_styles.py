@@ -161,7 +161,7 @@ def _format_level(
 ) -> str:
     depth = int(match[1]) - 1
     level = levels.get(depth, _Level())
-    return _format_number(counters.get(depth, level.start), level.form)
+    return format_number(counters.get(depth, level.start), level.form)
 
 
 def read_lists(root: Element | None) -> Lists:
@@ -210,7 +210,7 @@ _ALPHABETS = {
 }
 
 
-def _format_number(number: int, form: str) -> str:
+def format_number(number: int, form: str) -> str:
     """Return a number as a level of a list shows it; forms of few languages become digits."""
     if form in {"lowerRoman", "upperRoman"} and 0 < number < 4000:  # noqa: PLR2004 - no larger ones
         roman = _format_roman(number)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
-from kebab.core.media import DOCX, MEDIA_TYPES, ODS, PPTX, XLS, XLSB, XLSX, CitationKind
+from kebab.core.media import DOCX, MEDIA_TYPES, ODP, ODS, ODT, PPTX, XLS, XLSB, XLSX, CitationKind
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import limit_time
 from kebab.limits.faults import describe_failure
@@ -63,6 +63,8 @@ PARSERS: Mapping[str, Parser] = {
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
     "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
     PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
+    ODT: LazyParser("odt-v1", "odf:OdtParser", isolated=True),
+    ODP: LazyParser("odp-v1", "odf:OdpParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
     "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),

@@ -55,10 +55,10 @@ class SheetParser:
             return Metadata()
         if not data.startswith(b"PK"):
             raise ParseFailed(path=path, parser=self.version, cause=_explain_text(data))
-        document = OpenDocument.open_if_matching(data, path, self.version)
-        if document is not None:
+        document = OpenDocument(data, path, self.version)
+        if document.archive and document.is_recognized:
             document.archive.check_sizes()
-            return document.read_metadata()
+            return document.metadata
         package = Package(data, path, self.version, "workbook")
         package.archive.check_sizes()
         for name in package.archive.names:

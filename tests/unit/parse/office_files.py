@@ -4,6 +4,7 @@ import io
 import zipfile
 
 from kebab.parse.docx import DocxParser
+from kebab.parse.odf import OdtParser
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -103,3 +104,33 @@ def build_pptx(*slides, order=None, hidden=(), relations=None, parts=None):
         files[f"ppt/slides/s{number}.xml"] = f"<sld{show}><spTree>{shapes}</spTree></sld>"
         files[f"ppt/slides/_rels/s{number}.xml.rels"] = build_relations(relations or {})
     return build_zip(files | (parts or {}))
+
+
+ODF = "urn:oasis:names:tc:opendocument:xmlns"
+_PREFIXES = ("office", "text", "table", "style", "drawing", "presentation", "meta", "xlink", "svg")
+
+
+def build_odf(body, kind="text", *, styles="", extra=""):
+    """Return an OpenDocument file; `styles` are automatic ones, `extra` are common ones."""
+    spaces = "".join(f' xmlns:{name}="{ODF}:{name}:1.0"' for name in _PREFIXES)
+    files = {
+        "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+        "content.xml": f"<office:document-content{spaces}><office:automatic-styles>{styles}"
+        f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}>"
+        "</office:body></office:document-content>",
+    }
+    if extra:
+        files["styles.xml"] = f"<office:document-styles{spaces}>{extra}</office:document-styles>"
+    return build_zip(files)
+
+
+def parse_odt(body, **options):
+    return OdtParser().parse(build_odf(body, **options), "dir/a.odt")
+
+
+def build_cells(*texts, attributes=""):
+    """Return the cells of a row of an OpenDocument table."""
+    return "".join(
+        f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
+        for text in texts
+    )

@@ -14,11 +14,11 @@ def open_parts(**parts):
     data = build_zip(
         {name.replace("__", "/").replace("_", "."): text for name, text in parts.items()}
     )
-    return OpenDocument.open_if_matching(data, "a.odt", "odt-v1")
+    return OpenDocument(data, "a.odt", "odt-v1")
 
 
 def test_properties_become_metadata():
-    metadata = open_parts(content_xml="<a/>", meta_xml=META).read_metadata()
+    metadata = open_parts(content_xml="<a/>", meta_xml=META).metadata
 
     assert metadata.title == "Log"
     assert metadata.authors == ("Mira",)
@@ -27,11 +27,12 @@ def test_properties_become_metadata():
 
 
 def test_a_file_without_properties_has_none():
-    assert open_parts(content_xml="<a/>").read_metadata().title is None
+    assert open_parts(content_xml="<a/>").metadata.title is None
 
 
 def test_another_archive_is_no_such_file():
-    assert open_parts(word__document_xml="<a/>") is None
+    assert not open_parts(word__document_xml="<a/>").is_recognized
+    assert open_parts(content_xml="<a/>").is_recognized
 
 
 def test_an_encrypted_file_is_refused():

@@ -54,7 +54,7 @@ def list_places(document):
     return [(place.label, place.row, place.columns) for place in document.places]
 
 
-def cite(document, limit=60):
+def cite(document, limit=200):
     """Return the text of each passage with the cells that its citation names."""
     for chunk in split_document(document, Budget(limit)):
         citation = cite_chunk(
