@@ -88,7 +88,7 @@ _SOURCE_WORDS = (
     "applescript asm awk bat bazel clj cljc cljs cmake cmd coffee cr css cu cuh dart el elm"
     " erl ex exs f f90 fish fs fsx gd glsl gql gradle graphql groovy hcl hlsl hrl hs jl less"
     " lisp lua m mk ml mli mm nim nix pas php pl pm pony proto ps1 psm1 purs r rego rkt sass"
-    " scala scm scss sol st styl sv svelte swift tcl tf tfvars thrift v vala vb vbs vhd vhdl"
+    " scala scm scss sol st styl sv svelte swift tcl tf tfvars thrift v vala vb vbs vhdl"
     " vim vue wat wgsl zig"
 )
 _SOURCE_SUFFIXES = tuple(f".{suffix}" for suffix in _SOURCE_WORDS.split())
@@ -104,6 +104,33 @@ _SOURCE_NAMES = (
     "procfile",
     "tiltfile",
 )
+
+_DATA = (
+    MediaType(
+        "application/json",
+        "JSON",
+        (".json", ".jsonc", ".json5", ".jsonld", ".geojson", ".webmanifest", ".avsc"),
+    ),
+    MediaType("application/x-ndjson", "JSON lines", (".jsonl", ".ndjson", ".jsonlines")),
+    MediaType("application/yaml", "YAML", (".yaml", ".yml")),
+    MediaType("application/toml", "TOML", (".toml",), names=("pipfile",)),
+    MediaType(
+        "text/x-ini",
+        "settings",
+        (".ini", ".cfg", ".conf", ".properties", ".service", ".desktop", ".reg"),
+    ),
+    MediaType("text/csv", "CSV", (".csv", ".psv")),
+    MediaType("text/tab-separated-values", "TSV", (".tsv", ".tab")),
+    MediaType(
+        "application/xml",
+        "XML",
+        (
+            *(".xml", ".xsd", ".xsl", ".xslt", ".wsdl", ".rss", ".atom", ".opml", ".plist", ".dtd"),
+            *(".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".resx", ".xaml", ".fxml"),
+        ),
+    ),
+)
+"""Files of data. Settings with secrets (`.env`) are none of them."""
 
 MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(MARKDOWN, "Markdown", (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx")),
@@ -122,6 +149,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
+    *_DATA,
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
     MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),

@@ -1,6 +1,6 @@
 """Builds blocks from line numbers, and chooses the title of a document."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -56,6 +56,37 @@ def exclude_lines(spans: Iterable[Span], hidden: Container[int]) -> Iterator[Spa
                 if first < number:
                     yield span._replace(first=first, last=number)
                 first = number + 1
+        if first < span.last:
+            yield span._replace(first=first)
+
+
+def drop_between(spans: Iterable[Span], lines: int) -> Iterator[Span]:
+    """Yield the spans, with one that makes no block for all lines between them."""
+    done = 0
+    for span in spans:
+        yield Span(None, done, span.first)
+        yield span
+        done = span.last
+    yield Span(None, done, lines)
+
+
+def cut_out(
+    spans: Iterable[Span], ranges: Sequence[tuple[int, int]], *, keep: bool
+) -> Iterator[Span]:
+    """Yield the spans without the lines of sorted ranges, or with those as spans of their own."""
+    index = 0
+    for span in spans:
+        first = span.first
+        while index < len(ranges) and ranges[index][1] <= first:
+            index += 1
+        at = index
+        while at < len(ranges) and ranges[at][0] < span.last:
+            start, end = max(ranges[at][0], first), min(ranges[at][1], span.last)
+            if first < start:
+                yield span._replace(first=first, last=start)
+            if keep:
+                yield span._replace(first=start, last=end)
+            first, at = end, at + 1
         if first < span.last:
             yield span._replace(first=first)
 

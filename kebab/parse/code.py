@@ -1,11 +1,11 @@
 """Reads source code: symbols as headings, and their code."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.parse.blocks import Span, build_blocks, choose_title
+from kebab.parse.blocks import Span, build_blocks, choose_title, cut_out, drop_between
 from kebab.parse.encoding import Decoded, decode
 
 VERSION = "code-v1"
@@ -115,9 +115,9 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
     long = [number for number, line in enumerate(text.split("\n")) if len(line) > _LONG_LINE]
     warnings = decoded.warnings
     if long:
-        spans = _leave_out(spans, long)
+        spans = cut_out(spans, [(number, number + 1) for number in long], keep=False)
         warnings = (*warnings, f"lines that are too long are not searched: {len(long)}")
-    blocks = build_blocks(text, 0, _drop_between(spans, text.count("\n") + 1))
+    blocks = build_blocks(text, 0, drop_between(spans, text.count("\n") + 1))
     title = f"{_format_name(path)}: {summary}" if (summary := _find_summary(text)) else ""
     metadata = Metadata(title=title or _format_name(path))
     return ParsedDocument(
@@ -127,28 +127,6 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
         encoding=decoded.encoding,
         warnings=warnings,
     )
-
-
-def _drop_between(spans: Iterable[Span], lines: int) -> Iterator[Span]:
-    """Yield the spans, with one that makes no block for the lines between them."""
-    done = 0
-    for span in spans:
-        yield Span(None, done, span.first)
-        yield span
-        done = span.last
-    yield Span(None, done, lines)
-
-
-def _leave_out(spans: Iterable[Span], numbers: list[int]) -> Iterator[Span]:
-    """Yield the spans without some lines."""
-    for span in spans:
-        first = span.first
-        for number in (number for number in numbers if span.first <= number < span.last):
-            if first < number:
-                yield span._replace(first=first, last=number)
-            first = number + 1
-        if first < span.last:
-            yield span._replace(first=first)
 
 
 def _format_name(path: str) -> str:

@@ -80,6 +80,19 @@ PARSERS: Mapping[str, Parser] = {
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
+    **{
+        media: LazyParser("data-v1", "data:DataParser", kind)
+        for media, kind in (
+            ("application/json", "json"),
+            ("application/x-ndjson", "lines"),
+            ("application/yaml", "yaml"),
+            ("application/toml", "sections"),
+            ("text/x-ini", "sections"),
+            ("text/csv", "table"),
+            ("text/tab-separated-values", "table"),
+            ("application/xml", "xml"),
+        )
+    },
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
     "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),

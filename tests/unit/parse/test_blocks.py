@@ -1,5 +1,12 @@
 from kebab.core.documents import Block, BlockKind
-from kebab.parse.blocks import Span, build_blocks, find_paragraphs, shift_spans
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    cut_out,
+    drop_between,
+    find_paragraphs,
+    shift_spans,
+)
 
 
 def test_spans_lose_outer_blank_lines():
@@ -36,3 +43,18 @@ def test_shifting_moves_lines():
     span = Span(BlockKind.HEADING, 0, 1, 2, "x")
     assert list(shift_spans([span], 3)) == [Span(BlockKind.HEADING, 3, 4, 2, "x")]
     assert list(shift_spans([span], 0)) == [span]
+
+
+def test_lines_are_cut_out_of_spans():
+    spans = [Span(BlockKind.CODE, 0, 5), Span(BlockKind.LIST, 6, 9)]
+    ranges = [(1, 2), (4, 7)]
+    assert [one[1:3] for one in cut_out(spans, ranges, keep=False)] == [(0, 1), (2, 4), (7, 9)]
+    assert [one[1:3] for one in cut_out(spans, ranges, keep=True)] == [
+        *((0, 1), (1, 2), (2, 4), (4, 5)),
+        *((6, 7), (7, 9)),
+    ]
+
+
+def test_lines_between_spans_make_no_block():
+    spans = drop_between([Span(BlockKind.CODE, 1, 2)], 3)
+    assert [block.kind for block in build_blocks("a\nb\nc", 0, spans)] == [BlockKind.CODE]
