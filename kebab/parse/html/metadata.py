@@ -57,7 +57,8 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
 def _list_named(tree: "LexborHTMLParser") -> Iterator[tuple[str, list[str]]]:
     """Yield the names of meta elements in lower case with their contents."""
     found: dict[str, list[str]] = {}
-    for node in tree.css("meta[content]"):
+    # Everything but the head is large, and declares nothing.
+    for node in tree.head.css("meta[content]") if tree.head is not None else ():
         attributes = node.attributes
         name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
         content = " ".join((attributes.get("content") or "").split())
@@ -115,10 +116,11 @@ def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str
 def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
     """Return the date of publication, in the head, as linked data, or of a `time` element."""
     candidates = _find_all(named, _DATES)
-    if not candidates:
+    html = tree.raw_html or b""
+    if not candidates and b"datePublished" in html:
         for script in tree.css('script[type="application/ld+json"]')[:5]:
             candidates += _JSON_DATE.findall(script.text())
-    if not candidates:
+    if not candidates and b"<time" in html:
         times = tree.css("time[datetime]")[:1]
         candidates += [node.attributes.get("datetime") or "" for node in times]
     return next(filter(None, map(convert_date, candidates)), None)

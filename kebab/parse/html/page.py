@@ -5,7 +5,8 @@ and text and attributes have no stray angle brackets, so that it can be read in 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kebab.errors.system import translate_import_errors
@@ -35,10 +36,12 @@ _EMPTY_ELEMENT = re.compile(
     re.IGNORECASE,
 )
 
-_RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp", "plaintext")
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_RAW = re.compile(
+    r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
+)
+_HAS_RAW = re.compile("<(?:!--|script|style|iframe|noembed|noframes|xmp|plaintext)")
 
-_MAIN = ("main,[role=main]", "article,[role=article]")
+_MAIN = "main,[role=main],article,[role=article]"
 _MAIN_SHARE = 0.25
 """The least share of the visible text in a main element that is believed."""
 
@@ -57,6 +60,8 @@ _HIDDEN_SHARE = 0.5
 
 _NAVIGATION = "nav,[role=navigation],[role=search],[role=menu]"
 _AROUND = "header,footer,aside,[role=banner],[role=contentinfo],[role=complementary]"
+_NAVIGATION_KINDS = frozenset({"nav", "navigation", "search", "menu"})
+_PAGE_KINDS = frozenset({"header", "footer", "aside", "banner", "contentinfo", "complementary"})
 _NO_TEXT = f"script,style,noscript,template,svg,{_NAVIGATION},{_AROUND}"
 _SMALL = {
     "<form": "form",
@@ -100,10 +105,12 @@ class Page:
             raise ValueError(str(fault)) from fault
         self._text = text
         self._body = self.tree.body
+        self._around: list[LexborNode] = []
         self.size = 0
         """The code points of the text outside scripts, styles and navigation."""
         if self._body is not None:
-            left_out = sum(len(node.text()) for node in _list_nodes(self._body, _NO_TEXT))
+            self._around = _list_nodes(self._body, _NO_TEXT)
+            left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
             self.size = max(0, len(self._body.text()) - left_out)
 
     def extract_content(self) -> str:
@@ -113,11 +120,10 @@ class Page:
         self._mark_hidden(self._body)
         self._mark_banners(self._body)
         root = self._find_main(self._body)
-        inside = root or self._body
-        _mark(_list_nodes(inside, _NAVIGATION))
+        _mark([node for node in self._around if _has_kind(node, _NAVIGATION_KINDS)])
         if root is None:
-            _mark(_list_around(self._body))
-        return _serialise(inside)
+            _mark(self._list_page_parts(self._body))
+        return _serialise(root or self._body)
 
     def extract_whole(self) -> str:
         """Return the body as HTML, with hidden elements marked."""
@@ -133,13 +139,13 @@ class Page:
         return _serialise(self._body).replace(f' {DROP}=""', "")
 
     def _mark_hidden(self, body: "LexborNode") -> None:
-        for node in self._list_present(body, _HIDDEN):
+        for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:
             if len(node.text()) <= _HIDDEN_SHARE * self.size:
                 _mark([node])
 
     def _mark_banners(self, body: "LexborNode") -> None:
         """Mark short forms and the requests for consent."""
-        for node in self._list_present(body, _SMALL):
+        for node in self._list_present(body, _SMALL)[:_MAX_CHECKED]:
             attributes = node.attributes
             names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
             if node.tag in _NEVER_SMALL or "section" in names.split():
@@ -156,14 +162,24 @@ class Page:
 
     def _find_main(self, body: "LexborNode") -> "LexborNode | None":
         """Return the element with the main content, None when it is the body."""
-        for selector in _MAIN:
-            nodes = _list_nodes(body, selector)
-            if not nodes:
-                continue
-            best = max(nodes, key=lambda node: len(node.text()))
-            if len(best.text()) >= _MAIN_SHARE * self.size:
+        nodes = _list_nodes(body, _MAIN)[:_MAX_CHECKED]
+        for kind in ("main", "article"):
+            sizes = [(len(node.text()), node) for node in nodes if _has_kind(node, {kind})]
+            size, best = max(sizes, key=itemgetter(0), default=(0, None))
+            if best is not None and size >= _MAIN_SHARE * self.size:
                 return best
         return None
+
+    def _list_page_parts(self, body: "LexborNode") -> "list[LexborNode]":
+        """Return headers, footers and asides but for those of articles and headers with a title."""
+        inside = {node.mem_id for node in body.css("article header,article footer,article aside")}
+        return [
+            node
+            for node in self._around
+            if _has_kind(node, _PAGE_KINDS)
+            and node.mem_id not in inside
+            and not (node.tag == "header" and node.css_first("h1") and not node.css_first("nav"))
+        ]
 
 
 def is_too_deep(text: str) -> bool:
@@ -194,8 +210,13 @@ def _expand_empty_elements(text: str) -> str:
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
-    """Return the first elements that match, each once, in order."""
-    return list({node.mem_id: node for node in root.css(selector)[:_MAX_CHECKED]}.values())
+    """Return the elements that match, each once, in order."""
+    return list({node.mem_id: node for node in root.css(selector)}.values())
+
+
+def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:
+    """Return whether the tag or the role of an element is one of `kinds`."""
+    return node.tag in kinds or (node.attributes.get("role") or "") in kinds
 
 
 def _mark(nodes: "list[LexborNode]") -> None:
@@ -203,24 +224,10 @@ def _mark(nodes: "list[LexborNode]") -> None:
         node.attrs[DROP] = ""
 
 
-def _list_around(body: "LexborNode") -> "list[LexborNode]":
-    """Return headers, footers and asides, without those of articles and headers with a title."""
-    inside = {node.mem_id for node in body.css("article header,article footer,article aside")}
-    return [
-        node
-        for node in _list_nodes(body, _AROUND)
-        if node.mem_id not in inside
-        and not (node.tag == "header" and node.css_first("h1") and not node.css_first("nav"))
-    ]
-
-
 def _serialise(node: "LexborNode") -> str:
     """Return the HTML of an element without comments and elements with other content than HTML."""
     html = node.html or ""
-    for name in _RAW:
-        if f"<{name}" in html:
-            html = re.sub(rf"<{name}\b[^>]*>.*?</{name}>", "", html, flags=re.DOTALL)
-    return _COMMENT.sub("", html) if "<!--" in html else html
+    return _RAW.sub("", html) if _HAS_RAW.search(html) else html
 
 
 def slice_tags(html: str, size: int = 1 << 20) -> Iterator[str]:

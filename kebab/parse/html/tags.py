@@ -1,7 +1,5 @@
 """Declares the elements that are blocks, and those that are no content."""
 
-import re
-
 from kebab.parse.html.page import DROP
 
 _NOT_CONTENT_NAMES = (
@@ -15,13 +13,13 @@ _BLOCK_NAMES = (
     " search section summary tbody tfoot thead"
 )
 _KEPT_NAMES = "article body h1 h2 h3 h4 h5 h6 main section table"
-_JUNK = re.compile(
-    '(?:^| )(?:class="(?:[^"]* )?(?:headerlink|footnote-back|header-anchor|heading-anchor|hash-link'
-    "|linenos?|linenumber"
-    "|line-numbers-rows|mw-editsection|mw-jump-link|breadcrumbs?|skip-?link|skip-nav|skip-to-content"
-    "|skip-to-main|toc|table-of-contents|share-buttons?|share-bar|social-share|sharedaddy"
-    '|addtoany_share_save_container)(?: [^"]*)?"|id="(?:toc|breadcrumbs?|skip-link)")'
+_JUNK_CLASS_NAMES = (
+    "addtoany_share_save_container breadcrumb breadcrumbs footnote-back hash-link header-anchor"
+    " headerlink heading-anchor line-numbers-rows lineno linenos linenumber mw-editsection"
+    " mw-jump-link share-bar share-button share-buttons sharedaddy skip-link skip-nav"
+    " skip-to-content skip-to-main skiplink social-share table-of-contents toc"
 )
+_JUNK_IDS = frozenset({"breadcrumb", "breadcrumbs", "skip-link", "toc"})
 NOT_CONTENT = tuple(_NOT_CONTENT_NAMES.split())
 """The elements that are never read."""
 
@@ -29,11 +27,24 @@ BLOCKS = tuple(_BLOCK_NAMES.split())
 """The elements that begin and end paragraphs, and mean no more."""
 
 _VOID = frozenset(_VOID_NAMES.split())
+_JUNK_CLASSES = frozenset(_JUNK_CLASS_NAMES.split())
 _KEPT = frozenset(_KEPT_NAMES.split())
 
 
-def is_left_out(name: str, attributes: str) -> bool:
+def is_left_out(name: str, tag: str) -> bool:
     """Return whether an element is marked, or is by its class no content of a page."""
     if name in _VOID:
         return False
-    return DROP in attributes or (name not in _KEPT and _JUNK.search(attributes) is not None)
+    if DROP in tag:
+        return True
+    if name in _KEPT:
+        return False
+    classes = get_attribute(tag, "class")
+    if classes and not _JUNK_CLASSES.isdisjoint(classes.split()):
+        return True
+    return get_attribute(tag, "id") in _JUNK_IDS
+
+
+def get_attribute(tag: str, name: str) -> str:
+    """Return an attribute of a serialised tag as it is written, empty without it."""
+    return tag.partition(f' {name}="')[2].partition('"')[0]

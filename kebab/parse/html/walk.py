@@ -86,12 +86,12 @@ class Walker:
         """Return what a tag does, and remember it for equal tags."""
         name, _, attributes = tag.partition(" ")
         action = self._actions.get(name)
-        if attributes and is_left_out(name, attributes):
+        if attributes and is_left_out(name, tag):
             action = self._skip
         if name == "a" and "noteref" in attributes:
             action = self._write_mark(SUPERSCRIPT)
         if name == "a" and action is None and len(self._links) < _MAX_LINKS:
-            target = find_target(attributes)
+            target = find_target(tag)
             if target:
                 self._links[target] = None
         if len(self._known) >= _MAX_KNOWN_TAGS:

@@ -15,10 +15,11 @@ from kebab.parse.html.links import find_heading_classes, find_target
         ('href="//example.com/a"', ""),
         ('href="mailto:a@example.com"', ""),
         ('id="x"', ""),
+        ('data-href="a.md"', ""),
     ],
 )
 def test_links_to_files_are_found(attributes, target):
-    assert find_target(attributes) == target
+    assert find_target(f"a {attributes}") == target
 
 
 def test_outline_styles_of_hangul_are_headings():
