@@ -24,10 +24,14 @@ CHUNKER_VERSION = format_chunker_version()
 
 
 def build_chunk_rows(
-    doc_id: DocId, title: str, chunks: Iterable[Chunk], chunker: str = CHUNKER_VERSION
+    doc_id: DocId,
+    title: str,
+    chunks: Iterable[Chunk],
+    chunker: str = CHUNKER_VERSION,
+    seen: Counter[str] | None = None,
 ) -> tuple[ChunkRow, ...]:
-    """Return the chunks of a document with their ids; equal texts differ by their order."""
-    seen: Counter[str] = Counter()
+    """Return the chunks with their ids; equal texts differ by how many were `seen` before."""
+    seen = Counter() if seen is None else seen
     rows = []
     for chunk in chunks:
         text_hash = compute_digest(chunk.text)

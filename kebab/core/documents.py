@@ -1,6 +1,6 @@
 """Declares documents, their rows in the stores, and how the library lists them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -112,7 +112,7 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRow:
-    """A document ready to be stored, with all its chunks in order."""
+    """A document ready to be stored, with its chunks in order, first `chunks`, then the others."""
 
     doc_id: DocId
     source: str
@@ -132,6 +132,7 @@ class DocumentRow:
     date: str | None = None
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    more_chunks: Iterable[Sequence[ChunkRow]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import pairwise
-from typing import NewType, TypeAlias
+from typing import BinaryIO, NewType, TypeAlias
 
 DocId = NewType("DocId", str)
 ChunkId = NewType("ChunkId", str)
@@ -16,6 +16,7 @@ DocNumber = NewType("DocNumber", int)
 """The integer that identifies a document in one snapshot."""
 
 _ID_BYTES = 16
+_HASHED_AT_ONCE = 1 << 20
 
 
 def compute_digest(*parts: str, size: int = _ID_BYTES) -> str:
@@ -31,6 +32,14 @@ def compute_digest(*parts: str, size: int = _ID_BYTES) -> str:
 def hash_content(data: bytes) -> str:
     """Return the hash of a file's bytes, 64 hex digits."""
     return blake2b(data, digest_size=32).hexdigest()
+
+
+def hash_file(file: BinaryIO) -> str:
+    """Return the hash of the bytes of a file, as `hash_content` does, without holding them."""
+    state = blake2b(digest_size=32)
+    while data := file.read(_HASHED_AT_ONCE):
+        state.update(data)
+    return state.hexdigest()
 
 
 def make_doc_id(source: str, path: str, occurrence: int = 0) -> DocId:

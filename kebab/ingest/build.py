@@ -2,12 +2,14 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
+from kebab.core.chunks import ChunkRow
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.file_ports import Parser, is_isolated
@@ -28,6 +30,14 @@ class FileContent:
 
     data: bytes
     stamp: FileStamp
+
+
+class BuildTask(NamedTuple):
+    """A file, and the id that its document has or gets."""
+
+    source: Source
+    entry: FileEntry
+    doc_id: DocId
 
 
 class ParsedFile(NamedTuple):
@@ -70,7 +80,8 @@ class DocumentBuilder:
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.deadline_s):
             parsed = self._parse(parser, entry, content)
-            return self._cut(source, entry, doc_id, parsed)
+            chunks = self.cut_chunks(doc_id, parsed.document)
+        return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, which `cut_row` makes a row of.
@@ -96,7 +107,8 @@ class DocumentBuilder:
         """
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.deadline_s):
-            return self._cut(source, entry, doc_id, parsed)
+            chunks = self.cut_chunks(doc_id, parsed.document)
+        return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
@@ -126,13 +138,18 @@ class DocumentBuilder:
             raise build_failure(entry.path, version, mismatch.cause)
         return media
 
-    def _cut(
-        self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
+    def cut_chunks(
+        self, doc_id: DocId, document: ParsedDocument, seen: Counter[str] | None = None
+    ) -> tuple[ChunkRow, ...]:
+        """Return the chunks of a document; `seen` counts those of its earlier portions."""
+        chunks = split_document(document, self.budget)
+        return build_chunk_rows(doc_id, document.title, chunks, self.chunker, seen)
+
+    def make_row(
+        self, task: BuildTask, parsed: ParsedFile, chunks: tuple[ChunkRow, ...]
     ) -> DocumentRow:
-        document = parsed.document
-        chunks = build_chunk_rows(
-            doc_id, document.title, split_document(document, self.budget), self.chunker
-        )
+        """Return the row of a parsed file with its chunks."""
+        document, (source, entry, doc_id) = parsed.document, task
         return DocumentRow(
             doc_id=doc_id,
             source=source.name,
@@ -160,14 +177,6 @@ class DocumentBuilder:
 def _has_properties(entry: FileEntry) -> bool:
     """Return whether the date of a format is a property of its file, and not part of its text."""
     return get_media_type(entry.media).cites not in {CitationKind.LINE, CitationKind.CODE}
-
-
-class BuildTask(NamedTuple):
-    """A file for a worker process."""
-
-    source: Source
-    entry: FileEntry
-    doc_id: DocId
 
 
 class BuiltFile(NamedTuple):

@@ -6,10 +6,12 @@ from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error
-from kebab.ingest.build import BuildResult, BuiltFile, DocumentBuilder, read_file
+from kebab.ingest.build import BuildResult, BuildTask, BuiltFile, DocumentBuilder, read_file
 from kebab.ingest.job import FileOutcome, ItemKind, RunContext, select_slowest
+from kebab.ingest.large_text import build_large_row, is_large_text
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.ingest.pool import build_ahead
 from kebab.wire.ingest import SlowFile
@@ -87,16 +89,12 @@ class DocumentCommitter:
     def _store_file(self, task: FileTask, builder: DocumentBuilder) -> None:
         """Store one file; its error becomes its outcome, a missing file has none."""
         try:
-            content = read_file(task.entry.absolute)
+            self._store_row(task, lambda doc_id: _build_row(task, builder, doc_id))
         except (FileNotFoundError, NotADirectoryError):
             if task.known is not None:
                 self.missing.append(MissingDocument(source=task.source, known=task.known))
         except OSError as failure:
             self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
-        else:
-            self._store_row(
-                task, lambda doc_id: builder.build_row(task.source, task.entry, doc_id, content)
-            )
 
     def _store_row(self, task: FileTask, build: Callable[[DocId], DocumentRow]) -> None:
         """Build a row here and store it; every error of its parser becomes its outcome."""
@@ -104,14 +102,17 @@ class DocumentCommitter:
             row = build(self._choose_id(task))
         except Signal as error:
             self._add_error(task, error)
-        else:
+            return
+        try:
             self._put(task, row)
+        except (ParseFailed, TimedOut) as error:  # of a later portion of a large text
+            self._add_error(task, error)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         outcome = task.to_outcome()
-        self._library.put_document(row)
+        changes = self._library.put_document(row)
         outcome.doc_id = row.doc_id
-        outcome.chunk_count = len(row.chunks)
+        outcome.chunk_count = changes.kept + changes.added
         outcome.warnings = row.warnings
         self.items.append(outcome)
 
@@ -131,3 +132,15 @@ class DocumentCommitter:
             if not self._library.has_document(doc_id):
                 return doc_id
             occurrence += 1
+
+
+def _build_row(task: FileTask, builder: DocumentBuilder, doc_id: DocId) -> DocumentRow:
+    """Read a file and build its row.
+
+    Raises:
+        OSError: The file cannot be read.
+        Signal: The parser refuses it.
+    """
+    if is_large_text(task.entry):
+        return build_large_row(builder, BuildTask(task.source, task.entry, doc_id))
+    return builder.build_row(task.source, task.entry, doc_id, read_file(task.entry.absolute))

@@ -94,7 +94,9 @@ class MemoryLibrary:
         evicted = self._evict(document.doc_id, document.source, document.path)
         now = self.now()
         old = {id_: entry for id_, entry in self._entries.items() if _of(entry, document.doc_id)}
-        new = {row.chunk_id: row for row in document.chunks}
+        rows = (*document.chunks, *(row for rows in document.more_chunks for row in rows))
+        document = replace(document, chunks=rows, more_chunks=())
+        new = {row.chunk_id: row for row in rows}
         kept = {
             id_
             for id_, row in new.items()

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import apsw
@@ -50,16 +51,20 @@ def replace_chunks(
     from kebab.core.documents import ChunkChanges
 
     old = _load_old_chunks(database, target.doc)
-    rows = target.row.chunks
-    hashes = {chunk_id: entry.embed_hash for chunk_id, entry in old.items()}
-    kept = [row for row in rows if hashes.get(row.chunk_id) == row.embed_hash]
-    kept_ids = {row.chunk_id for row in kept}
-    removed = [entry.key for chunk_id, entry in old.items() if chunk_id not in kept_ids]
-    added = [row for row in rows if row.chunk_id not in kept_ids]
-    delete_chunks(database, removed)
-    _update_kept_chunks(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
-    _insert_chunks(database, tokens, target, added)
-    return ChunkChanges(kept=len(kept), added=len(added), removed=len(removed))
+    before, kept, added = len(old), 0, 0
+    for rows in chain((target.row.chunks,), target.row.more_chunks):
+        known = [(old.pop(row.chunk_id, None), row) for row in rows]
+        same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
+        changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
+        delete_chunks(database, changed)
+        _update_kept_chunks(database, tokens, target, same)
+        others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
+        _insert_chunks(database, tokens, target, others)
+        kept, added = kept + len(same), added + len(others)
+        if target.row.more_chunks != ():
+            fts.flush_write_buffer(database)
+    delete_chunks(database, [was.key for was in old.values()])
+    return ChunkChanges(kept=kept, added=added, removed=before - kept)
 
 
 def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldChunk]:

@@ -1,7 +1,9 @@
+from io import BytesIO
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.ids import compute_digest, hash_content, make_chunk_id, make_doc_id
+from kebab.core.ids import compute_digest, hash_content, hash_file, make_chunk_id, make_doc_id
 
 
 def test_ids_are_lower_case_hex_of_one_length():
@@ -22,3 +24,9 @@ def test_different_lists_of_parts_have_different_digests(one, other):
 
 def test_undecodable_names_have_ids_too():
     assert make_doc_id("s", "caf\udce9.md") != make_doc_id("s", "cafe.md")
+
+
+def test_a_file_has_the_hash_of_its_content():
+    data = b"text" * 500_000
+
+    assert hash_file(BytesIO(data)) == hash_content(data)

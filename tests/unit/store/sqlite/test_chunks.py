@@ -68,3 +68,20 @@ def test_the_rows_of_a_large_document_do_not_wait_in_memory(stored, monkeypatch)
     assert sum(buffered) == 5
     found = fts.get_document_frequencies(stored.database, [f"word{number}" for number in range(5)])
     assert set(found.values()) == {1}
+
+
+def test_chunks_that_come_later_replace_the_old_ones_as_well(stored):
+    texts = ["one", "two", "three", "four"]
+    whole = document("a.md", texts)
+    stored.put_document(document("a.md", ["two", "four", "old"]))
+    kept = {row.chunk_id for row in whole.chunks}
+
+    parts = replace(
+        whole, chunks=whole.chunks[:1], more_chunks=iter((whole.chunks[1:3], whole.chunks[3:]))
+    )
+    written = stored.put_document(parts)
+
+    found = chunks.load_document_chunks(stored.database, make_doc_id("notes", "a.md"))
+    assert [chunk.text for chunk in found] == texts
+    assert {chunk.chunk_id for chunk in found} == kept
+    assert (written.kept, written.added, written.removed) == (2, 2, 1)
