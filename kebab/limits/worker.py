@@ -86,7 +86,7 @@ class WorkerProcess:
         self.replies = Connection(reads, writable=False)
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
-        self._own_memory = read_memory()
+        self._own_peak = _read_peak()
         self._cause = ""
         self._has_ended = False
         self._capacity = _get_task_capacity(writes)
@@ -163,8 +163,8 @@ class WorkerProcess:
     def _describe_exit(self, status: int, memory: int) -> str:
         """Return why the process ended; `memory` is the most that it had."""
         limit = self._max_memory_mb * _MB * _EXHAUSTED_SHARE
-        # The system counts the memory of the process that started the worker as the worker's.
-        if limit and memory > max(limit, self._own_memory):
+        # The system counts the peak of the process that started the worker as the worker's own.
+        if limit and memory > max(limit, self._own_peak):
             return describe_exhaustion(self._max_memory_mb)
         if status < 0:
             return f"the parser crashed (signal {-status})"
@@ -195,6 +195,13 @@ def _reap(pid: int, polls: int) -> "tuple[int, int, struct_rusage] | None":
         if ended[0]:
             return ended
     return None
+
+
+def _read_peak() -> int:
+    """Return the most memory that this process has had, in bytes."""
+    import resource
+
+    return _to_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _to_bytes(maxrss: int) -> int:

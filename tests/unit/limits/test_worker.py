@@ -93,6 +93,16 @@ def test_a_worker_that_left_is_explained_by_its_status():
         assert worker.explain_end() == "the parser ended its process (status 7)"
 
 
+def test_the_peak_of_the_caller_is_not_that_of_the_worker():
+    few = 60  # this process has had more
+    with WorkerProcess(leave, few) as worker:
+        receive(worker)
+        worker.send(7)
+
+        assert receive(worker) is None
+        assert worker.explain_end() == "the parser ended its process (status 7)"
+
+
 def test_closing_also_ends_what_the_worker_started():
     with WorkerProcess(start_sleeper, LIMIT_MB) as worker:
         receive(worker)
