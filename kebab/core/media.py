@@ -3,6 +3,7 @@
 One row is one file format. The parser of each row is declared in `kebab.parse.registry`.
 """
 
+import re
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -105,6 +106,10 @@ _SOURCE_NAMES = (
     "tiltfile",
 )
 
+CHAT = "application/x-chat+json"
+_SLACK_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
+"""The name of the file of a day in an export of Slack."""
+
 _DATA = (
     MediaType(
         "application/json",
@@ -150,6 +155,13 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_DATA,
+    MediaType(
+        CHAT,
+        "chat export",
+        (),
+        CitationKind.SECTION,
+        names=("conversations.json", "result.json"),
+    ),
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
     MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),
@@ -195,4 +207,6 @@ def list_media_types(value: str) -> list[str]:
 
 def detect_media_type(name: str) -> str | None:
     """Return the media type of a file by its name, None when no parser reads it."""
-    return _BY_FILE_NAME.get(name.rpartition("/")[2].lower()) or _BY_SUFFIX.get(get_suffix(name))
+    file = name.rpartition("/")[2].lower()
+    day = CHAT if _SLACK_DAY.fullmatch(file) else None
+    return day or _BY_FILE_NAME.get(file) or _BY_SUFFIX.get(get_suffix(name))

@@ -8,7 +8,19 @@ from importlib import import_module
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser
-from kebab.core.media import DOCX, MEDIA_TYPES, ODP, ODS, ODT, PPTX, XLS, XLSB, XLSX, CitationKind
+from kebab.core.media import (
+    CHAT,
+    DOCX,
+    MEDIA_TYPES,
+    ODP,
+    ODS,
+    ODT,
+    PPTX,
+    XLS,
+    XLSB,
+    XLSX,
+    CitationKind,
+)
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import limit_time
 from kebab.limits.faults import describe_failure
@@ -93,6 +105,7 @@ PARSERS: Mapping[str, Parser] = {
             ("application/xml", "xml"),
         )
     },
+    CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
     "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
