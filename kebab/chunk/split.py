@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, ChunkDraft, Context, build_contexts, enforce_limit
@@ -142,6 +143,7 @@ def _measure_blocks(
     while any(_is_too_long(part) for part in parts):
         parts = [smaller for part in parts for smaller in _cut_part(text, part)]
         _count_parts(text, [part for part in parts if not part.size], budget)
+    _count_gaps(text, parts, budget)
     pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
     for part in parts:
         glued = part.block.kind is BlockKind.HEADING
@@ -154,6 +156,18 @@ def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
     texts = (text[part.where.start : part.where.end] for part in parts)
     for part, size in zip(parts, budget.measure_many(texts), strict=True):
         part.size = max(size, 1)
+
+
+def _count_gaps(text: str, parts: Sequence[_Part], budget: Budget) -> None:
+    """Add the text that is left out behind a part to its size; a chunk may contain it."""
+    gaps = [text[part.where.end : after.where.start].strip() for part, after in pairwise(parts)]
+    short = [
+        (part, gap) for part, gap in zip(parts, gaps, strict=False) if 0 < len(gap) <= _MAX_GAP
+    ]
+    if short:
+        sizes = budget.measure_many(gap for _, gap in short)
+        for (part, _), size in zip(short, sizes, strict=True):
+            part.size += size
 
 
 def _reserve_heading_room(parts: Sequence[_Part]) -> None:

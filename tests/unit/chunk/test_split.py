@@ -195,3 +195,11 @@ def test_much_left_out_text_separates_passages_and_a_little_does_not():
     assert [chunk.text for chunk in long] == ["# A\n\none", "two"]
     assert [chunk.heading_path for chunk in long] == [("A",), ("A",)]
     assert [chunk.text for chunk in short] == ["# A\n\none\n\n<!-- body -->\n\ntwo"]
+
+
+def test_left_out_text_counts_as_part_of_the_passage_that_contains_it():
+    one, two = "word " * 30, "more " * 30
+    comment = f"<!-- {'gap ' * 40}-->"
+    beside = split_document(parse(f"{one}\n\n{two}\n"), Budget(254))
+    apart = split_document(parse(f"{one}\n\n{comment}\n\n{two}\n"), Budget(254))
+    assert [len(beside), len(apart)] == [1, 2]
