@@ -25,7 +25,7 @@ class Flow:
         self._heading = 0
         self._base = self._level = level
         self._lists: list[int | None] = []
-        self._items: list[tuple[int, str]] = []
+        self._items: list[tuple[int, list[str]]] = []
         self._marker: str | None = None
         self._in_term = False
         self._terms: list[str] = []
@@ -225,11 +225,11 @@ class Flow:
         if table and table.open_cell:
             table.add_text(text.replace("\n", " "))
         elif self._lists and self._marker is not None:
-            self._items.append((min(len(self._lists) - 1, _MAX_LIST_DEPTH), self._marker + text))
+            depth = min(len(self._lists) - 1, _MAX_LIST_DEPTH)
+            self._items.append((depth, [self._marker + text]))
             self._marker = None
         elif self._lists and self._items:
-            depth, item = self._items[-1]
-            self._items[-1] = (depth, f"{item} {text}")
+            self._items[-1][1].append(text)
         elif self._in_term:
             self._terms.append(text)
         elif any(self._quotes):
@@ -247,7 +247,7 @@ class Flow:
             self._builder.add_paragraph("\n".join(self._terms))
             self._terms.clear()
         if self._items:
-            self._builder.add_list(self._items)
+            self._builder.add_list((depth, " ".join(parts)) for depth, parts in self._items)
             self._items.clear()
         if self._quoted:
             self._builder.add_quote("\n\n".join(self._quoted))

@@ -53,13 +53,13 @@ def split_paragraphs(text: str) -> list[str]:
     if BREAK not in text:
         line = clean_line(text)
         return [line] if line else []
-    paragraphs = [""]
+    paragraphs: list[list[str]] = [[]]
     for line in map(clean_line, text.split(BREAK)):
         if line:
-            paragraphs[-1] += f"\n{line}" if paragraphs[-1] else line
+            paragraphs[-1].append(line)
         elif paragraphs[-1]:
-            paragraphs.append("")
-    return [paragraph for paragraph in paragraphs if paragraph]
+            paragraphs.append([])
+    return ["\n".join(lines) for lines in paragraphs if lines]
 
 
 def clean_heading(text: str) -> str:

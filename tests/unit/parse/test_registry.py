@@ -23,6 +23,7 @@ def test_active_lists_the_labels():
     assert list_parser_versions() == [
         "asciidoc-v1",
         "code-v1",
+        "data-v1",
         "docx-v1",
         "email-v1",
         "enex-v1",

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from kebab.core.documents import BlockKind
@@ -194,3 +196,11 @@ def test_the_tables_of_known_tags_stay_bounded():
 @pytest.mark.parametrize("html", ["", "<p>", "</p>", "<td>", "</table></ul></dl></blockquote>"])
 def test_odd_pages_are_read(html):
     assert not write(html).strip()
+
+
+@pytest.mark.parametrize("part", ["a<br>", "<li><p>a", "<p>a</p>"])
+def test_a_long_paragraph_or_item_is_read_in_linear_time(part):
+    begun = time.process_time()
+    write("<ul><li>" + part * 100_000)
+
+    assert time.process_time() - begun < 5
