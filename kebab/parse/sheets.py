@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, explain_foreign_file
+from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, Archive, explain_foreign_file
 from kebab.parse.ooxml import Package
 from kebab.parse.open_document import OpenDocument
 from kebab.parse.sheet_rows import CellBudget, add_sheet
@@ -28,6 +28,9 @@ _CELL = re.compile(rb'<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})(\d{1,7})"[
 """A cell with a value, and where it is."""
 
 _SHEET_PART = re.compile(r"(?i)xl/worksheets/[^/]+\.xml")
+_PART = re.compile(r"(?i)xl/(?:worksheets/)?[^/]+\.xml")
+_COUNT = re.compile(rb'[cC]ount="\d{9,}"')
+"""A count for which the library would reserve more memory than there is."""
 
 
 class SheetParser:
@@ -61,10 +64,18 @@ class SheetParser:
             return document.metadata
         package = Package(data, path, self.version, "workbook")
         package.archive.check_sizes()
-        for name in package.archive.names:
-            if _SHEET_PART.fullmatch(name):
-                self._check_area(package.archive.read(name), name, path)
+        self._check_parts(package.archive, path)
         return package.read_metadata()
+
+    def _check_parts(self, archive: Archive, path: str) -> None:
+        """Refuse parts for which the library would take too much memory."""
+        for name in archive.names:
+            if _PART.fullmatch(name):
+                part = archive.read(name)
+                if _COUNT.search(part):
+                    raise archive.refuse(f"damaged: a count in `{name}` is too large")
+                if _SHEET_PART.fullmatch(name):
+                    self._check_area(part, name, path)
 
     def _check_area(self, part: bytes, name: str, path: str) -> None:
         """Refuse a sheet with cells so far apart that the table between them is too large."""

@@ -1,5 +1,6 @@
 import io
 import sys
+import zipfile
 from datetime import date
 
 import openpyxl
@@ -205,6 +206,14 @@ def test_cells_far_apart_are_refused_before_a_table_of_them_is_made():
     assert refuse(build_workbook({"A1": "a", "XFD1048576": "z"})) == (
         "`xl/worksheets/sheet1.xml` spans 17,179,869,184 cells, more than 10,000,000"
     )
+
+
+def test_a_count_that_would_exhaust_memory_is_refused():
+    with zipfile.ZipFile(io.BytesIO(build_workbook({"A1": "a"}))) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    parts["xl/sharedStrings.xml"] = b'<sst uniqueCount="99999999999"><si><t>a</t></si></sst>'
+
+    assert refuse(build_zip(parts)) == "damaged: a count in `xl/sharedStrings.xml` is too large"
 
 
 def test_a_lone_cell_far_below_is_read():
