@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.wide_charset import detect_escaped_encoding, detect_wide_encoding
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -61,11 +62,13 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
         if data.startswith(bom):
             return encoding, data[len(bom) :]
     if b"\0" in data:
-        wide = _detect_utf16(data)
+        wide = _detect_utf16(data) or detect_wide_encoding(data)
         if wide:
             return wide, data
+    elif escaped := detect_escaped_encoding(data):
+        return escaped, data
     if _is_binary(data):
-        return None, data
+        return detect_wide_encoding(data), data
     return _detect_8bit(data)
 
 
