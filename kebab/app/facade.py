@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         NotFound,
     )
     from kebab.wire.outline import Outline, OutlineRequest
+    from kebab.wire.path_explanation import ExplainPathsRequest, PathExplanations
     from kebab.wire.rank import RankRequest, RankResult
     from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
     from kebab.wire.search import SearchRequest, SearchResponse
@@ -171,6 +172,12 @@ class Kebab(MaintenanceOperations):
         from kebab.app.fetch import fetch_span
 
         return fetch_span(self._context, request)
+
+    def explain_paths(self, request: "ExplainPathsRequest") -> "PathExplanations":
+        """Explain why files are in the index or not."""
+        from kebab.app.explain_paths import explain_paths
+
+        return explain_paths(self._context, request)
 
     def session_list(self, _request: "SessionListRequest") -> "SessionList":
         """Return every session."""

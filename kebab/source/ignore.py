@@ -5,10 +5,11 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.files import ScanRules
 from kebab.errors.system import translate_import_errors
+from kebab.wire.path_explanation import SkipRule
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -134,15 +135,71 @@ def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
 
 def _match_layers(layer: Layer, probe: str) -> str | None:
     """Return a reason, or an empty string for what overrides the defaults, or None."""
+    found = _find_match(layer, probe)
+    if found is None:
+        return None
+    if found.include:
+        return found.layer.reason
+    return None if found.layer.origin == GIT_FILE else ""
+
+
+class _Match(NamedTuple):
+    """The layer that decides, the position of its pattern, and whether the pattern leaves out."""
+
+    layer: Layer
+    number: int
+    include: bool
+
+
+def _find_match(layer: Layer, probe: str) -> _Match | None:
     current: Layer | None = layer
     while current is not None:
-        include = current.spec.check_file(probe[current.base :]).include
-        if include:
-            return current.reason
-        if include is False:
-            return None if current.origin == GIT_FILE else ""
+        result = current.spec.check_file(probe[current.base :])
+        if result.include is not None and result.index is not None:
+            return _Match(current, result.index, result.include)
         current = current.parent
     return None
+
+
+def explain_skip(
+    root: str, rules: ScanRules, path: str, *, folder: bool
+) -> tuple[str, SkipRule] | None:
+    """Return the skip reason of an entry or a folder above it, and its rule, or None.
+
+    Raises:
+        OSError: An ignore file cannot be read.
+    """
+    for entry, layer in _descend(root, rules, path):
+        is_folder = folder or entry != path
+        reason = find_skip_reason(layer, rules, entry, folder=is_folder)
+        if reason is not None:
+            match = _find_match(layer, f"{entry}/" if is_folder else entry) if layer else None
+            if match is not None and match.include:
+                return _describe_match(root, rules, entry, match)
+            setting = None if reason == "excluded" else "ingest.hidden"
+            return reason, SkipRule(path=entry, setting=setting)
+    return None
+
+
+def _describe_match(root: str, rules: ScanRules, entry: str, match: _Match) -> tuple[str, SkipRule]:
+    layer = match.layer
+    if layer.origin == SETTINGS:
+        _, pattern = _number_patterns(rules.exclude)[match.number]
+        return layer.reason, SkipRule(path=entry, pattern=pattern, setting="ingest.exclude")
+    folder = Path(root, entry[: layer.base])
+    line, pattern = _number_patterns(_read_lines(str(folder), layer.origin))[match.number]
+    file = str(folder / layer.origin)
+    return layer.reason, SkipRule(path=entry, file=file, line=line, pattern=pattern)
+
+
+def _number_patterns(lines: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the number and the text of the line of each pattern."""
+    return [
+        (number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith("#")
+        for _ in _parse_pattern(line)
+    ]
 
 
 def _read_lines(absolute: str, name: str) -> list[str]:

@@ -17,6 +17,7 @@ from kebab.wire import (
     ingest,
     library,
     outline,
+    path_explanation,
     rank,
     related,
     search,
@@ -80,6 +81,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "session_rm": Operation(ask.SessionRmRequest, ask.SessionRemoved, "deletes", may_miss=True),
     "ingest": _build_job(ingest.IngestRequest, ingest.IngestReport),
     "ingest_text": _build_job(ingest.IngestTextRequest, ingest.IngestReport),
+    "explain_paths": Operation(
+        path_explanation.ExplainPathsRequest, path_explanation.PathExplanations
+    ),
     "rm": Operation(library.RmRequest, library.RemoveReport, "deletes", may_miss=True),
     "source_list": Operation(sources.SourceListRequest, sources.SourceList),
     "source_rm": Operation(

@@ -18,6 +18,8 @@ CASES = {
         (["ingest", "notes"], 0, "ingest_report.v1"),
         (["ingest", "--force"], 0, "ingest_report.v1"),
         (["ingest", "notes", "--dry-run"], 0, "ingest_report.v1"),
+        (["ingest", "--explain", "notes", "nowhere"], 1, "path_explanations.v1"),
+        (["ingest", "--explain"], 2, "usage_invalid"),
         (["ingest", "nowhere"], 2, "io_error"),
         (["ingest", "--stdin", "--title", "T"], 0, "ingest_report.v1"),
     ],

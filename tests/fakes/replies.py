@@ -45,6 +45,7 @@ from kebab.wire.library import (
     RemoveReport,
 )
 from kebab.wire.outline import Outline, OutlineEntry, OutlineSection
+from kebab.wire.path_explanation import IndexedState, PathExplanation
 from kebab.wire.rank import RankedItem, RankRequest, RankResult
 from kebab.wire.related import (
     DuplicateGroup,
@@ -543,6 +544,34 @@ def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
             "has_more": False,
             "corpus_revision": 3,
             "timing_ms": 1.5,
+            **changes,
+        }
+    )
+
+
+def path_explanation(**changes: Any) -> PathExplanation:
+    """Return why a PDF is in the index."""
+    return PathExplanation(
+        **{
+            "path": "ops/paper.pdf",
+            "file": "/home/ada/notes/ops/paper.pdf",
+            "included": True,
+            "reason": "included",
+            "message": "it is in the index",
+            "source": "/home/ada/notes",
+            "size": 2048,
+            "media": "application/pdf",
+            "label": "PDF",
+            "parser": "pdf-v1",
+            "indexed": IndexedState(
+                doc_id=DOC,
+                title="A paper",
+                chunk_count=12,
+                indexed_at="2026-01-02T03:04:05Z",
+                parser_version="pdf-v1",
+                freshness="fresh",
+                warnings=["text of page 3 is unreadable"],
+            ),
             **changes,
         }
     )

@@ -12,19 +12,23 @@ from kebab.cli.completion import complete_paths
 from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
 from kebab.cli.progress import report_cancellable_work
+from kebab.cli.render.path_explanation import render_path_explanations
 from kebab.cli.render.report import render_ingest_report
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
+from kebab.wire.path_explanation import ExplainPathsRequest
 
 
 @click.command(
     "ingest",
     cls=Command,
+    exits=(Exit.NO,),
     examples=(
         "kebab ingest ~/notes",
         "kebab ingest",
         "kebab ingest --dry-run ~/notes",
+        "kebab ingest --explain ~/notes/paper.pdf",
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
     ),
 )
@@ -33,6 +37,7 @@ from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 @click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
 @click.option("--source-uri", metavar="URI", help="The origin of the document from stdin.")
 @click.option("--force", is_flag=True, help="Read unchanged files again too.")
+@click.option("--explain", is_flag=True, help="Say why each PATH is in the index or not.")
 @click.option("--dry-run", is_flag=True, help="Report what would happen, and change nothing.")
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
 @click.pass_obj
@@ -43,10 +48,13 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     was read before. It reads only what changed. The name of a file decides its format; where it
     says nothing, as for `README`, the first bytes do. A file that cannot be read is reported; it
     neither ends the run nor changes the exit status. Ctrl-C stops after the current document and
-    keeps completed work; a second Ctrl-C leaves at once.
+    keeps completed work; a second Ctrl-C leaves at once. `--explain` reads nothing: it says for
+    each PATH which rule, format or error decides, and exits with 1 when any is left out.
     """
     stream = flags.pop("stream")
     _check_flags(paths, flags)
+    if flags.pop("explain"):
+        return _explain(context, paths, stream=stream)
     settings = context.load_settings()
     with report_cancellable_work(context, stream=stream) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
@@ -59,9 +67,22 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     return context.print_reply(reply, render, status)
 
 
+def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -> Exit:
+    """Say why paths are in the index or not; 1 when any is left out."""
+    if not paths or stream:
+        cause = "`--explain` needs PATH, and goes with no other flag"
+        raise click.UsageError(cause, click.get_current_context())
+    with context.open_kebab() as kebab:
+        reply = kebab.explain_paths(ExplainPathsRequest(paths=list(paths)))
+    status = Exit.NO if reply.excluded else Exit.DONE
+    return context.print_reply(reply, render_path_explanations, status)
+
+
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
     context = click.get_current_context()
+    if flags["explain"] and any(flags[name] for name in flags if name != "explain"):
+        raise click.UsageError("`--explain` goes with no other flag", context)
     if flags["from_stdin"]:
         if paths or flags["force"]:
             raise click.UsageError("`--stdin` takes neither PATH nor `--force`", context)

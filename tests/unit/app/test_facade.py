@@ -48,6 +48,7 @@ from kebab.wire.library import (
 )
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.outline import OutlineRequest
+from kebab.wire.path_explanation import ExplainPathsRequest
 from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
@@ -77,6 +78,7 @@ REQUESTS: dict[str, Request] = {
     "session_rm": SessionRmRequest(names=["talk"]),
     "ingest": IngestRequest(),
     "ingest_text": IngestTextRequest(text=b"x", title="t"),
+    "explain_paths": ExplainPathsRequest(paths=["a.md"]),
     "rm": RmRequest(names=["a.md"]),
     "source_list": SourceListRequest(),
     "source_rm": SourceRmRequest(name="notes"),
@@ -95,7 +97,16 @@ REQUESTS: dict[str, Request] = {
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
 WRITES = [name for name in OPERATIONS if name not in READS]
-NEEDS_NOTHING = {"rank", "doctor", "schema", "model_list", "errors", "inspect_error", "explain"}
+NEEDS_NOTHING = {
+    "rank",
+    "doctor",
+    "schema",
+    "model_list",
+    "errors",
+    "inspect_error",
+    "explain",
+    "explain_paths",
+}
 """What works without a knowledge base."""
 
 SEARCHES = [name for name in READS if name not in NEEDS_NOTHING]

@@ -24,7 +24,7 @@ ABOVE = {
 }
 """Commands that are no operation: they stand above the facade."""
 
-BY_A_FLAG = {"ingest_text": "ingest", "inspect_error": "errors"}
+BY_A_FLAG = {"explain_paths": "ingest", "ingest_text": "ingest", "inspect_error": "errors"}
 """Operations that a flag of another command calls."""
 
 NO_FAULTS = {"dupes", "errors", "explain", "model_pull", "model_use", "related", "why"}

@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.wire.path_explanation import ExplainPathsRequest
+
 
 def test_paths_and_flags_reach_the_run(kebab, opened):
     kebab("ingest", "a", "b", "--force", "--dry-run")
@@ -43,6 +45,20 @@ def test_a_run_that_fails_has_one_error_and_one_end(kebab, form):
     assert (ran.status, ran.fault["code"]) == (3, "store_corrupt")
     ends = [one for one in ran.events if one["kind"] in ("completed", "aborted")]
     assert len(ends) == (form == "--stream")
+
+
+def test_paths_are_explained_without_an_ingest(kebab, opened):
+    ran = kebab("ingest", "--explain", "a.md", "b.out", "--json")
+
+    assert opened[0].asked == [("explain_paths", ExplainPathsRequest(paths=["a.md", "b.out"]))]
+    assert (ran.status, ran.reply["schema_version"]) == (1, "path_explanations.v1")
+    assert ran.reply["excluded"] == 1
+    assert kebab("ingest", "--explain", "a.md").status == 0
+
+
+@pytest.mark.parametrize("flags", [[], ["a.md", "--force"], ["a.md", "--dry-run"]])
+def test_an_explanation_needs_paths_and_no_other_flag(kebab, flags):
+    assert kebab("ingest", "--explain", *flags, "--json").fault["code"] == "usage_invalid"
 
 
 def test_text_from_stdin_becomes_a_document(kebab, opened):

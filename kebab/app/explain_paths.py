@@ -1,0 +1,277 @@
+"""Explains why files are in the index or not, without writing anything."""
+
+import json
+import os
+import shlex
+import stat as modes
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kebab.app.classify import build_error_reply, build_view
+from kebab.app.context import AppContext
+from kebab.app.conversions import check_freshness
+from kebab.app.document_names import join_path
+from kebab.app.headings import parse_file
+from kebab.app.timestamps import format_timestamp
+from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
+from kebab.core.files import ScanRules, get_suffix
+from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.unsupported import describe_unsupported
+from kebab.errors.catalog import NotIndexed
+from kebab.errors.signal import Signal
+from kebab.ingest.scopes import is_below
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.path_explanation import (
+    ExplainPathsRequest,
+    IndexedState,
+    PathExplanation,
+    PathExplanations,
+    SkipRule,
+)
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.reader import SqliteReader
+
+
+def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExplanations:
+    """Return for each path whether the next ingest reads it, and why or why not."""
+    with _open_library(context) as library:
+        found = [_Explainer(context, library, path).explain() for path in request.paths]
+    return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Library:
+    """The sources, the documents by their absolute paths, and the files that the user named."""
+
+    sources: list[Source] = field(default_factory=list)
+    documents: Mapping[str, DocumentName] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
+    catalogue: "Catalogue | None" = None
+
+    def load(self, file: str) -> DocumentDetail | None:
+        """Return the document of a file."""
+        name = self.documents.get(file)
+        return self.catalogue.load_document(name.doc_id) if name and self.catalogue else None
+
+
+@contextmanager
+def _open_library(context: AppContext) -> Iterator[_Library]:
+    """Yield what is known; nothing but the workspace before the first ingest."""
+    workspace = context.settings.workspace
+    root = os.path.realpath(os.path.expanduser(workspace)) if workspace else ""  # noqa: PTH111 - a plain string
+    planned = [Source(name=root, root=root, kind="folder")] if root else []
+    try:
+        reader = context.open_reader()
+    except NotIndexed:
+        yield _Library(sources=planned)
+        return
+    with reader:
+        catalogue = context.build_catalogue(reader)
+        sources = [one.source for one in context.build_filter_values(reader).count_sources()]
+        yield _Library(
+            sources=[*sources, *planned],
+            documents={join_path(name): name for name in catalogue.list_names()},
+            named=frozenset(_list_named_files(reader, sources)),
+            catalogue=catalogue,
+        )
+
+
+def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator[str]:
+    """Yield the absolute paths of the files that rules skip but the user named."""
+    for source in sources:
+        stored = reader.get_value(build_named_files_key(source.name)) or "[]"
+        try:
+            names = json.loads(stored)
+        except ValueError:
+            continue
+        yield from (os.path.join(source.root, name) for name in names)  # noqa: PTH118 - plain strings
+
+
+class _Explainer:
+    """Explains one path."""
+
+    def __init__(self, context: AppContext, library: _Library, path: str) -> None:
+        self._context = context
+        self._library = library
+        self._settings = context.settings.ingest
+        plain = os.path.expanduser(path)  # noqa: PTH111 - a name of the user
+        # The name stays as it is: a link is a document under its own name.
+        folder, name = os.path.split(os.path.abspath(plain))  # noqa: PTH100 - no link is resolved
+        self._file = os.path.join(os.path.realpath(folder), name).rstrip("/") or "/"  # noqa: PTH118 - a plain string
+        self._shown = escape_undecodable(path)
+        self._source = self._find_source()
+        self._detail = library.load(self._file)
+
+    def explain(self) -> PathExplanation:
+        """Return the first reason that leaves the path out, else how the index holds it."""
+        base = self._build_base()
+        try:
+            status = os.stat(self._file)  # noqa: PTH116 - a plain string
+        except OSError:
+            broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
+            return _leave_out(base, "symlink_broken" if broken else "missing")
+        folder = modes.S_ISDIR(status.st_mode)
+        if not folder:
+            base = replace(base, size=status.st_size)
+        if self._source is None:
+            return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
+        if rule := self._find_rule(folder=folder):
+            return replace(_leave_out(base, rule[0], self._build_rule_hint(rule[1])), rule=rule[1])
+        if reason := self._find_link_reason(status, folder=folder):
+            return _leave_out(base, reason)
+        if folder:
+            return replace(base, included=True, reason="included", message="a folder that is read")
+        return self._explain_file(base, status)
+
+    def _build_base(self) -> PathExplanation:
+        media = detect_media_type(self._file)
+        known = get_media_type(media) if media else None
+        unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
+        return PathExplanation(
+            path=self._shown,
+            file=escape_undecodable(self._file),
+            included=False,
+            reason="",
+            message="",
+            source=self._source.name if self._source else None,
+            media=media,
+            label=known.label if known else unread.label if unread else None,
+            detected_by="name" if media else None,
+            parser=_get_parser_version(media) if media else None,
+            indexed=_describe_document(self._detail) if self._detail else None,
+        )
+
+    def _find_source(self) -> Source | None:
+        """Return the source that contains the path: the folder nearest above it, or its own."""
+        if name := self._library.documents.get(self._file):
+            return next(one for one in self._library.sources if one.name == name.source)
+        above = [
+            one
+            for one in self._library.sources
+            if one.kind == "folder" and (one.root == self._file or is_below(self._file, one.root))
+        ]
+        return max(above, key=lambda one: len(one.root), default=None)
+
+    def _find_rule(self, *, folder: bool) -> tuple[str, SkipRule] | None:
+        """Return the reason and the rule that leaves the path out."""
+        from kebab.source.ignore import explain_skip
+
+        assert self._source is not None, "the caller has looked for it"
+        own = (self._context.paths.data, self._context.paths.models)
+        if any(self._file == str(path) or is_below(self._file, str(path)) for path in own):
+            return "excluded", SkipRule(path=self._file, setting="data_dir")
+        path = self._file[len(self._source.root) :].lstrip("/")
+        named = self._source.kind != "folder" or self._file in self._library.named
+        if not path or named:
+            return None
+        rules = ScanRules(exclude=tuple(self._settings.exclude), hidden=self._settings.hidden)
+        return explain_skip(self._source.root, rules, path, folder=folder)
+
+    def _build_rule_hint(self, rule: SkipRule) -> str | None:
+        """Return how to overrule a rule: a file that the user names is always read."""
+        named = f"kebab ingest {shlex.quote(self._shown)}"
+        return None if rule.setting == "data_dir" else named
+
+    def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
+        """Return why a link, a device or a pipe is left out."""
+        assert self._source is not None, "the caller has looked for it"
+        real = os.path.realpath(self._file)
+        inside = real == self._source.root or is_below(real, self._source.root)
+        if os.path.islink(self._file) and not inside:  # noqa: PTH114 - a plain string
+            return "symlink_outside"
+        return None if folder or modes.S_ISREG(status.st_mode) else "special_file"
+
+    def _explain_file(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
+        """Explain a file that no rule leaves out, by its format, its size and its content."""
+        limit = self._settings.max_file_bytes
+        base = self._detect_by_content(base, status.st_size)
+        if base.media is None:
+            unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
+            return _leave_out(base, "unsupported", unread.hint if unread else None)
+        if 0 < limit < status.st_size:
+            rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
+            hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
+            return replace(_leave_out(base, "over_limit", hint), rule=rule)
+        if not os.access(self._file, os.R_OK):
+            return _leave_out(base, "unreadable", f"chmod u+r {shlex.quote(self._shown)}")
+        if base.indexed is not None and base.indexed.freshness == "fresh":
+            return replace(base, included=True, reason="included", message="it is in the index")
+        return self._try_to_read(base, base.media)
+
+    def _detect_by_content(self, base: PathExplanation, size: int) -> PathExplanation:
+        """Return the explanation with the format that the first bytes show."""
+        from kebab.source.detect import detect_file_media
+
+        if base.media is not None or not os.access(self._file, os.R_OK):
+            return base
+        media = detect_file_media(self._file, size)
+        if media is None:
+            return base
+        return replace(
+            base,
+            media=media,
+            label=get_media_type(media).label,
+            detected_by="content",
+            parser=_get_parser_version(media),
+        )
+
+    def _try_to_read(self, base: PathExplanation, media: str) -> PathExplanation:
+        """Parse a file that is not in the index as it is now."""
+        try:
+            with open(self._file, "rb") as file:  # noqa: PTH123 - a plain string
+                parse_file(file.read(), self._file, media)
+        except OSError:
+            return _leave_out(base, "unreadable")
+        except Signal as signal:
+            view = build_view(self._context.settings)
+            error = build_error_reply(signal, operation="ingest", view=view)
+            out = replace(base, reason=error.code, error=error)
+            return replace(out, message=error.message, hint=error.hint)
+        message = "it has changed since it was read" if base.indexed else "it is not read yet"
+        hint = f"kebab ingest {shlex.quote(self._shown)}"
+        return replace(base, included=True, reason="included", message=message, hint=hint)
+
+
+_MESSAGES = {
+    "missing": "there is no such file",
+    "no_source": "no folder that kebab reads contains it",
+    "ignored": "an ignore file names it",
+    "excluded": "the settings or the built-in rules exclude it",
+    "hidden": "hidden files are left out",
+    "unsupported": "kebab does not read this format",
+    "over_limit": "it is larger than the limit",
+    "unreadable": "there is no permission to read it",
+    "symlink_broken": "it is a link that leads nowhere",
+    "symlink_outside": "it is a link that leads out of the folder",
+    "special_file": "it is no ordinary file",
+}
+
+
+def _leave_out(base: PathExplanation, reason: str, hint: str | None = None) -> PathExplanation:
+    return replace(base, reason=reason, message=_MESSAGES[reason], hint=hint or None)
+
+
+def _get_parser_version(media: str) -> str | None:
+    from kebab.parse.registry import PARSERS
+
+    parser = PARSERS.get(media)
+    return parser.version if parser else None
+
+
+def _describe_document(detail: DocumentDetail) -> IndexedState:
+    document = detail.summary
+    return IndexedState(
+        doc_id=document.doc_id,
+        title=document.title,
+        chunk_count=document.chunks,
+        indexed_at=format_timestamp(document.indexed_at),
+        parser_version=detail.parser_version,
+        freshness=check_freshness(document),
+        warnings=list(document.warnings),
+    )

@@ -1,0 +1,141 @@
+import os
+
+import pytest
+
+from kebab.app.explain_paths import explain_paths
+from kebab.wire.path_explanation import ExplainPathsRequest
+from tests.fakes.placed import register_formats
+
+
+@pytest.fixture
+def shelf(desk, monkeypatch):
+    register_formats(monkeypatch)
+    desk.write("a.md", "# Garden\n\nRoses.\n")
+    desk.write("paper.pages", "one\ftwo")
+    desk.write(".gitignore", "*.ign\n")
+    desk.write("b.ign", "x")
+    desk.write("c.hwp", "x")
+    desk.write("node_modules/d.md", "x")
+    desk.write(".hidden.md", "x")
+    desk.write("deep/e.md", "x")
+    (desk.notes / "outside.md").symlink_to(desk.folder / "elsewhere.md")
+    (desk.folder / "elsewhere.md").write_text("x")
+    (desk.notes / "broken.md").symlink_to("nowhere")
+    desk.ingest()
+    return desk
+
+
+def explain(desk, name, **flags):
+    request = ExplainPathsRequest(paths=[str(desk.notes / name)])
+    (found,) = explain_paths(desk.context(**flags), request).paths
+    return found
+
+
+@pytest.mark.parametrize("name", ["a.md", "paper.pages", "deep/e.md"])
+def test_a_file_of_the_index_is_in(shelf, name):
+    found = explain(shelf, name)
+
+    assert (found.included, found.reason, found.hint) == (True, "included", None)
+    assert found.indexed is not None
+    assert (found.indexed.freshness, found.source) == ("fresh", str(shelf.notes))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("b.ign", "ignored"),
+        ("c.hwp", "unsupported"),
+        ("node_modules/d.md", "excluded"),
+        (".hidden.md", "hidden"),
+        ("outside.md", "symlink_outside"),
+        ("broken.md", "symlink_broken"),
+        ("nothing.md", "missing"),
+        ("../elsewhere.md", "no_source"),
+    ],
+)
+def test_a_file_is_out_for_the_reason_of_the_ingest(shelf, name, reason):
+    found = explain(shelf, name)
+
+    assert (found.included, found.reason) == (False, reason)
+    assert found.message
+    skipped = shelf.again().skipped_by_reason
+    assert reason in skipped or reason in {"missing", "no_source"}
+
+
+def test_the_rule_and_the_next_step_are_named(shelf):
+    ignored, hwp = explain(shelf, "b.ign"), explain(shelf, "c.hwp")
+
+    assert ignored.rule is not None
+    assert (ignored.rule.file, ignored.rule.line) == (str(shelf.notes / ".gitignore"), 1)
+    assert ignored.hint == f"kebab ingest {shelf.notes / 'b.ign'}"
+    assert (hwp.label, hwp.hint) == ("Hangul document", "save it as DOCX, PDF or HTML")
+
+
+def test_a_file_that_the_user_named_is_in_although_a_rule_names_it(shelf):
+    shelf.write("x.ign.md", "x")
+    shelf.write(".gitignore", "*.ign.md\n")
+    assert explain(shelf, "x.ign.md").reason == "ignored"
+    shelf.ingest(shelf.notes / "x.ign.md")
+
+    assert explain(shelf, "x.ign.md").included is True
+
+
+def test_a_changed_file_is_in_and_read_at_the_next_ingest(shelf):
+    shelf.write("a.md", "# Changed\n\nMore.\n")
+    shelf.write("new.md", "new")
+    changed, new = explain(shelf, "a.md"), explain(shelf, "new.md")
+
+    assert (changed.message, new.message) == (
+        "it has changed since it was read",
+        "it is not read yet",
+    )
+    assert changed.hint == f"kebab ingest {shelf.notes / 'a.md'}"
+
+
+def test_a_file_that_cannot_be_parsed_has_its_error(shelf):
+    shelf.write("bad.pages", "damaged")
+    found = explain(shelf, "bad.pages")
+
+    assert found.error is not None
+    assert (found.included, found.reason) == (False, found.error.code)
+    assert "damaged" in found.message
+
+
+def test_a_large_file_names_the_setting(shelf):
+    found = explain(shelf, "a.md", ingest__max_file_bytes=3)
+
+    assert found.reason == "over_limit"
+    assert found.rule is not None
+    assert found.rule.setting == "ingest.max_file_bytes"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission_is_unreadable(shelf):
+    (shelf.notes / "a.md").chmod(0)
+
+    assert explain(shelf, "a.md").reason == "unreadable"
+
+
+def test_nothing_is_written_and_no_index_is_needed(desk):
+    desk.write("a.md", "x")
+    before = desk.tree()
+    found = explain(desk, "a.md")
+
+    assert (found.reason, found.hint) == ("no_source", f"kebab ingest {desk.notes / 'a.md'}")
+    assert explain(desk, "a.md", workspace=str(desk.notes)).included is True
+    assert desk.tree() == before
+
+
+def test_a_format_that_the_content_shows_is_named(shelf):
+    shelf.write("README", "# Garden\n\nRoses need sun.\n")
+    found = explain(shelf, "README")
+
+    assert (found.included, found.detected_by) == (True, "content")
+    assert (found.media, found.message) == ("text/plain", "it is not read yet")
+    assert explain(shelf, "a.md").detected_by == "name"
+
+
+def test_a_folder_that_is_read_is_in(shelf):
+    assert explain(shelf, "deep").included is True
+    assert explain(shelf, ".").included is True
+    assert explain(shelf, "node_modules").reason == "excluded"
