@@ -17,32 +17,3 @@ def test_active_lists_the_labels_each_once_in_order():
 
     assert versions == sorted({parser.version for parser in PARSERS.values()})
     assert {MarkdownParser.version, TextParser.version, "pdf-v1"} <= set(versions)
-
-
-def test_active_lists_the_labels():
-    assert list_parser_versions() == [
-        "asciidoc-v1",
-        "code-v1",
-        "data-v1",
-        "docx-v1",
-        "email-v1",
-        "enex-v1",
-        "epub-v1",
-        "html-v1",
-        "latex-v1",
-        "markdown-v2",
-        "mbox-v1",
-        "mhtml-v1",
-        "notebook-v1",
-        "odp-v1",
-        "odt-v1",
-        "org-v1",
-        "pdf-v1",
-        "pptx-v1",
-        "rst-v1",
-        "rtf-v1",
-        "sheet-v1",
-        "source-v1",
-        "subtitles-v1",
-        "text-v1",
-    ]
