@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kebab.app.document_names import make_absolute
-from kebab.app.links import find_backlinks
+from kebab.app.links import find_backlinks, find_link_target
 from kebab.app.references import ReferenceFinder
 from kebab.core.media import list_media_types
 from kebab.core.queries import Filters
@@ -59,9 +59,13 @@ def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filte
     catalogue = context.build_catalogue(reader)
     target = ReferenceFinder(catalogue, chunks=False).find(str(filters.links_to))
     if isinstance(target, NotFound) or not target.doc_id:
+        doc_id = find_link_target(catalogue, str(filters.links_to))
+    else:
+        doc_id = target.doc_id
+    if doc_id is None:
         return filters
-    linking = find_backlinks(catalogue, target.doc_id)
-    return replace(filters, links_to=target.doc_id, linking=tuple(linking))
+    linking = find_backlinks(catalogue, doc_id)
+    return replace(filters, links_to=doc_id, linking=tuple(linking))
 
 
 def _resolve_path(filters: Filters, values: "FilterValues") -> str:

@@ -24,6 +24,15 @@ def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
     return list(dict.fromkeys(found))
 
 
+def find_link_target(catalogue: "Catalogue", name: str) -> DocId | None:
+    """Return the document that a link with this text means, in the first source that has one."""
+    targets = catalogue.list_link_targets()
+    resolver = LinkResolver(targets)
+    sources = sorted({target.source for target in targets})
+    found = (resolver.resolve(Link(DocId(""), source, "", name)) for source in sources)
+    return next(filter(None, found), None)
+
+
 def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocLink]:
     """Return the documents that link to a document."""
     return [_describe(catalogue, linking) for linking in find_backlinks(catalogue, doc_id)]

@@ -29,7 +29,8 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     author: list[str] = msgspec.field(default_factory=list)
     """Only documents by one of these authors: a whole name, or whole words of one."""
     links_to: str | None = None
-    """Only documents that link to this one: its id, a unique prefix of its id, or its path."""
+    """Only documents that link to this one: its id, a unique prefix of its id, its path, its title,
+    or an alias."""
     since: str | None = None
     """Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The
     date is what the document says of itself, else the time when its file was changed."""

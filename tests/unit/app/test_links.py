@@ -54,8 +54,9 @@ def test_related_shows_the_links_of_the_document(vault):
     assert paths(found.backlinks) == ["plans/q3.md"]
 
 
-def test_documents_that_link_to_one_are_listed(vault):
-    found = list_documents(vault, ListRequest(links_to="plans/q3.md"))
+@pytest.mark.parametrize("name", ["plans/q3.md", "quarter", "Q3"])
+def test_documents_that_link_to_one_are_listed(vault, name):
+    found = list_documents(vault, ListRequest(links_to=name))
     assert [one.doc_path for one in found.documents] == ["index.md", "weekly.md"]
 
 
