@@ -31,6 +31,9 @@ class LeadFinder:
             return ""
         block = self._blocks[index]
         inside = self._text[block.start : start].strip() != ""
+        if block.kind is BlockKind.TABLE and block.label:
+            holds_header = not inside and self._text.startswith(block.label, block.start)
+            return "" if holds_header else _cut(block.label)
         if block.kind is BlockKind.TABLE:
             return _cut(self._find_header(block)) if inside else ""
         if block.kind is BlockKind.CODE and inside:

@@ -5,6 +5,7 @@ from kebab.chunk.lead import MAX_CHARS, LeadFinder
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import Block, BlockKind
+from kebab.parse.data import DataParser
 from kebab.parse.markdown import MarkdownParser
 
 ROWS = "\n".join(f"| option_{n} | {n} | What option {n} does for the service |" for n in range(80))
@@ -47,6 +48,29 @@ def test_the_header_is_the_first_of_two_lines_that_is_no_rule(table, header):
     finder = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))])
     assert finder.find(len(table) - 1) == header
     assert finder.find(0) == ""
+
+
+def test_the_label_of_a_table_is_its_header_unless_the_passage_begins_with_it():
+    text = "name,default\na,1\nb,2\nc,3"
+    second = text.index("b,2")
+    blocks = [
+        Block(BlockKind.TABLE, 0, second - 1, label="name,default"),
+        Block(BlockKind.TABLE, second, len(text), label="name,default"),
+    ]
+    finder = LeadFinder(text, blocks)
+
+    starts = [0, text.index("a,1"), second, text.index("c,3")]
+    assert [finder.find(start) for start in starts] == ["", *["name,default"] * 3]
+
+
+def test_every_passage_of_a_csv_file_stands_with_its_header():
+    rows = "".join(f"option_{n},{n},What option {n} does\n" for n in range(80))
+    quoted = 'last,"two\nlines",end\n'
+    document = DataParser("table").parse(f"name,default,meaning\n{rows}{quoted}".encode(), "a.csv")
+    first, *others = split_document(document, Budget(limit=80))
+
+    assert first.context == ""
+    assert {chunk.context for chunk in others} == {"name,default,meaning"}
 
 
 def test_the_rest_of_a_function_has_its_signature():
