@@ -16,12 +16,14 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.document_names import join_path
 from kebab.app.headings import parse_file
+from kebab.app.parsers import build_parsers
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import ScanRules, get_suffix
 from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.ocr import IMAGE, OCR_SETTING
 from kebab.core.unsupported import describe_unsupported
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import NotIndexed, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.ingest.scopes import is_below
 from kebab.text.normalize import escape_undecodable
@@ -194,6 +196,10 @@ class _Explainer:
         if base.media is None:
             unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
+        if base.media == IMAGE and not self._settings.ocr:
+            rule = SkipRule(path=self._file, setting=OCR_SETTING)
+            hint = f"export {build_variable_name(OCR_SETTING)}=true"
+            return replace(_leave_out(base, "ocr_off", hint), rule=rule)
         if 0 < limit < status.st_size:
             rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
             hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
@@ -225,7 +231,7 @@ class _Explainer:
         """Parse a file that is not in the index as it is now."""
         try:
             with open(self._file, "rb") as file:  # noqa: PTH123 - a plain string
-                parse_file(file.read(), self._file, media)
+                parse_file(file.read(), self._file, build_parsers(self._context.settings)[media])
         except OSError:
             return _leave_out(base, "unreadable")
         except Signal as signal:
@@ -245,6 +251,7 @@ _MESSAGES = {
     "excluded": "the settings or the built-in rules exclude it",
     "hidden": "hidden files are left out",
     "unsupported": "kebab does not read this format",
+    "ocr_off": "the text of images is not recognised",
     "over_limit": "it is larger than the limit",
     "unreadable": "there is no permission to read it",
     "symlink_broken": "it is a link that leads nowhere",

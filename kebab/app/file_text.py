@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kebab.app.citations import cite_code, cite_lines, cite_place, cite_section
 from kebab.app.context import AppContext
 from kebab.app.headings import Section, build_sections, list_sections, parse_file
+from kebab.app.parsers import build_parsers
 from kebab.core.chunks import Place
 from kebab.core.documents import DocumentDetail, ParsedDocument, StoredDocument
 from kebab.core.media import CitationKind, get_media_type
@@ -125,9 +126,11 @@ def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness)
     document = detail.summary
     if has_own_lines(document.media):
         lines = read_lines(context, document)
-        return FileText(document, lines, (), detail.chunks, lambda: list_sections(_parse(document)))
+        return FileText(
+            document, lines, (), detail.chunks, lambda: list_sections(_parse(context, document))
+        )
     if freshness == "changed":
-        parsed = _parse(document)
+        parsed = _parse(context, document)
         places = list(_list_places(parsed))
         lines = split_lines(parsed.text)
         return FileText(document, lines, places, (), lambda: list_sections(parsed))
@@ -142,8 +145,10 @@ def join_passages(detail: DocumentDetail) -> FileText:
     return FileText(detail.summary, lines, places, chunks, lambda: _find_sections(chunks, lines))
 
 
-def _parse(document: StoredDocument) -> ParsedDocument:
-    return parse_file(read_file(document), document.path, document.media)
+def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
+    parsers = build_parsers(context.settings)
+    parser = parsers.get(document.media) or parsers["text/plain"]
+    return parse_file(read_file(document), document.path, parser)
 
 
 def read_file(document: StoredDocument) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kebab.core.documents import BlockKind, ParsedDocument
+from kebab.core.file_ports import Parser
 
 
 class Section(NamedTuple):
@@ -26,7 +27,7 @@ class Section(NamedTuple):
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
-def parse_file(data: bytes, path: str, media: str) -> ParsedDocument:
+def parse_file(data: bytes, path: str, parser: Parser) -> ParsedDocument:
     """Parse a file as ingest does, an isolated one in a worker process with the usual limits.
 
     Raises:
@@ -34,9 +35,8 @@ def parse_file(data: bytes, path: str, media: str) -> ParsedDocument:
         TimedOut: An isolated parser takes too long.
     """
     from kebab.core.file_ports import is_isolated
-    from kebab.parse.registry import PARSERS, convert_exceptions
+    from kebab.parse.registry import convert_exceptions
 
-    parser = PARSERS.get(media) or PARSERS["text/plain"]
     if is_isolated(parser):
         from kebab.parse.isolation import parse_guarded
 

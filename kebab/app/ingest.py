@@ -7,9 +7,11 @@ from kebab.app.classify import build_view
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
 from kebab.app.ingest_report import to_ingest_report
+from kebab.app.parsers import build_parsers
 from kebab.app.run_embedder import RunEmbedder, add_advice
 from kebab.core.documents import STDIN
 from kebab.core.files import ScanRules
+from kebab.core.ocr import IMAGE
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import (
     InvalidInput,
@@ -135,6 +137,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
             exclude=tuple(settings.ingest.exclude),
             hidden=settings.ingest.hidden,
             max_file_bytes=settings.ingest.max_file_bytes,
+            left_out=frozenset(() if settings.ingest.ocr else (IMAGE,)),
         ),
         chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
@@ -158,7 +161,7 @@ def _open_ports(
 def _build_ports(
     context: AppContext, library: "SqliteWriter | None", models: RunEmbedder
 ) -> IngestPorts:
-    from kebab.parse.registry import PARSERS, guard_parser
+    from kebab.parse.registry import guard_parser
     from kebab.source.walk import FolderScanner
 
     return IngestPorts(
@@ -166,7 +169,7 @@ def _build_ports(
         vectors=context.open_vector_table,
         embedder=models.load,
         scanner=FolderScanner(),
-        parsers=PARSERS,
+        parsers=build_parsers(context.settings),
         guard=guard_parser,
         budget=models.budget,
         clock=context.clock,

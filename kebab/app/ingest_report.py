@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply
 from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.ocr import IMAGE, OCR_SETTING
 from kebab.core.unsupported import UnsupportedFormat, describe_unsupported
-from kebab.errors.catalog import DependencyMissing
+from kebab.errors.catalog import DependencyMissing, ParseFailed, build_variable_name
 from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
 from kebab.wire.ingest import IngestItem, IngestReport, UnreadKind
 
@@ -68,7 +69,11 @@ def _count_kinds(outcome: IngestOutcome) -> dict[str, int]:
 
 def list_unread_kinds(outcome: IngestOutcome) -> list[UnreadKind]:
     """Return the kinds of files that were not read: those with a remedy first, then the most."""
-    kinds = [*_list_missing_libraries(outcome.items), *_list_unsupported(outcome)]
+    kinds = [
+        *_list_missing_libraries(outcome.items),
+        *_list_pictures(outcome),
+        *_list_unsupported(outcome),
+    ]
     return sorted(kinds, key=lambda kind: (kind.hint is None, -kind.count, kind.label))
 
 
@@ -90,10 +95,47 @@ def _list_missing_libraries(items: Iterable[FileOutcome]) -> Iterator[UnreadKind
         )
 
 
+def _list_pictures(outcome: IngestOutcome) -> Iterator[UnreadKind]:
+    """Yield the images and scanned documents that are read only with a setting."""
+    hint = f"export {build_variable_name(OCR_SETTING)}=true"
+    suffixes = [suffix for suffix in outcome.skipped_by_extension if _is_image(suffix)]
+    if suffixes:
+        yield UnreadKind(
+            reason="ocr_off",
+            label=get_media_type(IMAGE).label,
+            count=sum(outcome.skipped_by_extension[suffix] for suffix in suffixes),
+            hint=hint,
+            extensions=suffixes,
+            examples=outcome.skip_examples.get("ocr_off", [])[:_EXAMPLES],
+        )
+    scanned = [
+        item.doc_path
+        for item in outcome.items
+        if isinstance(item.error, ParseFailed) and item.error.setting == OCR_SETTING
+    ]
+    if scanned:
+        yield UnreadKind(
+            reason="ocr_off",
+            label="scanned document",
+            count=len(scanned),
+            hint=hint,
+            examples=scanned[:_EXAMPLES],
+        )
+
+
+def _is_image(suffix: str) -> bool:
+    return detect_media_type(f"name{suffix}") == IMAGE
+
+
 def _list_unsupported(outcome: IngestOutcome) -> Iterator[UnreadKind]:
     """Yield the kinds of files that no parser reads."""
     examples = outcome.skip_examples.get("unsupported", [])
-    for kind, suffixes in group_suffixes(outcome.skipped_by_extension).items():
+    unread = {
+        suffix: count
+        for suffix, count in outcome.skipped_by_extension.items()
+        if not _is_image(suffix)
+    }
+    for kind, suffixes in group_suffixes(unread).items():
         named = [path for path in examples if any(map(path.lower().endswith, suffixes))]
         yield UnreadKind(
             reason="unsupported",

@@ -20,6 +20,7 @@ _HYPERLINK = (
 )
 
 
+_OCR_LANGUAGES = r"^[A-Za-z][A-Za-z0-9_/]*(\+[A-Za-z][A-Za-z0-9_/]*)*$"
 _KEEP_ALIVE = r"^\s*[-+]?(\d+|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)\s*$"
 """A duration of Go, or a number of seconds."""
 
@@ -44,6 +45,13 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_memory_mb: Natural = 1024
     """The memory of a process that reads files such as PDF or office documents, in MB; a file that
     needs more is reported. 0 means no limit."""
+    ocr: bool = False
+    """Recognise the text of images and of scanned pages with the program `tesseract`; slow."""
+    ocr_languages: Annotated[str, Meta(pattern=_OCR_LANGUAGES)] = "eng"
+    """The languages of images, as `tesseract --list-langs` names them, e.g. `eng+kor`."""
+    ocr_page_deadline_s: Annotated[float, Meta(ge=0)] = 30.0
+    """The time limit for recognising the text of one page, in seconds; 0 means no limit. A file
+    may take 20 times as long."""
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kebab.core.ocr import IMAGE
+
 MAX_EXAMPLES = 3
 """How many names of one reason are remembered."""
 
@@ -37,11 +39,15 @@ class FileEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanRules:
-    """The settings of a scan; `max_file_bytes` 0 means no limit."""
+    """The settings of a scan; `max_file_bytes` 0 means no limit.
+
+    `left_out` are the media types that are not read with these settings: images without `ocr`.
+    """
 
     exclude: tuple[str, ...] = ()
     hidden: bool = False
     max_file_bytes: int = 0
+    left_out: frozenset[str] = frozenset({IMAGE})
 
 
 @dataclass(slots=True)
@@ -92,26 +98,19 @@ class ScanResult:
     largest: int = 0
 
     def add_file(
-        self, path: str, absolute: str, stat: os.stat_result, media: str | None, *, limit: int
+        self, path: str, absolute: str, stat: os.stat_result, media: str | None, rules: ScanRules
     ) -> None:
-        """Add a file, or skip it when no parser reads it or it is above the limit.
-
-        A limit of 0 means none.
-        """
-        if media is None:
-            self.skip_unsupported(path)
+        """Add a file, or skip it when no parser reads it or it is above the limit."""
+        if media is None or media in rules.left_out:
+            self.skips.add("unsupported" if media is None else "ocr_off", path)
+            self.skips.by_extension[get_suffix(path.rpartition("/")[2])] += 1
             return
-        if limit and stat.st_size > limit:
+        if 0 < rules.max_file_bytes < stat.st_size:
             self.skips.add("over_limit", path)
             self.largest = max(self.largest, stat.st_size)
             return
         entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
         self.entries.append(entry)
-
-    def skip_unsupported(self, path: str) -> None:
-        """Count a file that no parser reads."""
-        self.skips.add("unsupported", path)
-        self.skips.by_extension[get_suffix(path.rpartition("/")[2])] += 1
 
     def skip_unreadable(self, path: str) -> None:
         """Record a path that cannot be read."""

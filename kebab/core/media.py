@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kebab.core.files import get_suffix
+from kebab.core.ocr import IMAGE
 
 
 class CitationKind(StrEnum):
@@ -39,6 +40,7 @@ class MediaType(NamedTuple):
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
+PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -164,7 +166,6 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     ),
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
-    MediaType("application/pdf", "PDF", (".pdf",), CitationKind.PAGE),
     MediaType("text/asciidoc", "AsciiDoc", (".adoc", ".asciidoc", ".asc")),
     MediaType("text/org", "Org", (".org",)),
     MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
@@ -176,6 +177,13 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(ODT, "OpenDocument text", (".odt", ".ott", ".fodt"), CitationKind.SECTION),
     MediaType(ODP, "OpenDocument presentation", (".odp", ".otp", ".fodp"), CitationKind.SLIDE),
     MediaType(ODS, "OpenDocument spreadsheet", (".ods", ".ots"), CitationKind.CELL),
+    MediaType(PDF, "PDF", (".pdf",), CitationKind.PAGE),
+    MediaType(
+        IMAGE,
+        "image",
+        (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"),
+        CitationKind.PAGE,
+    ),
 )
 """Every file format that kebab reads."""
 

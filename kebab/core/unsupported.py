@@ -33,7 +33,6 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Publisher document", _DRAWING): (".pub",),
     UnsupportedFormat("Visio drawing", _DRAWING): (".vsd", ".vsdx"),
     UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
-    UnsupportedFormat("Evernote export", "export it as HTML"): (".enex",),
     UnsupportedFormat("Outlook message", "save it as EML"): (".msg", ".oft"),
     UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
     UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),

@@ -48,6 +48,9 @@ def build_variable_name(key: str) -> str:
     return "KEBAB_" + key.replace(".", "_").upper()
 
 
+_TURN_ON = "export {variable}=true"
+
+
 def _find_variable(setting: str | None) -> str:
     """Return the environment variable of a setting, which may itself be a variable."""
     setting = setting or "models.llm.endpoint"
@@ -938,10 +941,15 @@ class UnsupportedMedia(
         grpc="INVALID_ARGUMENT",
     ),
     message="no parser for this file: {path}: {media}",
+    derived=("variable",),
+    cases={
+        "setting": Wording("`{setting}` is off, so images are not read: {path}", _TURN_ON),
+    },
 ):
     """There is no parser for the file that was named.
 
-    Within a folder such files are skipped and counted.
+    Within a folder such files are skipped and counted. `setting` names a setting that has to be
+    turned on before such a file is read, as for images.
 
     Example: `kebab ingest photo.jpg`.
 
@@ -950,6 +958,15 @@ class UnsupportedMedia(
 
     path: str
     media: str
+    setting: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a setting that is off, or no parser at all."""
+        return "setting" if self.setting else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable that turns the setting on."""
+        return {"variable": build_variable_name(self.setting or "")}
 
 
 class ParseFailed(
@@ -964,10 +981,13 @@ class ParseFailed(
         grpc="INVALID_ARGUMENT",
     ),
     message="cannot parse {path}: {cause}",
+    derived=("variable",),
+    cases={"setting": Wording("cannot parse {path}: {cause}", _TURN_ON)},
 ):
     """A file cannot be parsed.
 
-    Within a folder such a file is reported with its own error, and the run goes on.
+    Within a folder such a file is reported with its own error, and the run goes on. `setting` names
+    a setting with which it can be parsed, such as `ingest.ocr` for a scanned document.
 
     Example: `kebab ingest notes.md` when that file contains binary data.
 
@@ -977,6 +997,15 @@ class ParseFailed(
     path: str
     parser: str
     cause: str
+    setting: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a setting helps, or none."""
+        return "setting" if self.setting else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable that turns the setting on."""
+        return {"variable": build_variable_name(self.setting or "")}
 
 
 class TooLarge(

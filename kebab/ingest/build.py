@@ -66,6 +66,13 @@ class DocumentBuilder:
         parser = self.parsers.get(media)
         return parser is not None and is_isolated(parser)
 
+    def get_deadline(self, media: str) -> float:
+        """Return the time limit of a file in seconds: parsers of pictures take longer."""
+        own: float | None = getattr(self.parsers.get(media), "deadline_s", None)
+        if own is None or not (own and self.deadline_s):
+            return self.deadline_s if own is None else 0.0
+        return max(own, self.deadline_s)
+
     def build_row(
         self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent
     ) -> DocumentRow:
@@ -78,7 +85,7 @@ class DocumentBuilder:
             DependencyMissing: The libraries of the parser are not installed.
         """
         parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.deadline_s):
+        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             parsed = self._parse(parser, entry, content)
             chunks = self.cut_chunks(doc_id, parsed.document)
         return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
@@ -93,7 +100,7 @@ class DocumentBuilder:
             DependencyMissing: The libraries of the parser are not installed.
         """
         parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.deadline_s):
+        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             return self._parse(parser, entry, content)
 
     def cut_row(
@@ -106,7 +113,7 @@ class DocumentBuilder:
             TimedOut: It takes too long.
         """
         parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.deadline_s):
+        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             chunks = self.cut_chunks(doc_id, parsed.document)
         return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
@@ -229,7 +236,7 @@ class WorkerBuilder:
 def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
     """Return by media type the digest of everything that decides what is stored of a file."""
     return {
-        media: compute_digest("recipe", parser.version, chunker)
+        media: compute_digest("recipe", getattr(parser, "recipe", parser.version), chunker)
         for media, parser in parsers.items()
     }
 

@@ -220,8 +220,9 @@ class _Pool:
             if elapsed > START_S:
                 self._start_failures = _MAX_START_FAILURES
             return
-        limit = self._builder.deadline_s
-        if limit and slot.units and elapsed > limit * len(slot.units[0].files) + GRACE_S:
+        files = slot.units[0].files if slot.units else ()
+        limits = [self._builder.get_deadline(self._tasks[number].entry.media) for number in files]
+        if limits and all(limits) and elapsed > sum(limits) + GRACE_S:
             slot.end()
             self._fail(slot, "", started=slot.since)
 
@@ -250,5 +251,6 @@ class _Pool:
     def _build_error(self, number: int, cause: str, started: float | None) -> Signal:
         entry = self._tasks[number].entry
         if started is not None:
-            return build_timeout(started, self._builder.deadline_s, entry.path)
+            limit = self._builder.get_deadline(entry.media)
+            return build_timeout(started, limit, entry.path)
         return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)

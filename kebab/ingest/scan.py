@@ -10,6 +10,7 @@ from pathlib import Path
 from kebab.core.documents import KnownDocument, Source, build_named_files_key
 from kebab.core.file_ports import FileScanner
 from kebab.core.files import ScanResult, ScanRules, get_suffix
+from kebab.core.ocr import OCR_SETTING
 from kebab.core.ports import LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
@@ -89,9 +90,10 @@ def is_single_file(job: IngestJob, scopes: Sequence[Scope]) -> bool:
 
 def _raise_for_single_file(scan: ScopeScan, job: IngestJob) -> None:
     location, reasons = scan.scope.location, scan.found.skips.by_reason
-    if reasons["unsupported"] or reasons["special_file"]:
-        suffix = get_suffix(location.rpartition("/")[2])
-        raise UnsupportedMedia(path=location, media=suffix or "no extension")
+    if reasons["unsupported"] or reasons["special_file"] or reasons["ocr_off"]:
+        media = get_suffix(location.rpartition("/")[2]) or "no extension"
+        setting = OCR_SETTING if reasons["ocr_off"] else None
+        raise UnsupportedMedia(path=location, media=media, setting=setting)
     if reasons["over_limit"]:
         raise TooLarge(what=location, size=scan.found.largest, limit=job.rules.max_file_bytes)
     if reasons["unreadable"]:

@@ -7,11 +7,14 @@ from typing import Any
 
 from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.ocr import OCR_SETTING, OcrSettings
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.ocr import write_recognized_text
 from kebab.parse.pdf_furniture import remove_running_heads
 from kebab.parse.pdf_headings import Bookmark, HeadingRules
 from kebab.parse.pdf_layout import Row, build_rows
 from kebab.parse.pdf_metadata import read_bookmarks, read_metadata
+from kebab.parse.pdf_ocr import recognize_pages
 from kebab.parse.pdf_pages import PageReader, PageText, load_pdfium
 from kebab.parse.pdf_paragraphs import join_lines, write_page
 from kebab.parse.text_builder import TextBuilder
@@ -34,6 +37,10 @@ class PdfParser:
 
     version = "pdf-v1"
 
+    def __init__(self, ocr: OcrSettings | None = None) -> None:
+        """Store the settings of the recognition of pictures; None means that it is off."""
+        self._ocr = ocr
+
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is that of its properties, else the largest text.
 
@@ -46,6 +53,8 @@ class PdfParser:
             pages = list(_read_pages(document, total))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
+            if self._ocr is not None:
+                pages = recognize_pages(document, pages, self._ocr, path, self.version)
         self._require_text(pages, path)
         return _build_document(pages, total, metadata, bookmarks, path)
 
@@ -68,16 +77,18 @@ class PdfParser:
 
     def _require_text(self, pages: Sequence[PageText], path: str) -> None:
         """Refuse a document without any text."""
-        if any(page.segments for page in pages):
+        if any(page.segments or page.recognized for page in pages):
             return
         if any(not page.legible for page in pages):
             raise self._refuse(path, "the text is unreadable: broken fonts")
         if any(page.has_image for page in pages):
-            raise self._refuse(path, "only images, no text")
+            if self._ocr is not None:
+                raise self._refuse(path, "only images, and no text was recognised in them")
+            raise self._refuse(path, "only images, no text", setting=OCR_SETTING)
         raise self._refuse(path, "no text")
 
-    def _refuse(self, path: str, cause: str) -> ParseFailed:
-        return ParseFailed(path=path, parser=self.version, cause=cause)
+    def _refuse(self, path: str, cause: str, setting: str | None = None) -> ParseFailed:
+        return ParseFailed(path=path, parser=self.version, cause=cause, setting=setting)
 
 
 def _describe_fault(code: int | None, data: bytes) -> str:
@@ -113,6 +124,8 @@ def _build_document(
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
         builder.begin_place(Place(0, page.number, of=total))
+        if page.recognized:
+            write_recognized_text(builder, page.recognized)
         write_page(builder, page_rows, rules, page.number)
     title = None if metadata.title else _find_title(rows, rules.body)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
@@ -139,13 +152,18 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
     warnings = []
     if len(pages) < total:
         warnings.append(f"only the first {len(pages)} of {total} pages were read")
+    lost = [page for page in pages if not page.recognized]
     for numbers, wording in (
         (
-            [page.number for page in pages if not page.legible],
+            [page.number for page in lost if not page.legible],
             "text of {} is unreadable: broken fonts",
         ),
         ([page.number for page in pages if page.cut], "text of {} was cut: too many characters"),
-        ([page.number for page in pages if page.has_image], "no text on {}: only images"),
+        ([page.number for page in lost if page.has_image], "no text on {}: only images"),
+        (
+            [page.number for page in pages if page.recognized],
+            "text of {} was recognised in images and may have mistakes",
+        ),
     ):
         if numbers:
             warnings.append(wording.format(_format_pages(numbers)))

@@ -61,7 +61,7 @@ class PageText(NamedTuple):
 
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
-    has a picture.
+    has a picture. `recognized` is text that was recognised in the picture of the page.
     """
 
     number: int
@@ -69,6 +69,7 @@ class PageText(NamedTuple):
     legible: bool = True
     cut: bool = False
     has_image: bool = False
+    recognized: str = ""
 
 
 class _Style(NamedTuple):

@@ -15,12 +15,14 @@ from kebab.core.media import (
     ODP,
     ODS,
     ODT,
+    PDF,
     PPTX,
     XLS,
     XLSB,
     XLSX,
     CitationKind,
 )
+from kebab.core.ocr import IMAGE, OcrSettings
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import limit_time
 from kebab.limits.faults import describe_failure
@@ -39,7 +41,7 @@ class LazyParser:
         self,
         version: str,
         target: str,
-        *arguments: str,
+        *arguments: str | OcrSettings,
         extra: str | None = None,
         isolated: bool = False,
     ) -> None:
@@ -49,6 +51,18 @@ class LazyParser:
         self.isolated = isolated
         self._target = target
         self._arguments = arguments
+
+    @property
+    def recipe(self) -> str:
+        """What decides the text of a document: the version, and the languages of pictures."""
+        languages = [one.languages for one in self._arguments if isinstance(one, OcrSettings)]
+        return " ".join([self.version, *languages])
+
+    @property
+    def deadline_s(self) -> float | None:
+        """The time limit of a file that needs longer than others, in seconds; 0 means none."""
+        limits = [one.deadline_s for one in self._arguments if isinstance(one, OcrSettings)]
+        return limits[0] if limits else None
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -61,7 +75,7 @@ class LazyParser:
 
 
 @cache
-def _load_parser(target: str, *arguments: str) -> Parser:
+def _load_parser(target: str, *arguments: str | OcrSettings) -> Parser:
     module, _, name = target.partition(":")
     parser: Parser = getattr(import_module(f"kebab.parse.{module}"), name)(*arguments)
     return parser
@@ -108,13 +122,25 @@ PARSERS: Mapping[str, Parser] = {
     CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
     "text/x-source": LazyParser("source-v1", "code:SourceParser"),
-    "application/pdf": LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
     "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
+    PDF: LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
+    IMAGE: LazyParser("image-v1", "image:ImageParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
+
+
+def configure_parsers(ocr: OcrSettings | None) -> Mapping[str, Parser]:
+    """Return the parsers for the settings of the recognition of text; None means that it is off."""
+    if ocr is None:
+        return PARSERS
+    return {
+        **PARSERS,
+        PDF: LazyParser("pdf-v1", "pdf:PdfParser", ocr, extra="pdf", isolated=True),
+        IMAGE: LazyParser("image-v1", "image:ImageParser", ocr, isolated=True),
+    }
 
 
 def list_parser_versions() -> list[str]:

@@ -63,10 +63,11 @@ def _is_found_by_scan(path: str, root: str, rules: ScanRules, stat: os.stat_resu
     """Return whether the scan finds a folder, or a file with a stamp, anyway."""
     if find_skip_reason_from_root(root, rules, path, folder=stat is None) is not None:
         return False
+    if stat is None:
+        return True
     with suppress(OSError):
-        return (
-            stat is None or detect_file_media(f"{_add_slash(root)}{path}", stat.st_size) is not None
-        )
+        media = detect_file_media(f"{_add_slash(root)}{path}", stat.st_size)
+        return media is not None and media not in rules.left_out
     return True
 
 
@@ -79,7 +80,6 @@ class _Walk:
         self.found = ScanResult()
         self._root = root
         self._rules = rules
-        self._limit = rules.max_file_bytes
         self._claimed = claimed
         self._folders: list[Entry] = []
         self._links: list[Entry] = []
@@ -145,7 +145,7 @@ class _Walk:
         except OSError as failure:
             self._handle_failure(failure, path)
         else:
-            self.found.add_file(path, child.path, stat, media, limit=self._limit)
+            self.found.add_file(path, child.path, stat, media, self._rules)
 
     def _handle_failure(self, failure: OSError, path: str) -> None:
         """Record an unreadable path, unless it no longer exists."""
@@ -175,7 +175,7 @@ class _Walk:
             return
         if media is not None:
             self._followed.add(target.real)
-        self.found.add_file(link.path, link.absolute, target.stat, media, limit=self._limit)
+        self.found.add_file(link.path, link.absolute, target.stat, media, self._rules)
 
 
 def _is_utf8(name: str) -> bool:
@@ -213,7 +213,7 @@ class FolderScanner:
     ) -> None:
         """Add files that the user named, or the reasons why they cannot be documents."""
         for path in paths:
-            _add_named_file(found, root, path, rules.max_file_bytes)
+            _add_named_file(found, root, path, rules)
 
     def find_skip_reason(
         self, root: str, rules: ScanRules, path: str, *, folder: bool
@@ -222,7 +222,7 @@ class FolderScanner:
         return find_skip_reason_from_root(root, rules, path, folder=folder)
 
 
-def _add_named_file(found: ScanResult, root: str, path: str, limit: int) -> None:
+def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -> None:
     absolute = os.path.join(root, path)  # noqa: PTH118 - a plain string
     try:
         stat = Path(absolute).stat()
@@ -241,4 +241,4 @@ def _add_named_file(found: ScanResult, root: str, path: str, limit: int) -> None
     except OSError:
         found.skip_unreadable(path)
         return
-    found.add_file(path, absolute, stat, media, limit=limit)
+    found.add_file(path, absolute, stat, media, rules)

@@ -82,14 +82,16 @@ class SlowFile(Struct, frozen=True, kw_only=True):
 class UnreadKind(Struct, frozen=True, kw_only=True):
     """A kind of files that were not read, and what would make their text readable."""
 
-    reason: Literal["library_missing", "unsupported"]
-    """Whether the library of the parser is not installed, or no parser reads the format."""
+    reason: Literal["library_missing", "unsupported", "ocr_off"]
+    """Whether the library of the parser is not installed, no parser reads the format, or text in
+    pictures is recognised only with a setting."""
     label: str
     """The format as a person calls it, e.g. `PDF` or `Hangul document`."""
     count: int
     """The number of files."""
     hint: str | None = None
-    """What to do: for `library_missing` a command, else advice; null when nothing helps."""
+    """What to do: for `library_missing` and `ocr_off` a command, else advice; null when nothing
+    helps."""
     extensions: list[str] = msgspec.field(default_factory=list)
     """The extensions of the files with a format that no parser reads."""
     examples: list[str] = msgspec.field(default_factory=list)

@@ -19,6 +19,7 @@ _REASONS = {
     "ignored": "named in `.gitignore` or `.kebabignore`",
     "excluded": "in folders of programs, or excluded in the settings",
     "hidden": "hidden",
+    "ocr_off": "images",
     "over_limit": "larger than `ingest.max_file_bytes`",
     "unreadable": "without permission to read",
     "duplicate": "links to files that are read anyway",

@@ -84,6 +84,14 @@ _OTHER_SCHEMA = (
 )
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.UnsupportedMedia: {
+        "setting": Wording(
+            "`{setting}` 설정이 꺼져 있어 이미지를 읽지 않습니다: {path}", "export {variable}=true"
+        ),
+    },
+    rows.ParseFailed: {
+        "setting": Wording("파일을 해석할 수 없습니다: {path}: {cause}", "export {variable}=true"),
+    },
     rows.ConfigInvalid: {
         "missing": Wording(_CONFIG, "kebab init"),
         "folder": Wording(_CONFIG, "mkdir -p {folder}"),

@@ -139,3 +139,20 @@ def test_a_folder_that_is_read_is_in(shelf):
     assert explain(shelf, "deep").included is True
     assert explain(shelf, ".").included is True
     assert explain(shelf, "node_modules").reason == "excluded"
+
+
+def test_an_image_names_the_setting_that_reads_it(shelf):
+    shelf.write("scan.png", "x")
+
+    off = explain(shelf, "scan.png")
+    on = explain(shelf, "scan.png", ingest__ocr=True)
+
+    assert (off.included, off.reason, off.hint) == (
+        False,
+        "ocr_off",
+        "export KEBAB_INGEST_OCR=true",
+    )
+    assert off.rule is not None
+    assert off.rule.setting == "ingest.ocr"
+    assert on.error is not None
+    assert on.error.details["cause"] == "not a picture"

@@ -8,6 +8,7 @@ from kebab.app.headings import (
     parse_file,
 )
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.registry import PARSERS
 
 TEXT = """---
 title: T
@@ -37,7 +38,7 @@ b
 
 @pytest.fixture
 def sections():
-    return list_sections(parse_file(TEXT.encode(), "a.md", "text/markdown"))
+    return list_sections(parse_file(TEXT.encode(), "a.md", PARSERS["text/markdown"]))
 
 
 def test_a_section_ends_before_the_next_heading_of_its_level(sections):
@@ -84,17 +85,17 @@ def test_an_anchor_keeps_letters_of_all_scripts():
 
 
 def test_plain_text_has_no_sections():
-    assert list_sections(parse_file(b"# no heading\n", "a.txt", "text/plain")) == []
+    assert list_sections(parse_file(b"# no heading\n", "a.txt", PARSERS["text/plain"])) == []
 
 
 def test_binary_data_is_refused():
     with pytest.raises(ParseFailed):
-        parse_file(b"\0\1\2\3" * 40, "a.md", "text/markdown")
+        parse_file(b"\0\1\2\3" * 40, "a.md", PARSERS["text/markdown"])
 
 
 def test_a_symbol_ends_where_code_of_the_outer_one_goes_on():
     text = b"class A:\n    def f(self):\n        return 1\n\n    x = 2\n\ny = 3\n"
-    sections = list_sections(parse_file(text, "a.py", "text/x-python"))
+    sections = list_sections(parse_file(text, "a.py", PARSERS["text/x-python"]))
     assert [(one.path, one.first, one.last) for one in sections] == [
         (("A",), 1, 5),
         (("A", "f"), 2, 3),

@@ -25,14 +25,14 @@ def test_files_that_lack_a_library_are_counted_with_the_command():
 
 def test_unsupported_formats_are_grouped_by_what_they_are():
     outcome = IngestOutcome(
-        skipped_by_extension={".hwp": 2, ".hwpx": 1, ".png": 9, ".foo": 1, "": 4},
-        skip_examples={"unsupported": ["a.hwp", "b.png"]},
+        skipped_by_extension={".hwp": 2, ".hwpx": 1, ".gif": 9, ".foo": 1, "": 4},
+        skip_examples={"unsupported": ["a.hwp", "b.gif"]},
     )
     kinds = list_unread_kinds(outcome)
 
     assert [(kind.label, kind.count, kind.extensions) for kind in kinds] == [
         ("Hangul document", 3, [".hwp", ".hwpx"]),
-        ("image", 9, [".png"]),
+        ("image", 9, [".gif"]),
         ("file without an extension", 4, []),
         (".foo file", 1, [".foo"]),
     ]
@@ -54,3 +54,23 @@ def test_every_suffix_is_in_one_group():
     groups = group_suffixes(suffixes)
 
     assert sum(sum(group.values()) for group in groups.values()) == 10
+
+
+def test_images_and_scanned_documents_name_the_setting_that_reads_them():
+    refusal = ParseFailed(
+        path="scan.pdf", parser="pdf-v1", cause="only images, no text", setting="ingest.ocr"
+    )
+    scanned = fail("scan.pdf", refusal)
+    outcome = IngestOutcome(
+        items=[scanned],
+        skipped_by_reason={"ocr_off": 3, "unsupported": 1},
+        skipped_by_extension={".png": 2, ".tif": 1, ".gif": 1},
+        skip_examples={"ocr_off": ["a.png", "b.png", "c.tif"]},
+    )
+
+    images, documents, other = list_unread_kinds(outcome)
+
+    assert (images.reason, images.label, images.count) == ("ocr_off", "image", 3)
+    assert images.hint == documents.hint == "export KEBAB_INGEST_OCR=true"
+    assert (documents.label, documents.examples) == ("scanned document", ["scan.pdf"])
+    assert (other.reason, other.extensions) == ("unsupported", [".gif"])

@@ -179,3 +179,20 @@ def test_a_file_with_a_wrong_suffix_is_refused_where_it_cannot_be_read(tmp_path,
         build_content(tmp_path, parsers, "text/markdown", b"%PDF-1.4\n")
 
     assert refusal.value.cause == "the file is PDF, not Markdown: rename it to .pdf"
+
+
+class Slow(Endless):
+    deadline_s = 100.0
+
+
+@pytest.mark.parametrize(
+    ("usual", "own", "limit"),
+    [(30.0, 100.0, 100.0), (200.0, 100.0, 200.0), (0.0, 100.0, 0.0), (30.0, 0.0, 0.0)],
+)
+def test_a_parser_may_need_longer_than_others(usual, own, limit):
+    slow = Slow()
+    slow.deadline_s = own
+    build = builder({"image/any": slow, **PARSERS}, deadline_s=usual)
+
+    assert build.get_deadline("image/any") == limit
+    assert build.get_deadline("text/markdown") == usual

@@ -37,13 +37,13 @@ def kinds(desk):
 def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     desk.write("a.md", "# One\n\nfirst words\n")
     desk.write("sub/b.txt", "second words\n")
-    desk.write("c.png", "")
+    desk.write("c.mp3", "")
 
     outcome = desk.ingest()
 
     assert counts(outcome) == {"new": 2}
     assert (outcome.scanned, outcome.skipped) == (3, 1)
-    assert outcome.skipped_by_extension == {".png": 1}
+    assert outcome.skipped_by_extension == {".mp3": 1}
     assert outcome.scope == (str(desk.root),)
     assert sorted(desk.ids()) == ["a.md", "sub/b.txt"]
     assert outcome.embedding.version == desk.embedder.version
@@ -489,12 +489,12 @@ def test_a_path_that_does_not_exist_is_an_error(desk):
 
 
 def test_the_only_named_file_without_a_parser_is_an_error(desk):
-    desk.write("photo.png", "")
+    desk.write("photo.mp3", "")
 
     with pytest.raises(UnsupportedMedia) as caught:
-        desk.ingest("photo.png")
+        desk.ingest("photo.mp3")
 
-    assert caught.value.media == ".png"
+    assert caught.value.media == ".mp3"
 
 
 def test_the_only_named_file_above_the_limit_is_an_error(desk):
@@ -508,9 +508,9 @@ def test_the_only_named_file_above_the_limit_is_an_error(desk):
 
 def test_several_named_files_leave_out_those_without_a_parser(desk):
     desk.write("a.md", "one")
-    desk.write("photo.png", "")
+    desk.write("photo.mp3", "")
 
-    outcome = desk.ingest("a.md", "photo.png")
+    outcome = desk.ingest("a.md", "photo.mp3")
 
     assert counts(outcome) == {"new": 1}
     assert outcome.skipped_by_reason == {"unsupported": 1}
@@ -569,7 +569,7 @@ def test_the_numbers_of_a_report_add_up(desk):
     (desk.root / "gone.md").unlink()
     desk.write("new.md", "three")
     desk.write("bad.txt", "bad")
-    desk.write("photo.png", "")
+    desk.write("photo.mp3", "")
 
     outcome = desk.again()
 

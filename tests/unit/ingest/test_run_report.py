@@ -55,14 +55,14 @@ def test_warnings_of_a_file_reach_its_item(desk):
 def test_skips_of_all_roots_are_summed(desk, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    (other / "x.png").write_text("", encoding="utf-8")
-    desk.write("y.png", "")
+    (other / "x.mp3").write_text("", encoding="utf-8")
+    desk.write("y.mp3", "")
     desk.write("a.md", "text")
 
     outcome = desk.run(IngestJob(paths=(str(desk.root), str(other))))
 
     assert outcome.skipped_by_reason == {"unsupported": 2}
-    assert outcome.skip_examples == {"unsupported": ["y.png", "x.png"]}
+    assert outcome.skip_examples == {"unsupported": ["y.mp3", "x.mp3"]}
     assert outcome.scope == (str(desk.root), str(other))
 
 

@@ -39,9 +39,9 @@ def test_a_scan_holds_the_files_and_the_known_documents_of_its_scope(desk):
 def test_named_files_are_looked_up_one_by_one(desk):
     desk.write("a.md", "one")
     desk.write("big.md", "x" * 100)
-    desk.write("photo.png", "")
+    desk.write("photo.mp3", "")
     (desk.root / "dir.md").mkdir()
-    files = ("a.md", "big.md", "photo.png", "dir.md", "missing.md")
+    files = ("a.md", "big.md", "photo.mp3", "dir.md", "missing.md")
 
     rules = ScanRules(max_file_bytes=50)
     scan = scan_scope(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
@@ -81,7 +81,7 @@ def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
 def test_a_root_with_other_files_left_is_not_empty(desk):
     desk.write("a.md", "one")
     desk.ingest()
-    (desk.root / "a.md").rename(desk.root / "a.png")
+    (desk.root / "a.md").rename(desk.root / "a.mp3")
 
     assert scan_scope(desk, Scope(source=folder(desk.root))).found.entries == []
 

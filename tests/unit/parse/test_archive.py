@@ -80,6 +80,7 @@ def test_the_last_of_two_members_with_one_name_is_read():
             "the file is encrypted",
         ),
     ],
+    ids=["empty", "text", "cut off", "broken", "old office", "encrypted"],
 )
 def test_a_file_that_is_no_archive_says_what_it_is(data, cause):
     assert get_cause(data) == cause

@@ -1,6 +1,11 @@
+import pickle
+
+from kebab.core.media import PDF
+from kebab.core.ocr import IMAGE, OcrSettings
+from kebab.ingest.build import compute_recipes
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.plain_text import TextParser
-from kebab.parse.registry import PARSERS, list_parser_versions
+from kebab.parse.registry import PARSERS, LazyParser, configure_parsers, list_parser_versions
 
 
 def test_media_types_have_parsers():
@@ -17,3 +22,23 @@ def test_active_lists_the_labels_each_once_in_order():
 
     assert versions == sorted({parser.version for parser in PARSERS.values()})
     assert {MarkdownParser.version, TextParser.version, "pdf-v1"} <= set(versions)
+
+
+def test_settings_of_pictures_change_the_recipe_of_what_they_affect():
+    english, korean = (configure_parsers(OcrSettings(lang)) for lang in ("eng", "kor"))
+    recipes = [
+        compute_recipes(parsers, "chunker")
+        for parsers in (configure_parsers(None), english, korean)
+    ]
+
+    assert {media for media in PARSERS if len({one[media] for one in recipes}) > 1} == {PDF, IMAGE}
+    assert len({one[PDF] for one in recipes}) == 3
+    assert english[PDF].version == PARSERS[PDF].version
+
+
+def test_parsers_of_pictures_take_longer_and_can_be_sent_to_a_worker():
+    slow, usual = configure_parsers(OcrSettings("eng", 5.0))[PDF], PARSERS[PDF]
+    parser = pickle.loads(pickle.dumps(slow))
+
+    assert isinstance(usual, LazyParser)
+    assert (parser.deadline_s, usual.deadline_s) == (100.0, None)

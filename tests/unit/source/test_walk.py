@@ -83,13 +83,13 @@ def test_names_that_differ_in_case_or_form_only_are_different_files(root):
 
 
 def test_every_file_left_out_is_counted_with_its_reason(root):
-    write(root, "a.md", "b.png", "c.png", "noext.zip", ".hidden.md", "venv/x.md", "ignored/x.md")
+    write(root, "a.md", "b.mp3", "c.mp3", "noext.zip", ".hidden.md", "venv/x.md", "ignored/x.md")
     (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
 
     skips = SCANNER.scan(str(root), RULES).skips
 
     assert skips.by_reason == {"unsupported": 3, "hidden": 2, "excluded": 1, "ignored": 1}
-    assert skips.by_extension == {".png": 2, ".zip": 1}
+    assert skips.by_extension == {".mp3": 2, ".zip": 1}
     assert skips.examples["hidden"] == [".gitignore", ".hidden.md"]
 
 
@@ -239,3 +239,27 @@ def test_hidden_files_are_found_with_the_option(root):
     found = SCANNER.scan(str(root), ScanRules(hidden=True))
 
     assert paths(found) == [".hidden.md"]
+
+
+def test_images_are_left_out_until_their_text_is_to_be_recognised(root):
+    write(root, "a.md", "scan.png", "photo.JPG")
+    (root / "link.tif").symlink_to(root / "scan.png")
+
+    off, on = (
+        SCANNER.scan(str(root), RULES),
+        SCANNER.scan(str(root), ScanRules(left_out=frozenset())),
+    )
+
+    assert paths(off) == ["a.md"]
+    assert off.skips.by_reason == {"ocr_off": 3}
+    assert off.skips.by_extension == {".jpg": 1, ".png": 1, ".tif": 1}
+    assert paths(on) == ["a.md", "photo.JPG", "scan.png"]
+    assert {entry.media for entry in on.entries} == {"text/markdown", "image/any"}
+
+
+def test_a_named_image_is_left_out_for_the_same_reason(root):
+    write(root, "scan.png")
+    found = SCANNER.scan(str(root), RULES)
+    SCANNER.add_named_files(found, str(root), ["scan.png"], RULES)
+
+    assert found.skips.by_reason == {"ocr_off": 2}

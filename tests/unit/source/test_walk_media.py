@@ -14,7 +14,7 @@ from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
         ("new\nline.mdx", MARKDOWN),
         ("log.txt", PLAIN),
         ("guide.RST", "text/x-rst"),
-        ("photo.png", None),
+        ("photo.mp3", None),
         ("README", None),
         (".md", None),
         ("ends-with-dot.", None),

@@ -666,6 +666,7 @@ export interface StoreCorruptDetails {
 export interface UnsupportedMediaDetails {
   readonly path: string;
   readonly media: string;
+  readonly setting?: string | null;
 }
 
 /** The details of `parse_failed`. A file cannot be parsed. */
@@ -673,6 +674,7 @@ export interface ParseFailedDetails {
   readonly path: string;
   readonly parser: string;
   readonly cause: string;
+  readonly setting?: string | null;
 }
 
 /** The details of `too_large`. A file, a request body or a batch is larger than its limit. */
