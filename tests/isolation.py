@@ -60,6 +60,8 @@ class Isolation:
                 **{name: value for name, value in REAL.items() if is_kept(name)},
                 **UNREACHABLE,
                 "HOME": str(self._folder),
+                # As in an activated environment; hints say then `pip` and no path.
+                "PATH": f"{Path(sys.executable).parent}:{REAL.get('PATH', os.defpath)}",
             }
         )
 

@@ -1,5 +1,6 @@
 """Converts the outcome of an ingest to its report, and says what would make files readable."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -8,10 +9,12 @@ from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ocr import IMAGE, OCR_SETTING
 from kebab.core.unsupported import UnsupportedFormat, describe_unsupported
 from kebab.errors.catalog import DependencyMissing, ParseFailed, build_variable_name
+from kebab.errors.system import format_install
 from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
 from kebab.wire.ingest import IngestItem, IngestReport, UnreadKind
 
 _EXAMPLES = 3
+_EXTRAS = re.compile(r"\bkebab\[([\w,]+)\]")
 
 
 def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
@@ -38,6 +41,7 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         slowest=list(outcome.slowest),
         media=_count_kinds(outcome),
         unread=list_unread_kinds(outcome),
+        install=build_install(outcome.items),
     )
 
 
@@ -75,6 +79,14 @@ def list_unread_kinds(outcome: IngestOutcome) -> list[UnreadKind]:
         *_list_unsupported(outcome),
     ]
     return sorted(kinds, key=lambda kind: (kind.hint is None, -kind.count, kind.label))
+
+
+def build_install(items: Iterable[FileOutcome]) -> str | None:
+    """Return one command that installs every extra of kebab that the files need."""
+    commands = {item.error.install for item in items if isinstance(item.error, DependencyMissing)}
+    found = [extras for command in commands for extras in _EXTRAS.findall(command)]
+    extras = sorted({extra for names in found for extra in names.split(",")})
+    return format_install("kebab", extras) if extras else None
 
 
 def _list_missing_libraries(items: Iterable[FileOutcome]) -> Iterator[UnreadKind]:

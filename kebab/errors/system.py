@@ -3,8 +3,10 @@
 import errno
 import os
 import re
+import shlex
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kebab.errors.catalog import DependencyMissing, IoError, Op, OutOfMemory
@@ -103,19 +105,20 @@ def translate_os_errors(path: object, op: Op) -> Iterator[None]:
 
 
 @contextmanager
-def translate_import_errors(feature: str, package: str) -> Iterator[None]:
+def translate_import_errors(feature: str, package: str, extra: str | None = None) -> Iterator[None]:
     """Turn a failed import in the block into `DependencyMissing`, or into a lack of memory.
 
     Args:
         feature: The feature that needs the library.
         package: The name of the library's package for pip.
+        extra: The extra of kebab that installs it; None when kebab always needs it.
     """
     try:
         yield
     except (ImportError, OSError) as fault:
         if is_memory_fault(fault):
             raise build_memory_error() from fault
-        raise _build_missing(fault, feature, package) from fault
+        raise _build_missing(fault, feature, package, extra) from fault
 
 
 def build_import_error(fault: ImportError) -> DependencyMissing | None:
@@ -131,7 +134,30 @@ def build_missing_program(program: str, feature: str, install: str) -> Dependenc
     return DependencyMissing(feature=feature, install=install, program=program)
 
 
-def _build_missing(fault: ImportError | OSError, feature: str, package: str) -> DependencyMissing:
+def _build_missing(
+    fault: ImportError | OSError, feature: str, package: str, extra: str | None = None
+) -> DependencyMissing:
     # `pip install` does not replace a package that is installed and broken.
-    command = "install" if isinstance(fault, ModuleNotFoundError) else "install --force-reinstall"
-    return DependencyMissing(feature=feature, install=f"pip {command} {package}")
+    if not isinstance(fault, ModuleNotFoundError):
+        return DependencyMissing(
+            feature=feature, install=f"{_find_pip()} install --force-reinstall {package}"
+        )
+    wanted = [extra] if extra else []
+    return DependencyMissing(feature=feature, install=format_install(package, wanted))
+
+
+def format_install(package: str, extras: Sequence[str] = ()) -> str:
+    """Return the command that installs a package, or extras of kebab, where kebab itself is.
+
+    An installed kebab stays as it is, also when it was installed from a checkout.
+    """
+    wanted = shlex.quote(f"kebab[{','.join(extras)}]") if extras else package
+    return f"{_find_pip()} install {wanted}"
+
+
+def _find_pip() -> str:
+    """Return how to call pip for this interpreter; another one may be the first in the path."""
+    found = shutil.which("pip")
+    if found and sys.executable and os.path.dirname(found) == os.path.dirname(sys.executable):  # noqa: PTH120 - links are kept
+        return "pip"
+    return f"{shlex.quote(sys.executable)} -m pip" if sys.executable else "pip"

@@ -12,9 +12,10 @@ from kebab.parse.blocks import Span
 from kebab.parse.code_languages import SYNTAXES, Syntax
 
 FEATURE = "reading source code"
-PACKAGE = "'kebab[code]'"
+PACKAGE = "tree-sitter"
+EXTRA = "code"
 
-with translate_import_errors(FEATURE, PACKAGE):
+with translate_import_errors(FEATURE, PACKAGE, EXTRA):
     from tree_sitter import Language, Node, Parser
 
 _DEEPEST_HEADING = 6
@@ -51,7 +52,7 @@ def load_parser(language: str) -> Parser:
     Raises:
         DependencyMissing: Its grammar is not installed.
     """
-    with translate_import_errors(FEATURE, PACKAGE):
+    with translate_import_errors(FEATURE, PACKAGE, EXTRA):
         grammar = SYNTAXES[language].grammar()
     return Parser(Language(grammar))
 

@@ -97,7 +97,7 @@ def load_pdfium() -> "ModuleType":
     Raises:
         DependencyMissing: They are not installed.
     """
-    with translate_import_errors("reading PDF files", "'kebab[pdf]'"):
+    with translate_import_errors("reading PDF files", "pypdfium2", "pdf"):
         import pypdfium2
 
     # Its warnings about odd outlines would go to the terminal.

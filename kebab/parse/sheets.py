@@ -102,7 +102,7 @@ class SheetParser:
 
     @contextmanager
     def _translate_errors(self, path: str) -> Iterator[None]:
-        with translate_import_errors("reading workbooks", "kebab[office]"):
+        with translate_import_errors("reading workbooks", "python-calamine", "office"):
             from python_calamine import CalamineError, PasswordError
         try:
             yield

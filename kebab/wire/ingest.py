@@ -143,6 +143,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The readable files of the scanned folders by format, named for a person, the most first."""
     unread: list[UnreadKind] = msgspec.field(default_factory=list)
     """The kinds of files that were not read, those with something to do first."""
+    install: str | None = None
+    """The command that installs all parts of kebab that these files need; null for none."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

@@ -12,6 +12,8 @@ from kebab.wire.ingest import EmbeddingSummary, IngestReport, UnreadKind
 _FEW = 10
 _FEW_KINDS = 6
 _NAMED = 3
+_EXTRA = "kebab["
+"""A part of every command that installs an extra of kebab."""
 _WIDEST_LABEL = 40
 _NO_BREAK_SPACE = "\u00a0"
 _REASONS = {
@@ -128,11 +130,15 @@ def _render_unsupported(
 
 
 def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
-    """Yield what would make files readable, one line for each kind."""
-    helped = [kind for kind in reply.unread if kind.hint]
+    """Yield what would make files readable: one command, and a line for each other kind."""
+    if any(kind.hint for kind in reply.unread):
+        yield canvas.strong("to read them too")
+    lacking = [kind for kind in reply.unread if _EXTRA in (kind.hint or "") and reply.install]
+    if lacking:
+        yield from _render_install(lacking, reply.install or "", canvas, verbose=verbose)
+    helped = [kind for kind in reply.unread if kind.hint and kind not in lacking]
     if not helped:
         return
-    yield canvas.strong("to read them too")
     shown = helped if verbose else helped[:_FEW_KINDS]
     labels = [f"{kind.count:>5,}  {clean(kind.label)}" for kind in shown]
     width = min(_WIDEST_LABEL, max(map(measure_width, labels)))
@@ -140,6 +146,19 @@ def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
         yield f"  {pad(truncate(label, width), width)}  {canvas.success(clean(kind.hint or ''))}"
     if len(helped) > len(shown):
         yield canvas.dim(f"  and {len(helped) - len(shown)} more; --verbose lists them all")
+
+
+def _render_install(
+    kinds: Sequence[UnreadKind], install: str, canvas: Canvas, *, verbose: bool
+) -> Iterator[str]:
+    """Yield the formats that one command makes readable, and the command."""
+    shown = kinds if verbose else kinds[:_FEW_KINDS]
+    names = [f"{kind.count:,} {clean(kind.label)}" for kind in shown]
+    if len(kinds) > len(shown):
+        names.append(pluralize(len(kinds) - len(shown), "other format"))
+    for line in canvas.wrap(_join_names(names), "  "):
+        yield line.replace(_NO_BREAK_SPACE, " ")
+    yield f"    {canvas.success(clean(install))}"
 
 
 def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:

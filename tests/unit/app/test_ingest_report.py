@@ -23,6 +23,19 @@ def test_files_that_lack_a_library_are_counted_with_the_command():
     assert kind.examples == ["0.pdf", "1.pdf", "2.pdf"]
 
 
+def test_one_command_installs_all_extras():
+    lacks = (INSTALL, "pip install 'kebab[code]'", "pip install apsw", INSTALL)
+    items = [
+        fail(f"{number}.pdf", DependencyMissing(feature="reading", install=install))
+        for number, install in enumerate(lacks)
+    ]
+    report = to_ingest_report(IngestOutcome(items=items))
+
+    assert report.install == "pip install 'kebab[code,pdf]'"
+    assert {kind.hint for kind in report.unread} == set(lacks)
+    assert to_ingest_report(IngestOutcome(items=[items[2]])).install is None
+
+
 def test_unsupported_formats_are_grouped_by_what_they_are():
     outcome = IngestOutcome(
         skipped_by_extension={".hwp": 2, ".hwpx": 1, ".gif": 9, ".foo": 1, "": 4},

@@ -1,3 +1,5 @@
+import os
+import subprocess
 import sys
 
 import pytest
@@ -6,6 +8,7 @@ from kebab.errors.catalog import DependencyMissing
 from kebab.errors.system import (
     build_import_error,
     build_missing_program,
+    format_install,
     translate_import_errors,
 )
 
@@ -38,6 +41,36 @@ def test_a_broken_library_hints_at_reinstalling(fault):
         raise fault
 
     assert caught.value.install == "pip install --force-reinstall onnxruntime"
+
+
+def test_a_broken_library_of_an_extra_is_installed_anew_without_kebab():
+    broken = pytest.raises(DependencyMissing)
+    with broken as caught, translate_import_errors("reading PDF files", "pypdfium2", "pdf"):
+        raise OSError("libpdfium.so: cannot open shared object file")
+
+    assert caught.value.install == "pip install --force-reinstall pypdfium2"
+
+
+@pytest.mark.parametrize("path", ["", "/usr/bin", "/nowhere"])
+def test_the_command_calls_the_pip_of_this_interpreter(monkeypatch, path):
+    monkeypatch.setenv("PATH", path)
+
+    assert format_install("kebab", ["code", "pdf"]) == (
+        f"{sys.executable} -m pip install 'kebab[code,pdf]'"
+    )
+
+
+def test_the_command_works_with_a_space_in_the_path(monkeypatch, tmp_path):
+    folder = tmp_path / "my tools"
+    folder.mkdir()
+    (folder / "python").symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    command = format_install("kebab", ["pdf"])
+
+    done = subprocess.run(
+        ["sh", "-c", f"echo {command}"], check=True, capture_output=True, text=True, env=os.environ
+    )
+    assert done.stdout.split("\n")[0] == f"{folder}/python -m pip install kebab[pdf]"
 
 
 def test_other_exceptions_of_a_library_are_not_translated():

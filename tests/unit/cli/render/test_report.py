@@ -86,6 +86,27 @@ def test_unread_formats_are_named_with_what_would_make_them_readable():
     assert "     18  Hangul document  save it as PDF" in text
 
 
+def test_one_command_is_shown_for_all_formats_that_lack_a_library():
+    kinds = [
+        UnreadKind(
+            reason="library_missing",
+            label=f"kind {number}",
+            count=number,
+            hint="pip install 'kebab[pdf]'",
+        )
+        for number in range(9, 1, -1)
+    ]
+    install = "pip install 'kebab[code,pdf]'"
+    lines = drawn(replies.ingest_report(install=install, unread=[*kinds, HWP]))
+
+    begin = lines.index("to read them too")
+    assert lines[begin + 1 : begin + 4] == [
+        "  9 kind 9, 8 kind 8, 7 kind 7, 6 kind 6, 5 kind 5, 4 kind 4, 2 other formats",
+        f"    {install}",
+        "     18  Hangul document  save it as PDF",
+    ]
+
+
 def test_a_missing_library_is_named_once_and_not_for_every_file():
     missing = DependencyMissing(feature="PDF files", install="pip install 'kebab[pdf]'")
     error = build_error_reply(missing, operation="ingest")
