@@ -6,7 +6,7 @@ The files are built from samples by flips, cuts, repeats, splices and wrong name
 formats also inside their members. Every batch is one run of `kebab ingest --json`. A run must end
 with a report that accounts for every file; no file may need longer than its deadline, write outside
 of the data folder, or open a connection. An audit hook in every Python process records the last
-two. Faults are printed with the name of the file, whose bytes depend on the seed alone.
+two. Faults and passed deadlines are printed with the name of the file; the seed decides its bytes.
 """
 
 import argparse
@@ -57,6 +57,7 @@ class Findings:
     kinds: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     slowest: tuple[float, str] = (0.0, "")
     seconds: float = 0.0
 
@@ -137,9 +138,7 @@ def _check_report(
     for item in report["items"]:
         findings.kinds[item["kind"]] += 1
         if item.get("error"):
-            findings.codes[item["error"]["code"]] += 1
-            if item["error"]["code"] == "generic":
-                findings.faults.append(f"generic: {item['doc_path']}")
+            _record_error(item["error"]["code"], item["doc_path"], findings)
     accounted = len(report["items"]) + sum(report["skipped_by_reason"].values())
     if accounted < len(names):
         findings.faults.append(f"{len(names) - accounted} files are not in the report")
@@ -148,6 +147,15 @@ def _check_report(
         findings.slowest = max(findings.slowest, (seconds, slow["doc_path"]))
         if seconds > _DEADLINE_S + 5:
             findings.faults.append(f"{seconds:.0f} s: {slow['doc_path']}")
+
+
+def _record_error(code: str, path: str, findings: Findings) -> None:
+    """Count the error of a file; one that no parser raises is a fault."""
+    findings.codes[code] += 1
+    if code == "generic":
+        findings.faults.append(f"generic: {path}")
+    elif code != "parse_failed":
+        findings.notes.append(f"{code}: {path}")
 
 
 def _check_log(log: Path, work: Path, findings: Findings) -> None:
@@ -196,6 +204,6 @@ def main() -> int:
     findings = Findings()
     for findings in fuzz(arguments.samples, arguments.count, arguments.seed):
         print(format_findings(findings), flush=True)  # noqa: T201 - the output of the program
-    for fault in findings.faults:
+    for fault in (*findings.notes, *findings.faults):
         print(fault)  # noqa: T201 - the output of the program
     return 1 if findings.faults else 0
