@@ -111,7 +111,7 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     text, title = document.text, document.title
     sections = list(split_sections(text, document.blocks, document.places))
     context = build_contexts(title, [path for part in sections for path in part.paths], budget)
-    leads = LeadFinder(text, document.blocks)
+    leads = LeadFinder(text, document.blocks, budget)
     pieces = _measure_blocks(text, sections, context, budget)
     drafts = [
         draft._replace(lead=leads.find(draft.start))

@@ -45,7 +45,7 @@ def test_a_passage_that_holds_its_header_has_no_context():
     ],
 )
 def test_the_header_is_the_first_of_two_lines_that_is_no_rule(table, header):
-    finder = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))])
+    finder = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))], Budget())
     assert finder.find(len(table) - 1) == header
     assert finder.find(0) == ""
 
@@ -57,7 +57,7 @@ def test_the_label_of_a_table_is_its_header_unless_the_passage_begins_with_it():
         Block(BlockKind.TABLE, 0, second - 1, label="name,default"),
         Block(BlockKind.TABLE, second, len(text), label="name,default"),
     ]
-    finder = LeadFinder(text, blocks)
+    finder = LeadFinder(text, blocks, Budget())
 
     starts = [0, text.index("a,1"), second, text.index("c,3")]
     assert [finder.find(start) for start in starts] == ["", *["name,default"] * 3]
@@ -80,7 +80,7 @@ def test_the_rest_of_a_function_has_its_signature():
         Block(BlockKind.HEADING, 0, split_at - 1, 1, "store"),
         Block(BlockKind.CODE, split_at, len(text)),
     ]
-    finder = LeadFinder(text, blocks)
+    finder = LeadFinder(text, blocks, Budget())
     assert finder.find(text.index("    second")) == "def store(row, *, force=False):"
     assert finder.find(split_at) == ""
 
@@ -91,7 +91,7 @@ def test_a_heading_that_is_its_label_is_no_signature():
         Block(BlockKind.HEADING, 0, 7, 1, "Setup"),
         Block(BlockKind.CODE, 9, len(text)),
     ]
-    assert LeadFinder(text, blocks).find(text.index("b")) == ""
+    assert LeadFinder(text, blocks, Budget()).find(text.index("b")) == ""
 
 
 def test_a_list_has_no_context():
@@ -103,6 +103,14 @@ def test_a_list_has_no_context():
 
 def test_a_long_header_is_cut_at_a_word():
     table = f"| {' | '.join(f'column{n}' for n in range(60))} |\n|---|\n| 1 |"
-    lead = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))]).find(len(table) - 1)
+    lead = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))], Budget()).find(len(table) - 1)
     assert len(lead) <= MAX_CHARS
     assert lead.endswith("|")
+
+
+@pytest.mark.parametrize("noise", ["{" * 500, "! " * 300, "x" * 400])
+def test_a_header_of_noise_leaves_the_room_to_the_rows(noise):
+    rows = "\n".join(f"| value {n} | {n} |" for n in range(60))
+    _, _, chunks = split(f"| {noise} | b |\n|---|---|\n{rows}\n", limit=120)
+    assert max(len(chunk.context) for chunk in chunks) <= 120
+    assert len(chunks) < 30
