@@ -99,7 +99,7 @@ def make_slow_parser(monkeypatch):
     """Let the parser need one second for one file."""
     import time
 
-    from kebab.parse.markdown import MarkdownParser
+    from kebab.parse.markdown.parser import MarkdownParser
 
     parse = MarkdownParser.parse
 

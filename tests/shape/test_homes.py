@@ -58,15 +58,15 @@ HOMES = {
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
-    "pyromark": ("kebab.parse.markdown_blocks",),
+    "pyromark": ("kebab.parse.markdown.blocks",),
     "pygments": ("kebab.cli.render.code",),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html",),
     "tokenizers": ("kebab.embed",),
-    "tree_sitter": ("kebab.parse.code_symbols",),
-    **{f"tree_sitter_{grammar}": ("kebab.parse.code_languages",) for grammar in GRAMMARS},
+    "tree_sitter": ("kebab.parse.code.symbols",),
+    **{f"tree_sitter_{grammar}": ("kebab.parse.code.languages",) for grammar in GRAMMARS},
     "yaml": ("kebab.parse",),
 }
 RUN_AS_A_PROGRAM = {"pip"}

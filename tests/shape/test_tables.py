@@ -22,7 +22,7 @@ TABLES = {
         "test_every_exception_of_click_is_one_of_usage_or_an_ending",
     ),
     "frontmatter": (
-        "parse/test_yaml_fields.py",
+        "parse/markdown/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     "httpx": (
@@ -62,15 +62,15 @@ TABLES = {
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "pypdfium2": (
-        "parse/test_pdf.py",
+        "parse/pdf/test_parser.py",
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "python_calamine": (
-        "parse/test_sheets.py",
+        "parse/office/test_sheets.py",
         "test_every_exception_of_the_library_is_one_that_is_translated",
     ),
     "yaml": (
-        "parse/test_yaml_fields.py",
+        "parse/markdown/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     # Of Python's own library, what everything here rests on.

@@ -5,8 +5,8 @@ from kebab.chunk.lead import MAX_CHARS, LeadFinder
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import Block, BlockKind
-from kebab.parse.data import DataParser
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.data.parser import DataParser
+from kebab.parse.markdown.parser import MarkdownParser
 
 ROWS = "\n".join(f"| option_{n} | {n} | What option {n} does for the service |" for n in range(80))
 TABLE = f"# Options\n\n| Name | Default | Meaning |\n|---|---|---|\n{ROWS}\n"

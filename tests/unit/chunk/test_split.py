@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.markdown.parser import MarkdownParser
 from kebab.parse.plain_text import TextParser
 
 SENTENCES = [

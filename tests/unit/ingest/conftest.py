@@ -9,7 +9,7 @@ from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.markdown.parser import MarkdownParser
 from kebab.parse.plain_text import TextParser
 from kebab.parse.registry import guard_parser
 from kebab.source.walk import FolderScanner

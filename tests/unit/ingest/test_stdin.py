@@ -5,7 +5,7 @@ from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import IoError, ParseFailed
 from kebab.ingest.job import IngestJob, ItemKind, TextNote
 from kebab.ingest.stdin import build_file_name, build_file_text, ingest_text
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.markdown.parser import MarkdownParser
 
 
 @pytest.fixture

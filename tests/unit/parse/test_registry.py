@@ -3,7 +3,7 @@ import pickle
 from kebab.core.media import PDF
 from kebab.core.ocr import IMAGE, OcrSettings
 from kebab.ingest.build import compute_recipes
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.markdown.parser import MarkdownParser
 from kebab.parse.plain_text import TextParser
 from kebab.parse.registry import PARSERS, LazyParser, configure_parsers, list_parser_versions
 

@@ -1,5 +1,5 @@
 from kebab.core.chunks import Place
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.markdown.parser import MarkdownParser
 from kebab.parse.text_builder import TextBuilder
 
 

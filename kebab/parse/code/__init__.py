@@ -1,0 +1,1 @@
+"""Parses source code by its symbols, and notebooks by their cells."""

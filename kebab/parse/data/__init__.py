@@ -1,0 +1,1 @@
+"""Parses data files along their keys, rows and elements."""

@@ -1,0 +1,1 @@
+"""Parses Markdown: blocks, front matter and properties."""

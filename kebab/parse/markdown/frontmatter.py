@@ -1,0 +1,129 @@
+"""Reads front matter: the block of YAML, TOML or JSON at the start of a note.
+
+All values are read as strings: no tag is run, no alias is followed, and nothing deeper than the
+lists and mappings of a field is built, so the time for hostile blocks is linear. Text that is no
+mapping is not front matter and stays part of the body.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+from kebab.core.documents import Metadata
+from kebab.parse.markdown.front_fields import Fields, build_metadata
+
+_MAX_CHARS = 4 * 1024 * 1024
+_MAX_SALVAGED_CHARS = 16 * 1024
+_MAX_TOML_CHARS = 256 * 1024
+_OPENING = re.compile(r"(---|\+\+\+)[ \t]*\n(?=[^\n]*\S)")
+_CLOSING = {
+    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
+    "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
+}
+_KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
+_FIELD_LINE = re.compile(r"^([\w -]{1,40}?)[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
+_MAX_KEY_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The metadata of the front matter, and the offset `body` behind it.
+
+    The searched text starts at `searched`. That is earlier than `body` when the front matter
+    cannot be read, so that its text is not lost.
+    """
+
+    metadata: Metadata
+    body: int
+    searched: int
+    warnings: tuple[str, ...] = ()
+
+
+_NONE = FrontMatter(Metadata(), 0, 0)
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Return the front matter of a document; without one the body starts at 0."""
+    if text.startswith("{"):
+        return _read_json(text)
+    opening = _OPENING.match(text)
+    if opening is None:
+        return _NONE
+    fence = opening[1]
+    closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MAX_CHARS)
+    inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
+    looks_meant = _KEY_LINE.match(inner) is not None
+    if closing is None:
+        return _reject("front matter is not closed", meant=looks_meant)
+    body = min(closing.end() + 1, len(text))
+    if not inner.strip():
+        return FrontMatter(Metadata(), body, body)
+    fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
+    if fields is not None:
+        return FrontMatter(build_metadata(fields), body, body)
+    return _salvage_fields(inner, body, problem) if looks_meant else _NONE
+
+
+def _reject(problem: str, *, meant: bool) -> FrontMatter:
+    """Return the whole text as body, with a warning when it looks like front matter."""
+    return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
+
+
+def _salvage_fields(inner: str, body: int, problem: str) -> FrontMatter:
+    """Return the fields of damaged front matter that stand on one line.
+
+    Often the title has a bare colon.
+    """
+    lines = _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS])
+    fields = {name: _salvage_value(value.strip()) for name, value in lines}
+    return FrontMatter(build_metadata(fields), body, 0, (f"{problem}, read as text",))
+
+
+def _salvage_value(value: str) -> str | list[str]:
+    """Return a value on one line: a list in brackets, else text; empty when it is not closed."""
+    if value.startswith("[") and value.endswith("]"):
+        return [part.strip(" \"'") for part in value[1:-1].split(",")]
+    return "" if value.startswith(("[", "{")) else value.strip("\"'")
+
+
+def _read_yaml(inner: str) -> tuple[Fields | None, str]:
+    """Return the fields of a YAML block, or None and the problem."""
+    from kebab.parse.markdown.yaml_fields import YamlError, read_top_level
+
+    fields = read_top_level(inner)
+    if isinstance(fields, YamlError):
+        where = f" at line {fields.line + 1}" if fields.line else ""
+        return None, f"front matter is not valid YAML{where}"
+    if fields is None or not all(map(_is_key, fields)):
+        return None, "front matter is not a mapping"
+    return fields, ""
+
+
+def _is_key(key: str) -> bool:
+    """Return whether a name is a key, and not prose with a colon between two rules."""
+    return _KEY.match(key) is not None and len(key.split()) <= _MAX_KEY_WORDS
+
+
+def _read_toml(inner: str) -> tuple[Fields | None, str]:
+    """Return the fields of a TOML block, or None and the problem."""
+    if len(inner) > _MAX_TOML_CHARS:
+        return None, "front matter is too long for TOML"
+    import tomllib
+
+    try:
+        return tomllib.loads(inner), ""
+    except (ValueError, RecursionError):
+        return None, "front matter is not valid TOML"
+
+
+def _read_json(text: str) -> FrontMatter:
+    """Return JSON front matter: one object that ends with its line."""
+    try:
+        fields, end = json.JSONDecoder().raw_decode(text[:_MAX_CHARS])
+    except (ValueError, RecursionError):
+        return _reject(
+            "front matter is not valid JSON", meant=re.match(r'\{\s*"\w+"\s*:', text) is not None
+        )
+    rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
+    return FrontMatter(build_metadata(fields), rest.end(), rest.end()) if rest else _NONE

@@ -1,0 +1,1 @@
+"""Parses reStructuredText, AsciiDoc, Org, LaTeX and subtitles."""

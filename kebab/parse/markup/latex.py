@@ -1,0 +1,155 @@
+"""Reads LaTeX by its lines; lines that no rule names are paragraphs. No file is included."""
+
+import re
+from collections.abc import Iterator
+
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.parse.blocks import Span
+from kebab.parse.encoding import decode
+from kebab.parse.markup.latex_labels import read_argument, to_plain_label
+from kebab.parse.markup.line_document import Lines, build_line_document, find_date, split_names
+from kebab.parse.text_builder import MAX_HEADING_LEVEL
+
+_SECTION = re.compile(
+    r"\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|frametitle)\b\*?"
+)
+_RANKS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+_FRAME = re.compile(r"\\begin\{frame\}(?:<[^>]*>)?(?:\[[^\]]*\])?\s*(?=\{)")
+_BEGIN = re.compile(r"\\begin\{([A-Za-z]+)\*?\}")
+_LAYOUT = re.compile(
+    r"(?:\\(?:maketitle|tableofcontents|listoffigures|listoftables|newpage|clearpage|pagebreak"
+    r"|centering|appendix|frontmatter|mainmatter|backmatter|noindent|bigskip|medskip|smallskip"
+    r"|printbibliography|titlepage|frame)\b\s*"
+    r"|\\(?:label|vspace|hspace|pagestyle|thispagestyle|bibliographystyle|usepackage|setcounter"
+    r"|begin|end)\*?(?:\[[^\]]*\])?\{[^{}]*\}(?:\{[^{}]*\})?\s*)+\Z"
+)
+_LINK = re.compile(
+    r"\\(?:input|include|subfile|includegraphics|bibliography|addbibresource)\*?"
+    r"(?:\[[^\]]{0,400}\])?\{([^{}\n]{1,400})\}"
+)
+_PROPERTY = re.compile(r"\\(title|author|date)\b\*?(?:\[[^\]]{0,400}\])?\s*(?=\{)")
+_DOCUMENT = "\\begin{document}"
+_END = "\\end{document}"
+_KINDS = {
+    **dict.fromkeys(("verbatim", "Verbatim", "lstlisting", "minted", "alltt"), BlockKind.CODE),
+    **dict.fromkeys(("equation", "align", "gather", "multline", "math"), BlockKind.CODE),
+    **dict.fromkeys(("tabular", "tabularx", "longtable", "table", "tabulary"), BlockKind.TABLE),
+    **dict.fromkeys(("itemize", "enumerate", "description"), BlockKind.LIST),
+    **dict.fromkeys(("quote", "quotation", "verse"), BlockKind.QUOTE),
+    **dict.fromkeys(("comment", "tikzpicture", "filecontents"), None),
+}
+_ABSTRACT_RANK = _RANKS.index("section") + 1
+_MAX_PREAMBLE = 1_000_000
+
+
+class LatexParser:
+    """Parses LaTeX."""
+
+    version = "latex-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document, with the title, authors and date of its preamble.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        text = decoded.text
+        spans = _number_levels(list(_find_spans(text)))
+        links = (match[1].strip() for match in _LINK.finditer(text))
+        return build_line_document(decoded, path, spans, _read_metadata(text), links)
+
+
+def _read_metadata(text: str) -> Metadata:
+    """Return the title, the authors and the date that the preamble declares."""
+    found: dict[str, str] = {}
+    for match in _PROPERTY.finditer(text, 0, _MAX_PREAMBLE):
+        if match[1] not in found:
+            found[match[1]] = read_argument(text, match.end())
+    authors = re.split(r"\\and\b", found.get("author", ""))
+    names = [to_plain_label(author.partition("\\\\")[0]) for author in authors]
+    return Metadata(
+        title=to_plain_label(found.get("title", "")) or None,
+        authors=split_names(";".join(names), ";"),
+        date=find_date(found.get("date", "")),
+    )
+
+
+def _find_spans(text: str) -> Iterator[Span]:
+    """Yield the blocks that are no paragraphs; the level of a heading is its rank."""
+    lines = Lines(text)
+    first, last = _find_body(lines)
+    never_closed: set[str] = set()
+    if first:
+        yield Span(None, 0, first)
+    number = first
+    while number < last:
+        span = _read_block(lines, number, last, never_closed) if lines.text[number] else None
+        if span is not None:
+            yield span
+        number = max(number + 1, span.last if span else 0)
+    if last < lines.count:
+        yield Span(None, last, lines.count)
+
+
+def _find_body(lines: Lines) -> tuple[int, int]:
+    """Return the lines between the begin and the end of the document, else all lines."""
+    begins = (number for number, line in enumerate(lines.text) if line.startswith(_DOCUMENT))
+    first = next(begins, -1) + 1
+    ends = (number for number, line in enumerate(lines.text) if line.startswith(_END))
+    return first, next(ends, lines.count)
+
+
+def _read_block(lines: Lines, number: int, last: int, never_closed: set[str]) -> Span | None:
+    """Return the block that begins at a line, None for a paragraph."""
+    bare = lines.text[number]
+    if bare.startswith("%"):
+        return Span(None, number, number + 1)
+    if not bare.startswith("\\"):
+        return None
+    heading = _read_heading(lines, number, last)
+    if heading is not None:
+        return heading
+    begin = _BEGIN.match(bare)
+    if begin and begin[1] == "abstract":
+        return Span(BlockKind.HEADING, number, number + 1, _ABSTRACT_RANK, "Abstract")
+    if begin and begin[1] in _KINDS and begin[1] not in never_closed:
+        environment = _read_environment(lines, number, last, begin[1], never_closed)
+        if environment is not None:
+            return environment
+    return Span(None, number, number + 1) if _LAYOUT.match(bare) else None
+
+
+def _read_environment(
+    lines: Lines, number: int, last: int, name: str, never_closed: set[str]
+) -> Span | None:
+    """Return an environment up to its end; environments of its own name may be inside."""
+    opening, closing, depth = f"\\begin{{{name}", f"\\end{{{name}", 0
+    for end in range(number, last):
+        depth += lines.text[end].count(opening) - lines.text[end].count(closing)
+        if depth <= 0:
+            return Span(_KINDS[name], number, end + 1)
+    never_closed.add(name)
+    return None
+
+
+def _read_heading(lines: Lines, number: int, last: int) -> Span | None:
+    """Return the heading of a command for a section or a slide; its level is its rank."""
+    bare = lines.text[number]
+    match = _SECTION.match(bare) or _FRAME.match(bare)
+    if match is None:
+        return None
+    name = match[1] if match.re is _SECTION else "frametitle"
+    rank = _RANKS.index(name) + 1 if name in _RANKS else len(_RANKS)
+    source = "\n".join(lines.text[number : min(number + 8, last)])
+    argument = read_argument(source, match.end())
+    end = number + 1 + source[: match.end() + len(argument)].count("\n")
+    return Span(BlockKind.HEADING, number, end, rank, to_plain_label(argument))
+
+
+def _number_levels(spans: list[Span]) -> Iterator[Span]:
+    """Yield the blocks with levels from 1 without gaps instead of ranks."""
+    ranks = sorted({span.level for span in spans if span.level})
+    for span in spans:
+        level = min(ranks.index(span.level) + 1, MAX_HEADING_LEVEL) if span.level else 0
+        yield span._replace(level=level)

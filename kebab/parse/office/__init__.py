@@ -1,0 +1,1 @@
+"""Parses documents, presentations and workbooks of office programs."""

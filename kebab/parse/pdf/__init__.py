@@ -1,0 +1,1 @@
+"""Parses PDF files and pictures by pages."""
