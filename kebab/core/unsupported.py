@@ -76,8 +76,9 @@ _PLAIN: dict[UnsupportedFormat, tuple[str, ...]] = {
     ),
     UnsupportedFormat("key or certificate"): (
         *(".pem", ".crt", ".cer", ".der", ".p12", ".pfx", ".jks", ".gpg", ".pgp", ".sig"),
-        *(".kdbx", ".keystore"),
+        *(".kdbx", ".keystore", ".ppk"),
     ),
+    UnsupportedFormat("environment file with secrets"): (".env", ".envrc"),
     UnsupportedFormat("temporary or generated file"): (
         *(".tmp", ".temp", ".swp", ".swo", ".bak", ".lock", ".pid", ".map", ".part", ".crdownload"),
         *(".min.js", ".cache", ".orig", ".rej", ".torrent", ".ds_store", ".lnk"),

@@ -25,6 +25,9 @@ def find_media(folder, name, data):
         ("letter.doc", b"plain words", None),
         ("letter.md", b"\0\1\2", "text/markdown"),
         ("photo.zip", b"Words", None),
+        ("id_rsa", b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n", None),
+        ("deploy.foo", b"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n", None),
+        ("production.env", b"API_KEY=abc\n", None),
     ],
 )
 def test_content_decides_where_the_name_does_not(tmp_path, name, data, media):
