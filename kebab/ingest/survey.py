@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import compress
 
 from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.files import FileEntry
 from kebab.core.ports import LibraryWriter
 from kebab.errors.signal import Signal
+from kebab.ingest.isolated_sample import TextMeter, survey_isolated
 from kebab.ingest.job import ParserGuard
 from kebab.ingest.plan import Plan
 from kebab.text.language_share import measure_languages
@@ -29,8 +31,11 @@ def survey_languages(
     Stored documents count by their language, files to be read by a sample.
     """
     found = Counter(library.measure_languages())
-    files = [task.entry for task in plan.tasks]
-    found.update(_survey_files(files, parsers, guard))
+    files = [task.entry for task in plan.tasks if task.entry.media in parsers]
+    isolated = [is_isolated(parsers[entry.media]) for entry in files]
+    texts = [entry for entry, alone in zip(files, isolated, strict=True) if not alone]
+    found.update(_survey_files(texts, parsers, guard))
+    found.update(survey_isolated([*compress(files, isolated)], TextMeter(parsers, guard)))
     return found
 
 
@@ -42,10 +47,7 @@ def _survey_files(
     sampled: Counter[str] = Counter()
     for entry in files[::step]:
         # A file that cannot be read or parsed is reported when its turn comes.
-        # One that needs a worker process would cost more time than the survey has.
-        parser = parsers.get(entry.media)
-        if parser is None or is_isolated(parser):
-            continue
+        parser = parsers[entry.media]
         with suppress(OSError, Signal):
             with guard(entry.path, parser.version, _SECONDS):
                 text = parser.parse(_read_beginning(entry), entry.path).text

@@ -5,6 +5,7 @@ from kebab.core.files import FileEntry
 from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask, Plan
 from kebab.ingest.survey import SAMPLE_BYTES, survey_languages
+from tests.fakes.hostile_parsers import HostileParser
 
 ENGLISH = "The meeting is moved to Friday, and the notes of it are in the usual folder.\n"
 KOREAN = "회의는 금요일로 미뤄졌고 자료는 늘 쓰던 폴더에 있습니다.\n"
@@ -84,3 +85,16 @@ def test_a_file_that_cannot_be_read_is_left_out(desk, survey):
 
 def test_no_file_gives_nothing(survey):
     assert dict(survey()) == {}
+
+
+def test_files_of_isolated_parsers_count_with_texts(desk, survey):
+    desk.parsers["application/pdf"] = HostileParser()
+    desk.write("ko.pdf", KOREAN * 10)
+
+    assert survey("ko.pdf", media="application/pdf").keys() == {"ko"}
+
+
+def test_a_file_without_a_parser_is_left_out(desk, survey):
+    desk.write("ko.pdf", KOREAN * 10)
+
+    assert dict(survey("ko.pdf", media="application/pdf")) == {}
