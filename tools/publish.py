@@ -15,6 +15,7 @@ from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
 from tools.cli_reference import build_commands_table, build_reference_page
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
+from tools.formats_page import render_formats_page
 from tools.pictures import build_pictures
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +30,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
         yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
+    yield Path("docs") / "formats.md", render_formats_page()
     for name, text in build_bindings().items():
         yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())

@@ -95,3 +95,8 @@ _BY_SUFFIX = {
 def describe_unsupported(suffix: str) -> UnsupportedFormat | None:
     """Return what files of a suffix are, e.g. `.hwp`; None for a suffix that is not known."""
     return _BY_SUFFIX.get(suffix.lower())
+
+
+def list_unsupported() -> list[tuple[UnsupportedFormat, tuple[str, ...]]]:
+    """Return the formats with their suffixes, first those that can be made readable."""
+    return [*_HINTED.items(), *_PLAIN.items()]
