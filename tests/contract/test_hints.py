@@ -7,6 +7,7 @@ server or an administrator is only checked for its form.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,7 @@ from kebab.errors.catalog import (
     build_catalog,
 )
 from tests.fakes.console import run
+from tests.shape.tree import ROOT
 
 QUESTION = "how do I restore 'a' backup?"
 SERVER: dict[str, Any] = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
@@ -95,6 +97,10 @@ def write_settings(home, text):
     (home / "config" / "kebab" / "config.toml").write_text(text)
 
 
+def copy_sample(home, name):
+    shutil.copy(ROOT / "samples" / "formats" / name, home / name)
+
+
 def make_slow_parser(monkeypatch):
     """Let the parser need one second for one file."""
     import time
@@ -128,6 +134,8 @@ FAULTS = [
     ("read_only", ["ingest", "notes", "--read-only"], lambda home: None),
     ("store_corrupt", ["list"], break_database),
     ("io_error", ["ingest"], lambda home: (home / "notes").rename(home / "moved")),
+    ("unsupported_media", ["ingest", "scan.png"], lambda home: copy_sample(home, "scan.png")),
+    ("parse_failed", ["ingest", "scanned.pdf"], lambda home: copy_sample(home, "scanned.pdf")),
 ]
 """The code of a fault, a command line that meets it, and what produces it."""
 
