@@ -246,11 +246,11 @@ class AppContext:
 
     def build_budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the token limit of a chunk; an embedder counts its own tokens."""
-        from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
+        from kebab.chunk.budget import Budget, make_mixed_counter
 
         limit = self.settings.index.chunk_tokens
         if embedder is None:
-            return Budget(limit, estimate_tokens)
+            return Budget(limit)
         counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 

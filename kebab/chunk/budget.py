@@ -1,13 +1,12 @@
-"""Counts tokens and limits the size of a chunk."""
+"""Counts tokens, and decides how many of them a chunk may have."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from kebab.chunk.pack import Range, halve
+from kebab.chunk.estimate import estimate_tokens
 from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.ids import DocId, compute_digest, make_chunk_id
 
@@ -76,36 +75,6 @@ def _split_words(text: str) -> list[str]:
     return text.replace("\n", " ").split(" ")
 
 
-_WORD = re.compile(r"[A-Za-z]+|[0-9]+")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
-_SIGN = re.compile(r"[^\sA-Za-z0-9]")
-_CAPITALISED = re.compile(r"[A-Z]+[a-z]*")
-_ENGLISH = re.compile(r"\b(?:the|of|and|to|in|is|that|for|it|with|a|are|be|this)\b")
-_ENGLISH_SHARE = 0.12
-_NAME = 0.8  # names are rarely in the vocabulary
-_WIDE_DISCOUNT = 0.5
-_ROUNDED_UP = 0.999
-
-_COST_ENGLISH = [1.0] * 4 + [1.25] * 4 + [1.7] * 3 + [length / 4.5 for length in range(11, 16)]
-_COST_OTHER = [1.0, 1.0, 1.4] + [max(1.7, length / 1.9) for length in range(3, 16)]
-_PER_LETTER_ENGLISH = 1 / 2
-_PER_LETTER_OTHER = 1 / 1.5
-
-_UNIT = 3_420
-"""The units of a token, chosen so that every estimate is a whole number of units."""
-
-_BITS = 48
-_FIELD = (1 << _BITS) - 1
-_MAX_WORDS = 1 << 16
-_MAX_WORD_CHARS = 64
-
-
-def estimate_tokens(texts: Sequence[str]) -> list[int]:
-    """Return an upper bound of the tokens of each text."""
-    figures = _FIGURES.__getitem__
-    return [_estimate_total(sum(map(figures, text.split()))) for text in texts]
-
-
 def make_mixed_counter(
     tokenizer_count: TokenCounter, supports: Callable[[str], bool]
 ) -> TokenCounter:
@@ -123,54 +92,7 @@ def make_mixed_counter(
     return count
 
 
-class _FigureCache(dict[str, int]):
-    """Caches the figures of words; it is emptied when it is full."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MAX_WORDS:
-            self.clear()
-        figures = _pack_figures(word)
-        if len(word) <= _MAX_WORD_CHARS:
-            self[word] = figures
-        return figures
-
-
-_FIGURES = _FigureCache()
-
-
-def _pack_figures(text: str) -> int:
-    """Pack the four figures of a word into one integer, so that a text needs one sum."""
-    lengths = [len(word) for word in _WORD.findall(text)]
-    signs = len(_SIGN.findall(text)) - _WIDE_DISCOUNT * len(_WIDE.findall(text))
-    base = signs + _NAME * len(_CAPITALISED.findall(text))
-    english = sum(_estimate_word(length, _COST_ENGLISH, _PER_LETTER_ENGLISH) for length in lengths)
-    other = sum(_estimate_word(length, _COST_OTHER, _PER_LETTER_OTHER) for length in lengths)
-    figures = (
-        len(lengths),
-        len(_ENGLISH.findall(text)),
-        _to_units(base + english),
-        _to_units(base + other),
-    )
-    return sum(figure << _BITS * index for index, figure in enumerate(figures))
-
-
-def _estimate_word(length: int, costs: list[float], per_letter: float) -> float:
-    """Return the tokens of a word by its length."""
-    return costs[length] if length < len(costs) else length * per_letter
-
-
-def _to_units(tokens: float) -> int:
-    return round(tokens * _UNIT)
-
-
-def _estimate_total(total: int) -> int:
-    """Return the upper bound for a text with these sums."""
-    words, english = total & _FIELD, total >> _BITS & _FIELD
-    units = total >> _BITS * (2 if english >= _ENGLISH_SHARE * words else 3) & _FIELD
-    return int(units / _UNIT + _ROUNDED_UP)
-
-
-_CHARACTERS_PER_TOKEN = 10
+CHARACTERS_PER_TOKEN = 10
 _CONTEXT_SHARE = 4
 _HEADING_SHARE = 8
 _MIN_ROOM = 8
@@ -193,7 +115,7 @@ class Budget:
         one token for ten characters. A text that is too long by this alone is not counted, because
         the list of its words takes many times as much memory as the text.
         """
-        sizes = [-(-len(text) // _CHARACTERS_PER_TOKEN) for text in texts]
+        sizes = [-(-len(text) // CHARACTERS_PER_TOKEN) for text in texts]
         counted = [text for text, size in zip(texts, sizes, strict=True) if size <= self.limit]
         counts = iter(self.count(counted) if counted else [])
         return [max(next(counts), size) if size <= self.limit else size for size in sizes]
@@ -203,15 +125,6 @@ class Budget:
         remaining = iter(texts)
         while batch := list(islice(remaining, _TEXTS_AT_ONCE)):
             yield from self.measure(batch)
-
-
-class ChunkDraft(NamedTuple):
-    """A range of the document's text that becomes a chunk, with its heading path and its lead."""
-
-    start: int
-    end: int
-    path: tuple[str, ...]
-    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,39 +155,6 @@ def build_contexts(
             short, size = _shorten(title, path, max_tokens, budget)
         contexts[path] = Context(short, max(budget.limit - size, _MIN_ROOM))
     return contexts
-
-
-def enforce_limit(
-    text: str,
-    title: str,
-    drafts: Sequence[ChunkDraft],
-    budget: Budget,
-    find_lead: Callable[[int], str] = lambda _: "",
-) -> list[ChunkDraft]:
-    """Halve the drafts whose embedded text exceeds the limit, until none does.
-
-    Token counts of parts do not always add up to that of the whole, so the packed drafts are
-    counted again as they will be embedded.
-    """
-    unchecked = drafts = list(drafts)
-    while unchecked:
-        texts = (
-            build_embed_text(title, draft.path, text[draft.start : draft.end], draft.lead)
-            for draft in unchecked
-        )
-        halves = {
-            draft: [
-                ChunkDraft(part.start, part.end, draft.path, find_lead(part.start))
-                for part in halve(text, Range(draft.start, draft.end))
-            ]
-            for draft, size in zip(unchecked, budget.measure_many(texts), strict=True)
-            if size > budget.limit
-        }
-        if not halves:
-            return drafts
-        drafts = [part for draft in drafts for part in halves.get(draft) or [draft]]
-        unchecked = [part for parts in halves.values() for part in parts]
-    return drafts
 
 
 def _count_context_tokens(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 
-from kebab.chunk.budget import Budget, ChunkDraft, Context, build_contexts, enforce_limit
+from kebab.chunk.budget import Budget, Context, build_contexts
 from kebab.chunk.lead import LeadFinder
+from kebab.chunk.meter import ChunkDraft, TextMeter, enforce_limit
 from kebab.chunk.pack import Piece, Range, get_cutters, pack_pieces, trim
 from kebab.core.chunks import Chunk, Place
 from kebab.core.documents import Block, BlockKind, ParsedDocument
@@ -112,21 +113,21 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     sections = list(split_sections(text, document.blocks, document.places))
     context = build_contexts(title, [path for part in sections for path in part.paths], budget)
     leads = LeadFinder(text, document.blocks, budget)
-    pieces = _measure_blocks(text, sections, context, budget)
+    meter = TextMeter(text, budget)
+    pieces = _measure_blocks(meter, sections, context)
     drafts = [
         draft._replace(lead=leads.find(draft.start))
         for section in sections
         for draft in _draft_chunks(text, section, context, pieces)
     ]
-    drafts = enforce_limit(text, title, drafts, budget, leads.find)
+    drafts = enforce_limit(meter, title, drafts, leads.find)
     return list(_build_chunks(document, drafts))
 
 
 def _measure_blocks(
-    text: str,
+    meter: TextMeter,
     sections: Sequence[Section],
     context: dict[tuple[str, ...], Context],
-    budget: Budget,
 ) -> dict[Block, list[Piece]]:
     """Return the pieces of every block, each small enough for its chunk.
 
@@ -138,12 +139,12 @@ def _measure_blocks(
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count_parts(text, parts, budget)
+    _count_parts(meter, parts)
     _reserve_heading_room(parts)
     while any(_is_too_long(part) for part in parts):
-        parts = [smaller for part in parts for smaller in _cut_part(text, part)]
-        _count_parts(text, [part for part in parts if not part.size], budget)
-    _count_gaps(text, parts, budget)
+        parts = [smaller for part in parts for smaller in _cut_part(meter.text, part)]
+        _count_parts(meter, [part for part in parts if not part.size])
+    _count_gaps(meter, parts)
     pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
     for part in parts:
         glued = part.block.kind is BlockKind.HEADING
@@ -151,23 +152,33 @@ def _measure_blocks(
     return pieces
 
 
-def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
+def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
     """Set the size of each part."""
-    texts = (text[part.where.start : part.where.end] for part in parts)
-    for part, size in zip(parts, budget.measure_many(texts), strict=True):
+    sizes = meter.measure(part.where for part in parts)
+    for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)
 
 
-def _count_gaps(text: str, parts: Sequence[_Part], budget: Budget) -> None:
+def _count_gaps(meter: TextMeter, parts: Sequence[_Part]) -> None:
     """Add the text that is left out behind a part to its size; a chunk may contain it."""
-    gaps = [text[part.where.end : after.where.start].strip() for part, after in pairwise(parts)]
-    short = [
-        (part, gap) for part, gap in zip(parts, gaps, strict=False) if 0 < len(gap) <= _MAX_GAP
+    gaps = [
+        (part, where)
+        for part, after in pairwise(parts)
+        if (where := _find_gap(meter.text, part.where.end, after.where.start)) is not None
     ]
-    if short:
-        sizes = budget.measure_many(gap for _, gap in short)
-        for (part, _), size in zip(short, sizes, strict=True):
-            part.size += size
+    sizes = meter.measure(where for _, where in gaps)
+    for (part, _), size in zip(gaps, sizes, strict=True):
+        part.size += size
+
+
+def _find_gap(text: str, start: int, end: int) -> Range | None:
+    """Return the text between two parts without outer space; None when there is none, or much."""
+    gap = text[start:end]
+    short = gap.strip()
+    if not 0 < len(short) <= _MAX_GAP:
+        return None
+    first = start + len(gap) - len(gap.lstrip())
+    return Range(first, first + len(short))
 
 
 def _reserve_heading_room(parts: Sequence[_Part]) -> None:

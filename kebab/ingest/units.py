@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kebab.chunk.budget import estimate_tokens
+from kebab.chunk.estimate import estimate_tokens
 from kebab.ingest.build import DocumentBuilder
 from kebab.ingest.plan import FileTask
 from kebab.limits.deadline import can_set_alarm

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.chunk.budget import DEFAULT_LIMIT, Budget, ChunkDraft, build_contexts, enforce_limit
+from kebab.chunk.budget import DEFAULT_LIMIT, Budget, build_contexts
 from kebab.core.chunks import build_embed_text
 
 
@@ -49,26 +49,3 @@ def test_a_long_title_leaves_an_eighth_to_the_headings():
     found = build_contexts("t " * 30, [path], Budget(100, words))[path]
     assert found.path == (("h " * 10).strip() + "\u2026",)
     assert found.room == 100 - 30 - 1 - 10 - 1
-
-
-def test_what_does_not_fit_is_cut_again():
-    text = "a b c d e f. g h i j k l m n"
-    whole = ChunkDraft(0, len(text), ("P",))
-    pieces = enforce_limit(text, "T", [whole], Budget(10, words))
-    assert "".join(text[piece.start : piece.end] for piece in pieces) == text
-    assert len(pieces) > 1
-    for piece in pieces:
-        size = words([build_embed_text("T", ("P",), text[piece.start : piece.end])])[0]
-        assert size <= 10
-
-
-def test_what_fits_is_left_alone():
-    slices = [ChunkDraft(0, 3, ()), ChunkDraft(4, 7, ())]
-    assert enforce_limit("a b c d", "", slices, Budget(10, words)) == slices
-
-
-def test_a_count_that_never_fits_ends_at_single_characters():
-    pieces = enforce_limit(
-        "abcd", "", [ChunkDraft(0, 4, ())], Budget(1, lambda texts: [9 for _ in texts])
-    )
-    assert [(piece.start, piece.end) for piece in pieces] == [(0, 1), (1, 2), (2, 3), (3, 4)]

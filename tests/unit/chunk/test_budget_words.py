@@ -1,5 +1,5 @@
 from kebab.chunk import budget
-from kebab.chunk.budget import WordCounter
+from kebab.chunk.budget import WordCounter, make_mixed_counter
 
 
 class Letters:
@@ -44,3 +44,12 @@ def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
 
 def test_no_text_has_no_size():
     assert WordCounter(Letters())([]) == []
+
+
+def test_what_the_model_does_not_know_is_estimated():
+    def tokenizer(texts):
+        return [100 for _ in texts]
+
+    count = make_mixed_counter(tokenizer, str.isascii)
+    assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
+    assert count([]) == []

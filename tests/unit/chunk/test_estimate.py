@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.chunk import budget as module
-from kebab.chunk.budget import estimate_tokens, make_mixed_counter
+from kebab.chunk import estimate as module
+from kebab.chunk.estimate import estimate_tokens
 
 # The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))
@@ -27,15 +27,6 @@ def test_an_endless_word_counts_for_its_length():
 
 def test_estimates_come_in_order():
     assert estimate_tokens(["a", "a b", "a b c"]) == [1, 2, 3]
-
-
-def test_what_the_model_does_not_know_is_estimated():
-    def tokenizer(texts):
-        return [100 for _ in texts]
-
-    count = make_mixed_counter(tokenizer, str.isascii)
-    assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
-    assert count([]) == []
 
 
 def test_words_cost_the_same_wherever_they_stand():
