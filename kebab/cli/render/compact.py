@@ -7,8 +7,10 @@ that `kebab fetch` takes.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from kebab.app.citations import format_reference, quote_path
+from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
@@ -20,7 +22,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean, clean_lines
-from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.citation import CodeCitation, LineCitation, SectionCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
 _FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
@@ -28,6 +30,9 @@ _CONFIDENCES = ("strong", "fair", "weak")
 
 _BLANK_LINES = 2
 """Two passages touch when at most this many line numbers, so one blank line, are between them."""
+
+_TABLE_RULE = re.compile(r"\|(?: ?:?-{3,}:? ?\|)+")
+"""The line below the header of a table; in extracted text it is not part of the file."""
 
 _NOT_WORD = re.compile(r"\W+")
 _HEADING_LINES = 8
@@ -51,6 +56,11 @@ class Block:
         return min((hit.confidence for hit in self.hits), key=_CONFIDENCES.index)
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of the passages."""
+        return tuple(hit.text or hit.snippet for hit in self.hits)
+
+    @property
     def lines(self) -> tuple[int, int] | None:
         """The first and the last line in the file; None for a citation without lines."""
         first, last = _get_lines(self.hits[0]), _get_lines(self.hits[-1])
@@ -67,11 +77,17 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
+    shown: dict[tuple[str, ...], str] = {}
     for block in merge_adjacent(reply.hits):
-        alone = folders[block.first.doc_path] == {folder}
+        absolute = folders[block.first.doc_path] != {folder}
+        reference = format_block_reference(block, absolute=absolute)
+        earlier = shown.setdefault(block.texts, reference)
         yield ""
-        yield _render_head(block, canvas, absolute=not alone)
-        yield from _render_text(block, canvas)
+        yield _render_head(block, canvas, reference)
+        if earlier == reference:
+            yield from _render_text(block, canvas)
+        else:
+            yield canvas.dim(f"the same text as {earlier}")
     if reply.unmatched_filters:
         yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
     elif notes := list(_list_notes(reply, next_page)):
@@ -123,15 +139,16 @@ def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
     yield from list_queries(queries)
 
 
-def _render_head(block: Block, canvas: Canvas, *, absolute: bool) -> str:
+def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
     """Return the line above a block: reference, confidence and the headings that lead to it."""
     first = block.first
     found = sorted({index for hit in block.hits for index in hit.queries or []})
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
     facts += _FRESHNESS[first.freshness]
     headings = " > ".join(map(clean, select_headings(first)))
-    reference = canvas.location(format_block_reference(block, absolute=absolute))
-    return f"{reference} [{facts}]" + (f" {canvas.dim(headings)}" if headings else "")
+    return f"{canvas.location(reference)} [{facts}]" + (
+        f" {canvas.dim(headings)}" if headings else ""
+    )
 
 
 def format_block_reference(block: Block, *, absolute: bool = False) -> str:
@@ -144,11 +161,17 @@ def format_block_reference(block: Block, *, absolute: bool = False) -> str:
 
 
 def select_headings(hit: SearchHit) -> list[str]:
-    """Return title and headings, each once, without those that the passage itself begins with."""
-    path = list(dict.fromkeys(heading for heading in (hit.title, *hit.heading_path) if heading))
+    """Return title and headings, each once, without those that the passage itself begins with.
+
+    Those that the reference names are left out too.
+    """
+    headings = list(dict.fromkeys(heading for heading in (hit.title, *hit.heading_path) if heading))
     opening = (hit.text or "").split("\n", _HEADING_LINES)[:_HEADING_LINES]
-    shown = {_normalize(line) for line in opening}
-    return [heading for heading in path if _normalize(heading) not in shown]
+    if isinstance(hit.citation, SectionCitation):
+        opening += decode_percent(hit.citation.uri.rpartition("#")[2]).split("/")
+    path = PurePosixPath(hit.doc_path)
+    shown = {_normalize(line) for line in (*opening, path.name, path.stem)}
+    return [heading for heading in headings if _normalize(heading) not in shown]
 
 
 def _normalize(heading: str) -> str:
@@ -171,6 +194,7 @@ def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
 def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     """Yield the lines of a passage, with its matches painted if the canvas has colour."""
     text = hit.text or hit.snippet
+    extracted = _get_lines(hit) is None
     spans = (hit.text_highlights or []) if hit.text else hit.highlights
     marks = [False] * len(text)
     for first, last in spans if canvas.color else ():
@@ -178,6 +202,9 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     start = 0
     for line in text.split("\n"):
         shown, end = clean_lines(line), start + len(line)
+        if extracted and _TABLE_RULE.fullmatch(line):
+            start = end + 1
+            continue
         runs = find_runs(marks, start, end) if canvas.color else [(start, end)]
         parts = (
             (shown[first - start : last - start], marks[first]) for first, last in runs if line

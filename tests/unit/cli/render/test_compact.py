@@ -2,7 +2,7 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import merge_adjacent, render_compact
-from kebab.wire.citation import PageCitation, PageSpan
+from kebab.wire.citation import PageCitation, PageSpan, SectionCitation, SectionSpan
 from kebab.wire.filters import UnmatchedFilter
 from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
@@ -14,7 +14,7 @@ def passage(start=12, end=13, text="Stop the writer,\nthen restore.", **changes)
     path = changes.pop("path", "ops/backup.md")
     return replies.hit(
         doc_path=path,
-        citation=replies.line_citation(path, start, end),
+        citation=changes.pop("citation", replies.line_citation(path, start, end)),
         snippet="",
         highlights=[],
         text=text,
@@ -48,6 +48,41 @@ def test_a_heading_at_the_beginning_of_a_passage_is_not_repeated():
     hit = passage(text="## `Restoring`:\n\nStop the writer.")
 
     assert drawn(hit)[2:4] == ["ops/backup.md#L12-L13 [strong] Backups", "## `Restoring`:"]
+
+
+def test_headings_that_a_reference_to_a_section_names_are_not_repeated():
+    uri = "a.html#What%20is%20it%3F/Rules"
+    section = SectionCitation(path="a.html", uri=uri, section=SectionSpan(title="Rules"))
+    hit = passage(citation=section, title="The Book", heading_path=["The Book", "What is it?"])
+
+    assert drawn(hit)[2] == "ops/backup.md#What%20is%20it%3F/Rules [strong] The Book"
+
+
+@pytest.mark.parametrize("title", ["backup.md", "backup", "Backup"])
+def test_a_title_that_is_the_name_of_the_file_is_not_repeated(title):
+    hit = passage(path="ops/backup.md", title=title, heading_path=["Restoring"])
+
+    assert drawn(hit)[2] == "ops/backup.md#L12-L13 [strong] Restoring"
+
+
+def test_the_same_text_appears_once():
+    copy = passage(path="old/backup.md", doc_id="e" * 32)
+    lines = drawn(passage(), copy)
+
+    assert lines.count("then restore.") == 1
+    assert lines[5:] == [
+        "",
+        "old/backup.md#L12-L13 [strong] Backups > Restoring",
+        "the same text as ops/backup.md#L12-L13",
+    ]
+
+
+def test_the_rule_below_a_header_is_left_out_where_no_file_has_it():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    page = PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9))
+
+    assert drawn(passage(text=table, citation=page))[3:] == ["| a | b |", "| 1 | 2 |"]
+    assert drawn(passage(text=table))[3:] == table.split("\n")
 
 
 def test_title_and_headings_appear_once_each():
