@@ -1,11 +1,12 @@
-"""Builds blocks from line numbers, and chooses the title of a document."""
+"""Builds blocks and documents from line numbers, and chooses the title of a document."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from kebab.core.documents import Block, BlockKind, Metadata
-from kebab.parse.encoding import normalize_text
+from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
+from kebab.parse.encoding import Decoded, normalize_text
+from kebab.text.language import detect_document_language
 
 
 class Span(NamedTuple):
@@ -39,6 +40,28 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
         if span.kind is not None:
             blocks.append(Block(span.kind, offsets[span.first], end, *span[3:]))
     return tuple(blocks)
+
+
+def build_line_document(
+    decoded: Decoded,
+    path: str,
+    spans: Iterable[Span],
+    metadata: Metadata,
+    links: Iterable[str] = (),
+) -> ParsedDocument:
+    """Return the document whose text is the decoded file."""
+    text = decoded.text
+    blocks = build_blocks(text, 0, spans)
+    return ParsedDocument(
+        text=text,
+        title=choose_title(metadata, blocks, path),
+        blocks=blocks,
+        metadata=metadata,
+        lang=metadata.lang or detect_document_language(text, blocks),
+        encoding=decoded.encoding,
+        warnings=decoded.warnings,
+        links=tuple(dict.fromkeys(links)),
+    )
 
 
 def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:

@@ -1,9 +1,8 @@
 """Reads text without markup."""
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.parse.blocks import build_blocks, choose_title
+from kebab.parse.blocks import build_line_document
 from kebab.parse.encoding import decode
-from kebab.text.language import detect_document_language
 
 
 class TextParser:
@@ -17,13 +16,4 @@ class TextParser:
         Raises:
             ParseFailed: The bytes are not text.
         """
-        decoded = decode(data, path, self.version)
-        blocks = build_blocks(decoded.text, 0, ())
-        return ParsedDocument(
-            text=decoded.text,
-            title=choose_title(Metadata(), blocks, path),
-            blocks=blocks,
-            lang=detect_document_language(decoded.text, blocks),
-            encoding=decoded.encoding,
-            warnings=decoded.warnings,
-        )
+        return build_line_document(decode(data, path, self.version), path, (), Metadata())

@@ -49,6 +49,7 @@ _FORMS = (
     r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
 )
 _COMPACT = r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)"
+_COMPACT_TIME = _COMPACT + r"T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)(?P<zone>Z|[+-]\d{4})"
 _TIME = (
     r"(?:(?:[ T]|, ?)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?"
     r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d))?)?"
@@ -64,7 +65,8 @@ _LAST_MONTH = 12
 def _compile_values() -> list[re.Pattern[str]]:
     """Return the patterns of whole texts."""
     forms = (*_FORMS, _COMPACT + r"(?:T?\d{4}(?:\d\d)?)?")
-    return [re.compile(f"{_WEEKDAY}{form}{_TIME}", re.IGNORECASE | re.ASCII) for form in forms]
+    values = [f"{_WEEKDAY}{form}{_TIME}" for form in forms]
+    return [re.compile(value, re.IGNORECASE | re.ASCII) for value in (_COMPACT_TIME, *values)]
 
 
 @cache
@@ -101,6 +103,11 @@ def parse_date(text: str) -> str | None:
     return _parse_either_order(text) or _parse_epoch(text)
 
 
+def find_date(text: str) -> str | None:
+    """Return the date that a text is, or the first that it contains."""
+    return parse_date(text) or next(_find_dates(text[:_MAX_CHARS]), None)
+
+
 def find_date_in_path(path: str) -> str | None:
     """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`."""
     name = path.rpartition("/")[2]
@@ -109,9 +116,9 @@ def find_date_in_path(path: str) -> str | None:
     )
 
 
-def _find_dates(name: str) -> Iterator[str]:
+def _find_dates(text: str) -> Iterator[str]:
     for pattern in _compile_names():
-        for match in pattern.finditer(name):
+        for match in pattern.finditer(text):
             found = _build(match, _NAME_YEARS)
             if found:
                 yield found

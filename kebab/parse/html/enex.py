@@ -9,6 +9,7 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.html.parser import add_fragment
 from kebab.parse.text_builder import TextBuilder
 from kebab.parse.xml_events import find_child, get_local_tag, list_children, read_children
+from kebab.text.dates import parse_date
 
 _CONTAINERS = frozenset({"en-export"})
 _MAX_CHARS = 100_000_000
@@ -78,7 +79,7 @@ def _read_note(element: Element) -> _Note:
     return _Note(
         title=_read_text(element, "title"),
         content=(_find_text(element, "content")),
-        created=convert_stamp(_read_text(element, "created")),
+        created=parse_date(_read_text(element, "created")),
         author="" if attributes is None else _read_text(attributes, "author"),
         tags=tuple(_list_texts(element, "tag")),
         files=tuple(_list_files(element)),
@@ -122,12 +123,3 @@ def _list_files(element: Element) -> Iterator[str]:
             name = _read_text(attributes, "file-name")
             if name:
                 yield name
-
-
-def convert_stamp(stamp: str) -> str | None:
-    """Return a time such as `20240305T073000Z` in ISO 8601, None for another one."""
-    digits = stamp.replace("T", "").removesuffix("Z")
-    if len(digits) != len("20240305073000") or not digits.isdecimal():
-        return None
-    date = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}"
-    return f"{date}T{digits[8:10]}:{digits[10:12]}:{digits[12:]}Z"

@@ -12,8 +12,8 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import Archive
 from kebab.parse.html.charset import decode_html
-from kebab.parse.html.metadata import convert_date
 from kebab.parse.html.parser import add_fragment, list_anchors
+from kebab.parse.metadata import list_unique, read_language
 from kebab.parse.text_builder import TextBuilder
 from kebab.parse.xml_events import (
     find_child,
@@ -22,6 +22,7 @@ from kebab.parse.xml_events import (
     list_children,
     read_tree,
 )
+from kebab.text.dates import parse_date
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -133,13 +134,13 @@ def _read_metadata(element: Element | None) -> Metadata:
         text = " ".join((child.text or "").split())
         if text:
             found.setdefault(get_local_tag(child.tag), []).append(text)
-    dates = [date for date in map(convert_date, found.get("date", [])) if date]
-    langs = [lang for lang in found.get("language", []) if re.match("[A-Za-z]{2,3}(-|$)", lang)]
+    dates = [date for date in map(parse_date, found.get("date", [])) if date]
+    langs = map(read_language, found.get("language", []))
     return Metadata(
         title=found.get("title", [None])[0],
-        tags=tuple(dict.fromkeys(found.get("subject", [])))[:20],
-        lang=langs[0].partition("-")[0].lower() if langs else None,
-        authors=tuple(dict.fromkeys(found.get("creator", [])))[:10],
+        tags=list_unique(found.get("subject", []))[:20],
+        lang=next(filter(None, langs), None),
+        authors=list_unique(found.get("creator", []))[:10],
         date=dates[0] if dates else None,
     )
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kebab.core.documents import Metadata
+from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
+from kebab.text.dates import parse_date
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -31,11 +32,7 @@ _MAX_AUTHORS = 10
 _MAX_AUTHOR_CHARS = 100
 _SEPARATOR = re.compile(r"\s+[-|–—·:»«•]\s+|\s*[|»«]\s*|(?<=\S): ")  # noqa: RUF001 - signs of titles
 _PLACEHOLDERS = frozenset({"untitled", "untitled document", "document", "new page", "index"})
-_LANG = re.compile("[a-zA-Z]{2,3}")
 _JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
-_ISO = re.compile(
-    r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d\d:\d\d(?::\d\d)?)[\d.]*\s*(Z|[+-]\d\d:?\d\d)?)?"
-)
 
 
 def read_metadata(tree: "LexborHTMLParser") -> Metadata:
@@ -43,11 +40,12 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
     named = dict(_list_named(tree))
     return Metadata(
         title=_find_title(tree, named) or None,
-        tags=tuple(_split_keywords(_find_all(named, _KEYWORDS))),
+        tags=_choose_keywords(_find_all(named, _KEYWORDS)),
         lang=_find_language(tree, named),
-        authors=tuple(
+        authors=list_unique(
             author
-            for author in dict.fromkeys(_find_all(named, _AUTHORS))
+            for text in _find_all(named, _AUTHORS)
+            for author in split_authors(text)
             if len(author) <= _MAX_AUTHOR_CHARS and "://" not in author
         )[:_MAX_AUTHORS],
         date=_find_date(tree, named),
@@ -91,12 +89,10 @@ def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
     return shorten_title(title, others)
 
 
-def _split_keywords(keywords: list[str]) -> list[str]:
+def _choose_keywords(keywords: list[str]) -> tuple[str, ...]:
     """Return short keywords, each once, at most a bounded number."""
-    parts = (part.strip() for text in keywords for part in re.split("[,;\uff0c\u3001]", text))
-    return list(dict.fromkeys(part for part in parts if 0 < len(part) <= _MAX_KEYWORD_CHARS))[
-        :_MAX_KEYWORDS
-    ]
+    parts = (part for text in keywords for part in split_keywords(text))
+    return list_unique(part for part in parts if len(part) <= _MAX_KEYWORD_CHARS)[:_MAX_KEYWORDS]
 
 
 def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
@@ -106,11 +102,7 @@ def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str
         attributes = node.attributes if node is not None else {}
         declared += [attributes.get("lang"), attributes.get("xml:lang")]
     declared += named.get("dc.language", ())
-    for value in declared:
-        found = _LANG.match(value or "")
-        if found:
-            return found[0].lower()
-    return None
+    return next(filter(None, map(read_language, declared)), None)
 
 
 def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
@@ -123,21 +115,4 @@ def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | N
     if not candidates and b"<time" in html:
         times = tree.css("time[datetime]")[:1]
         candidates += [node.attributes.get("datetime") or "" for node in times]
-    return next(filter(None, map(convert_date, candidates)), None)
-
-
-def convert_date(text: str) -> str | None:
-    """Return a date as `YYYY-MM-DD`, or as a time in UTC where the zone is known, else None."""
-    found = _ISO.match(text.strip())
-    if not found:
-        return None
-    year, month, day, time, zone = found.groups()
-    date = f"{year}-{int(month):02}-{int(day):02}"
-    zone = (zone or "").replace("Z", "+00:00")
-    try:
-        moment = datetime.fromisoformat(f"{date}T{time}{zone}" if time and zone else date)
-        if moment.tzinfo is not None:
-            return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError):
-        return None
-    return date
+    return next(filter(None, map(parse_date, candidates)), None)

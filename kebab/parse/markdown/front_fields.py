@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from kebab.core.documents import Metadata
+from kebab.parse.metadata import list_unique, read_language, split_authors
 
 Fields: TypeAlias = Mapping[str, Any]
 
-_MAX_VALUES = 256
 _MAX_CHARS = 200
-_LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
 _DATE_FIELDS = (
     *("date", "published", "publishdate", "published_at", "pubdate"),
     *("created", "created_at", "date created", "created-at", "creation date", "creation_date"),
@@ -29,7 +28,6 @@ _KOREAN_NAMES = {
     "\ubcc4\uce6d": "aliases",
 }
 _NAME_FIELDS = ("name", "label", "title", "text")
-_AUTHOR_ENDS = re.compile(r";|\n|&|\s+and\s+")
 _LOGSEQ_TAG = re.compile(r"#?\[\[([^\[\]]+)\]\]")
 
 
@@ -46,13 +44,13 @@ def build_metadata(fields: Fields) -> Metadata:
     ]
     return Metadata(
         title=_to_title(lower.get("title")),
-        tags=_list_unique(tags or to_tags(lower.get("keywords"))),
-        lang=to_lang(lower.get("lang") or lower.get("language")),
-        authors=_list_unique(
+        tags=list_unique(tags or to_tags(lower.get("keywords"))),
+        lang=read_language(lower.get("lang") or lower.get("language")),
+        authors=list_unique(
             name for field in ("author", "authors") for name in to_authors(lower.get(field))
         ),
         date=_find_date(lower),
-        aliases=_list_unique(
+        aliases=list_unique(
             name for field in ("alias", "aliases") for name in _to_aliases(lower.get(field))
         ),
     )
@@ -62,16 +60,12 @@ def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -
     """Return the fields of front matter, then those of the properties; tags are of both."""
     return Metadata(
         title=front.title or properties.title,
-        tags=_list_unique([*front.tags, *properties.tags, *tags]),
+        tags=list_unique([*front.tags, *properties.tags, *tags]),
         lang=front.lang or properties.lang,
         authors=front.authors or properties.authors,
         date=front.date or properties.date,
-        aliases=_list_unique([*front.aliases, *properties.aliases]),
+        aliases=list_unique([*front.aliases, *properties.aliases]),
     )
-
-
-def _list_unique(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for value in values if value))[:_MAX_VALUES]
 
 
 def _to_title(value: Any) -> str | None:
@@ -102,29 +96,13 @@ def to_tags(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     tags = (_LOGSEQ_TAG.sub(r"\1", tag).lstrip("#").strip("/ ") for tag in _list_texts(value))
-    return _list_unique(list(tags))
-
-
-def to_lang(value: Any) -> str | None:
-    """Return the primary subtag of a language tag, lower case."""
-    match = _LANG.match(value.strip()) if isinstance(value, str) else None
-    return match[1].lower() if match else None
+    return list_unique(list(tags))
 
 
 def to_authors(value: Any) -> tuple[str, ...]:
-    """Return the names of authors from a string, a list, or mappings with a `name`.
-
-    A comma separates names only when each part has a first and a last name, so that `Doe, Jane`
-    stays one.
-    """
-    names = [name for text in _list_texts(value) for name in _AUTHOR_ENDS.split(text)]
-    parts = [part for name in names for part in _split_names(name)]
-    return _list_unique([part.strip("[]@\"' ")[:_MAX_CHARS] for part in parts])
-
-
-def _split_names(text: str) -> list[str]:
-    parts = [part.strip() for part in text.split(",")]
-    return parts if all(" " in part for part in parts) else [text]
+    """Return the names of authors from a string, a list, or mappings with a `name`."""
+    names = (name for text in _list_texts(value) for name in split_authors(text))
+    return list_unique(name.strip("[]@\"' ")[:_MAX_CHARS] for name in names)
 
 
 def _to_aliases(value: Any) -> list[str]:

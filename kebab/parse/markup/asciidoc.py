@@ -4,10 +4,10 @@ import re
 from collections.abc import Generator, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
-from kebab.parse.blocks import Span, shift_spans
+from kebab.parse.blocks import Span, build_line_document, shift_spans
 from kebab.parse.encoding import decode
 from kebab.parse.markdown.frontmatter import read_front_matter
-from kebab.parse.markup.line_document import Lines, build_line_document, read_metadata
+from kebab.parse.markup.lines import Lines, read_metadata
 from kebab.parse.text_builder import MAX_HEADING_LEVEL
 from kebab.text.layout import measure_width
 

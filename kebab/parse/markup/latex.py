@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.parse.blocks import Span
+from kebab.parse.blocks import Span, build_line_document
 from kebab.parse.encoding import decode
 from kebab.parse.markup.latex_labels import read_argument, to_plain_label
-from kebab.parse.markup.line_document import Lines, build_line_document, find_date, split_names
+from kebab.parse.markup.lines import Lines
+from kebab.parse.metadata import list_unique
 from kebab.parse.text_builder import MAX_HEADING_LEVEL
+from kebab.text.dates import find_date
 
 _SECTION = re.compile(
     r"\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|frametitle)\b\*?"
@@ -70,7 +72,7 @@ def _read_metadata(text: str) -> Metadata:
     names = [to_plain_label(author.partition("\\\\")[0]) for author in authors]
     return Metadata(
         title=to_plain_label(found.get("title", "")) or None,
-        authors=split_names(";".join(names), ";"),
+        authors=list_unique(names),
         date=find_date(found.get("date", "")),
     )
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
-from kebab.parse.blocks import Span
+from kebab.parse.blocks import Span, build_line_document
 from kebab.parse.encoding import decode
-from kebab.parse.markup.line_document import Lines, build_line_document, read_metadata
+from kebab.parse.markup.lines import Lines, read_metadata
 from kebab.parse.text_builder import MAX_HEADING_LEVEL
 
 _KEYWORD = re.compile(r"#\+(\w+(?:\[[^\]]*\])?):\s*(.*)", re.IGNORECASE)

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from kebab.core.documents import ParsedDocument
+from kebab.parse.blocks import build_line_document
 from kebab.parse.encoding import decode
-from kebab.parse.markup.line_document import build_line_document, read_metadata
+from kebab.parse.markup.lines import read_metadata
 from kebab.parse.markup.rst_directives import RstScanner
 
 _HEAD_COMMENT = re.compile(r"\.\. ([a-z]+): +(\S.*)")

@@ -8,7 +8,7 @@ import re
 
 from kebab.core.documents import BlockKind
 from kebab.parse.blocks import Span
-from kebab.parse.markup.line_document import Lines
+from kebab.parse.markup.lines import Lines
 from kebab.parse.markup.rst_labels import to_plain_label
 from kebab.parse.text_builder import MAX_HEADING_LEVEL
 from kebab.text.layout import measure_width

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.parse.blocks import Span
+from kebab.parse.blocks import Span, build_line_document
 from kebab.parse.encoding import decode
-from kebab.parse.markup.line_document import Lines, build_line_document
+from kebab.parse.markup.lines import Lines
 
 _CUE = re.compile(
     r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d{1,3})?\s*(?:-->|,)\s*"

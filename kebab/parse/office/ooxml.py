@@ -9,7 +9,9 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata
 from kebab.parse.archive import Archive
+from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.parse.xml_events import get_local_tag, list_children, read_tree
+from kebab.text.dates import parse_date
 
 _PROGRAMS = frozenset(
     {"python-docx", "openpyxl", "python-pptx", "apache poi", "docx4j", "pptxgenjs", "un-named"}
@@ -28,7 +30,6 @@ _KINDS = {
     "presentation": "a PowerPoint presentation",
     "workbook": "an Excel workbook",
 }
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?)?")
 _SCHEME = re.compile(r"(?i)[a-z][a-z0-9+.-]+:")
 
 
@@ -85,8 +86,8 @@ class Package:
         fields = {get_local_tag(one.tag): (one.text or "").strip() for one in list_children(root)}
         return build_metadata(
             title=fields.get("title", ""),
-            authors=fields.get("creator", "").split(";"),
-            keywords=re.split("[,;]", fields.get("keywords", "")),
+            authors=fields.get("creator", ""),
+            keywords=fields.get("keywords", ""),
             lang=fields.get("language", ""),
             dates=(fields.get("modified", ""), fields.get("created", "")),
         )
@@ -99,20 +100,17 @@ class Package:
 
 
 def build_metadata(
-    *, title: str, authors: list[str], keywords: list[str], lang: str, dates: tuple[str, ...]
+    *, title: str, authors: str, keywords: str, lang: str, dates: tuple[str, ...]
 ) -> Metadata:
     """Return the properties of an office file; the first date that is one counts."""
-    names = (name.strip() for name in authors)
+    names = split_authors(authors)
     heading = title.strip()
-    found = (_DATE.match(date.strip()) for date in dates)
     return Metadata(
         title=None if _NO_TITLE.fullmatch(heading) else heading or None,
-        tags=tuple(dict.fromkeys(word.strip() for word in keywords if word.strip())),
-        lang=lang.strip().lower().replace("_", "-").partition("-")[0] or None,
-        authors=tuple(
-            dict.fromkeys(name for name in names if name.casefold() not in _PROGRAMS and name)
-        ),
-        date=next((match[0] for match in found if match), None),
+        tags=list_unique(split_keywords(keywords)),
+        lang=read_language(lang),
+        authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
+        date=next(filter(None, map(parse_date, dates)), None),
     )
 
 

@@ -91,8 +91,8 @@ def read_properties(root: Element) -> Metadata:
 
     return build_metadata(
         title=first("title"),
-        authors=(first("initial-creator") or first("creator")).split(";"),
-        keywords=[word for line in fields.get("keyword", []) for word in line.split(",")],
+        authors=first("initial-creator") or first("creator"),
+        keywords="\n".join(fields.get("keyword", [])),
         lang=first("language"),
         dates=(first("date"), first("creation-date")),
     )

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from kebab.core.documents import Metadata
+from kebab.parse.metadata import list_unique, split_authors
 from kebab.parse.pdf.headings import Bookmark
 from kebab.parse.pdf.legibility import is_legible
 
@@ -22,7 +23,6 @@ _GENERATED_TITLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?")
-_AUTHOR_END = re.compile(r"\s*(?:;|\s+and\s+|\s+und\s+|\s&\s|,\s+and\s+)\s*")
 _NO_AUTHOR = re.compile(
     r"(?:unknown|anonymous|author|admin(?:istrator)?|user|owner|root|\W*)", re.IGNORECASE
 )
@@ -33,7 +33,7 @@ def read_metadata(properties: Mapping[str, str]) -> Metadata:
     """Return what the properties of the file say; what programs fill in is left out."""
     return Metadata(
         title=_choose_title(properties.get("Title", "")),
-        authors=_split_authors(properties.get("Author", "")),
+        authors=_list_authors(properties.get("Author", "")),
         date=_read_date(properties.get("CreationDate", "")),
     )
 
@@ -45,15 +45,12 @@ def _choose_title(text: str) -> str | None:
     return title if is_legible(title) and "\ufffd" not in title else None
 
 
-def _split_authors(text: str) -> tuple[str, ...]:
-    """Return the names; a comma separates them only when each part is a whole name."""
-    text = _clean(text)
-    names = []
-    for part in _AUTHOR_END.split(text):
-        pieces = [piece.strip() for piece in part.split(",")]
-        names += pieces if all(" " in piece for piece in pieces) else [part.strip()]
-    return tuple(
-        dict.fromkeys(name for name in names if not _NO_AUTHOR.fullmatch(name) and is_legible(name))
+def _list_authors(text: str) -> tuple[str, ...]:
+    """Return the names of people; words that programs fill in are none."""
+    return list_unique(
+        name
+        for name in split_authors(_clean(text))
+        if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
     )
 
 

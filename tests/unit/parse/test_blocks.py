@@ -1,12 +1,14 @@
-from kebab.core.documents import Block, BlockKind
+from kebab.core.documents import Block, BlockKind, Metadata
 from kebab.parse.blocks import (
     Span,
     build_blocks,
+    build_line_document,
     cut_out,
     drop_between,
     find_paragraphs,
     shift_spans,
 )
+from kebab.parse.encoding import decode
 
 
 def test_spans_lose_outer_blank_lines():
@@ -37,6 +39,16 @@ def test_the_body_may_start_later():
 def test_paragraphs_end_at_blank_lines():
     lines = ["a", " ", "b", "c"]
     assert [(span.first, span.last) for span in find_paragraphs(lines, 0, 4)] == [(0, 1), (2, 4)]
+
+
+def test_a_document_holds_the_text_its_blocks_and_each_link_once():
+    decoded = decode(b"Title\n\nhidden\n\ntext\n")
+    spans = [Span(BlockKind.HEADING, 0, 1, 1, "Title"), Span(None, 2, 3)]
+    document = build_line_document(decoded, "a.rst", spans, Metadata(), ["b", "c", "b"])
+
+    assert document.title == "Title"
+    assert [document.text[one.start : one.end] for one in document.blocks] == ["Title", "text"]
+    assert document.links == ("b", "c")
 
 
 def test_shifting_moves_lines():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.dates import choose_date, find_date_in_path, parse_date
+from kebab.text.dates import choose_date, find_date, find_date_in_path, parse_date
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from kebab.text.dates import choose_date, find_date_in_path, parse_date
         ("2024. 3. 1.", "2024-03-01"),
         ("20240301", "2024-03-01"),
         ("202403011030", "2024-03-01"),
+        ("20240301T103000Z", "2024-03-01T10:30:00Z"),
         ("March 1, 2024", "2024-03-01"),
         ("Mar 1st, 2024", "2024-03-01"),
         ("[[Mar 1st, 2024]]", "2024-03-01"),
@@ -68,6 +69,21 @@ def test_common_forms_are_read(text, expected):
 )
 def test_what_is_no_date_or_may_be_another_is_none(text):
     assert parse_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-03-01T10:30:00Z", "2024-03-01T10:30:00Z"),
+        ("<2024-03-01 Fri>", "2024-03-01"),
+        ("$Date: 2020/1/9 $", "2020-01-09"),
+        ("v1.2, March 1, 2024", "2024-03-01"),
+        ("2024-13-01", None),
+        ("yesterday", None),
+    ],
+)
+def test_a_date_in_a_field_is_found(text, expected):
+    assert find_date(text) == expected
 
 
 @pytest.mark.parametrize(

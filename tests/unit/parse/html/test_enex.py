@@ -2,7 +2,7 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.html import enex
-from kebab.parse.html.enex import EnexParser, convert_stamp
+from kebab.parse.html.enex import EnexParser
 
 NOTE = """<note><title>{title}</title><content><![CDATA[<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE en-note SYSTEM "http://xml.evernote.com/pub/enml2.dtd"><en-note>{content}</en-note>
@@ -75,9 +75,3 @@ def test_a_long_export_is_cut(monkeypatch):
 
     assert "Note 2" not in document.text
     assert document.warnings == ("the last notes are left out: the export is too long",)
-
-
-def test_stamps_are_times_in_utc():
-    assert convert_stamp("20240305T073000Z") == "2024-03-05T07:30:00Z"
-    assert convert_stamp("") is None
-    assert convert_stamp("2024") is None

@@ -1,7 +1,7 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from kebab.parse.html.metadata import convert_date, read_metadata, shorten_title
+from kebab.parse.html.metadata import read_metadata, shorten_title
 
 
 def read(html):
@@ -40,23 +40,6 @@ def test_a_page_that_says_nothing_has_no_metadata():
 )
 def test_the_date_is_found_wherever_it_stands(html, date):
     assert read(html).date == date
-
-
-@pytest.mark.parametrize(
-    ("text", "date"),
-    [
-        ("2024-03-05", "2024-03-05"),
-        ("2024.3.5", "2024-03-05"),
-        ("2024-03-05T23:30:00-02:00", "2024-03-06T01:30:00Z"),
-        ("2024-03-05T10:00:00Z", "2024-03-05T10:00:00Z"),
-        ("2024-03-05T10:00", "2024-03-05"),
-        ("2024-13-05", None),
-        ("9999-12-31T23:59:59-23:59", None),
-        ("March 2024", None),
-    ],
-)
-def test_dates_are_iso_dates_or_times_in_utc(text, date):
-    assert convert_date(text) == date
 
 
 @pytest.mark.parametrize("title", ["Untitled", "untitled document", "", "Index"])

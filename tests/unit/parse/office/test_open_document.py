@@ -23,7 +23,7 @@ def test_properties_become_metadata():
     assert metadata.title == "Log"
     assert metadata.authors == ("Mira",)
     assert metadata.tags == ("sea", "lamp")
-    assert (metadata.lang, metadata.date) == ("ko", "2024-05-06T07:08:09")
+    assert (metadata.lang, metadata.date) == ("ko", "2024-05-06")
 
 
 def test_a_file_without_properties_has_none():
