@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
 
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
@@ -20,6 +21,11 @@ ISOLATION = pytest.StashKey[Isolation]()
 SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
+
+# A time limit for single examples fails on a busy machine, and when the first one imports a module.
+# Tests of speed have `pytest.mark.timeout`.
+settings.register_profile("kebab", deadline=None)
+settings.load_profile("kebab")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
 from kebab.parse.encoding import Decoded, normalize_text
 from kebab.text.language import detect_document_language
+
+Range: TypeAlias = tuple[int, int]
+"""The lines [first, last), 0-based."""
 
 
 class Span(NamedTuple):
@@ -70,33 +73,31 @@ def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
         yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
 
 
-def exclude_lines(spans: Iterable[Span], hidden: Container[int]) -> Iterator[Span]:
-    """Yield the spans without hidden lines; a span with such lines inside becomes several."""
-    for span in spans:
-        first = span.first
-        for number in range(span.first, span.last):
-            if number in hidden:
-                if first < number:
-                    yield span._replace(first=first, last=number)
-                first = number + 1
-        if first < span.last:
-            yield span._replace(first=first)
+def group_lines(numbers: Iterable[int]) -> Iterator[Range]:
+    """Yield the runs of consecutive numbers of lines, which are sorted."""
+    first = last = -1
+    for number in numbers:
+        if number != last:
+            if first >= 0:
+                yield first, last
+            first = number
+        last = number + 1
+    if first >= 0:
+        yield first, last
 
 
-def drop_between(spans: Iterable[Span], lines: int) -> Iterator[Span]:
-    """Yield the spans, with one that makes no block for all lines between them."""
-    done = 0
-    for span in spans:
-        yield Span(None, done, span.first)
-        yield span
-        done = span.last
-    yield Span(None, done, lines)
+def exclude_lines(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[Span]:
+    """Yield the spans without the lines of sorted ranges; a span with some inside is split."""
+    return (span for span, is_within in _split_spans(spans, ranges) if not is_within)
 
 
-def cut_out(
-    spans: Iterable[Span], ranges: Sequence[tuple[int, int]], *, keep: bool
-) -> Iterator[Span]:
-    """Yield the spans without the lines of sorted ranges, or with those as spans of their own."""
+def isolate_lines(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[Span]:
+    """Yield the spans with the lines of sorted ranges as spans of their own."""
+    return (span for span, _ in _split_spans(spans, ranges))
+
+
+def _split_spans(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[tuple[Span, bool]]:
+    """Yield the parts of spans, each with whether it lies within a range."""
     index = 0
     for span in spans:
         first = span.first
@@ -106,12 +107,21 @@ def cut_out(
         while at < len(ranges) and ranges[at][0] < span.last:
             start, end = max(ranges[at][0], first), min(ranges[at][1], span.last)
             if first < start:
-                yield span._replace(first=first, last=start)
-            if keep:
-                yield span._replace(first=start, last=end)
+                yield span._replace(first=first, last=start), False
+            yield span._replace(first=start, last=end), True
             first, at = end, at + 1
         if first < span.last:
-            yield span._replace(first=first)
+            yield span._replace(first=first), False
+
+
+def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
+    """Yield the spans, with one that makes no block for all lines between them."""
+    done = 0
+    for span in spans:
+        yield Span(None, done, span.first)
+        yield span
+        done = span.last
+    yield Span(None, done, lines)
 
 
 def find_paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
@@ -142,6 +152,13 @@ def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
             same = first == span.first and last == span.last
             yield span if same else span._replace(first=first, last=last)
     yield from find_paragraphs(lines, done, len(lines))
+
+
+def format_file_name(path: str, vague_stems: Container[str]) -> str:
+    """Return the name of a file, with its folder where its stem alone says little."""
+    file = PurePosixPath(path)
+    folder = file.parent.name
+    return f"{folder}/{file.name}" if folder and file.stem.lower() in vague_stems else file.name
 
 
 MAX_TITLE_CHARS = 160

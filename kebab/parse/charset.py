@@ -1,8 +1,9 @@
-"""Detects the legacy encoding of a text that is not UTF-8.
+"""Detects the encoding of a text that is not UTF-8 and does not say what it is.
 
-The multi-byte codecs accept almost any bytes, so a strict decode proves little. Each national
-standard has its frequent characters in one part of its table, so their share identifies it. For
-other encodings charset-normalizer gets a sample, because its time grows with the text.
+UTF-16, UTF-32, ISO 2022 and HZ have bytes that no other text has. The other multi-byte codecs
+accept almost any bytes, so a strict decode proves little. Each national standard has its frequent
+characters in one part of its table, so their share identifies it. For other encodings
+charset-normalizer gets a sample, because its time grows with the text.
 """
 
 import re
@@ -28,6 +29,15 @@ _WESTERN = re.compile(
     "\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b6\u00b7\u00ba\u00bb\u00d7]"
     "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
 )
+
+_WIDE_SAMPLE = 65_536
+_LEAST_SHARE = 0.9
+_LEAST_SEPARATORS = 0.02
+_COMMON = re.compile(
+    "[\t\n\r\\x20-\\x7e\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f"
+    "\u1e00-\u1eff\u2010-\u203b\u20ac\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uffee]"
+)
+_SEPARATORS = re.compile("[\n\r .,\u3001\u3002\uff0c]")
 
 
 def detect_legacy_encoding(data: bytes) -> str | None:
@@ -120,3 +130,48 @@ def _detect_with_library(sample: bytes) -> str | None:
 
     best = from_bytes(sample).best()
     return None if best is None else best.encoding
+
+
+def detect_wide_encoding(data: bytes) -> str | None:
+    """Return the codec of UTF-16 or UTF-32 without a byte order mark, None for other bytes.
+
+    Only the right order of bytes gives letters of living scripts with blanks and stops between.
+    """
+    for codec, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
+        if len(data) % width == 0 and _is_plausible(data[:_WIDE_SAMPLE], codec, width):
+            return codec
+    return None
+
+
+def _is_plausible(sample: bytes, codec: str, width: int) -> bool:
+    try:
+        text = sample.decode(codec)
+    except UnicodeDecodeError as failure:
+        if failure.end < len(sample) - width:
+            return False
+        text = sample.decode(codec, "ignore")
+    separators = len(_SEPARATORS.findall(text))
+    common = len(_COMMON.findall(text))
+    return separators >= _LEAST_SEPARATORS * len(text) and common >= _LEAST_SHARE * len(text) > 0
+
+
+def detect_escaped_encoding(data: bytes) -> str | None:
+    """Return the codec of text of 7 bits that switches character sets, None for other bytes."""
+    if b"\x1b$)C" in data and b"\x0e" in data:
+        candidates: tuple[str, ...] = ("iso2022_kr",)
+    elif b"\x1b$" in data:
+        candidates = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_3")
+    elif b"~{" in data and b"~}" in data:
+        candidates = ("hz",)
+    else:
+        return None
+    return next((codec for codec in candidates if _has_letters(data, codec)), None)
+
+
+def _has_letters(data: bytes, codec: str) -> bool:
+    """Return whether all bytes can be decoded, to text beyond ASCII."""
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii() and (codec != "hz" or _HAN.search(text) is not None)

@@ -10,7 +10,11 @@ import unicodedata
 from dataclasses import dataclass
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.wide_charset import detect_escaped_encoding, detect_wide_encoding
+from kebab.parse.charset import (
+    detect_escaped_encoding,
+    detect_legacy_encoding,
+    detect_wide_encoding,
+)
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -121,8 +125,6 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
     if valid >= _VALID_PER_BROKEN * broken:
         return "utf-8", data
-    from kebab.parse.charset import detect_legacy_encoding
-
     encoding = detect_legacy_encoding(data)
     return encoding or "utf-8", data
 

@@ -5,7 +5,7 @@ import unicodedata
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.documents import ParsedDocument
@@ -63,7 +63,6 @@ def assert_sound(document: ParsedDocument) -> None:
 
 
 @pytest.mark.parametrize("media", LINES)
-@settings(deadline=None)  # the first call imports the parser
 @given(note=NOTES)
 def test_every_note_becomes_sound_blocks(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
@@ -77,7 +76,6 @@ def assert_noise(left_out: str, media: str) -> None:
 
 
 @pytest.mark.parametrize("media", PROSE)
-@settings(deadline=None)  # the first call imports the parser
 @given(note=NOTES)
 def test_every_line_of_prose_is_in_a_block(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
@@ -89,7 +87,6 @@ def test_every_line_of_prose_is_in_a_block(media, note):
 
 
 @pytest.mark.parametrize("media", LINES)
-@settings(deadline=None)  # the first call imports the parser
 @given(note=NOTES)
 def test_lines_of_the_text_are_lines_of_the_file(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
@@ -97,7 +94,6 @@ def test_lines_of_the_text_are_lines_of_the_file(media, note):
 
 
 @pytest.mark.parametrize("media", PROSE)
-@settings(deadline=None)  # the first call imports the parser
 @given(note=NOTES)
 def test_only_front_matter_and_noise_are_left_out_of_the_blocks(media, note):
     document = get_parser(media).parse(note.encode("utf-8", "replace"), "a.md")
@@ -108,7 +104,6 @@ def test_only_front_matter_and_noise_are_left_out_of_the_blocks(media, note):
 
 
 @pytest.mark.parametrize("media", MEDIA)
-@settings(deadline=None)
 @given(data=st.binary(max_size=400))
 def test_bytes_are_parsed_or_refused_and_never_fail_otherwise(media, data):
     with suppress(ParseFailed):

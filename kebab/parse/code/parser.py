@@ -5,7 +5,15 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.parse.blocks import Span, build_blocks, choose_title, cut_out, drop_between
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    choose_title,
+    exclude_lines,
+    format_file_name,
+    group_lines,
+    omit_gaps,
+)
 from kebab.parse.encoding import Decoded, decode
 
 VERSION = "code-v1"
@@ -25,7 +33,7 @@ _CPLUSPLUS = re.compile(
     r"^\s*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
     re.MULTILINE,
 )
-_FOLDER_NAMES = frozenset({"__init__", "index", "mod", "main", "lib"})
+_VAGUE_STEMS = frozenset({"__init__", "index", "mod", "main", "lib"})
 """Stems of files that say less than the names of their folders."""
 _DOC_STRING = re.compile(r"\A(?:\s*#.*\n|\s*\n)*\s*[rRuU]?(\"\"\"|''')\s*(.+?)\s*(?:\1|\n|\Z)")
 _DOC_COMMENT = re.compile(
@@ -115,11 +123,15 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
     long = [number for number, line in enumerate(text.split("\n")) if len(line) > _LONG_LINE]
     warnings = decoded.warnings
     if long:
-        spans = cut_out(spans, [(number, number + 1) for number in long], keep=False)
+        spans = exclude_lines(spans, list(group_lines(long)))
         warnings = (*warnings, f"lines that are too long are not searched: {len(long)}")
-    blocks = build_blocks(text, 0, drop_between(spans, text.count("\n") + 1))
-    title = f"{_format_name(path)}: {summary}" if (summary := _find_summary(text)) else ""
-    metadata = Metadata(title=title or _format_name(path))
+    blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
+    title = (
+        f"{format_file_name(path, _VAGUE_STEMS)}: {summary}"
+        if (summary := _find_summary(text))
+        else ""
+    )
+    metadata = Metadata(title=title or format_file_name(path, _VAGUE_STEMS))
     return ParsedDocument(
         text=text,
         title=choose_title(metadata, (), path),
@@ -127,13 +139,6 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
         encoding=decoded.encoding,
         warnings=warnings,
     )
-
-
-def _format_name(path: str) -> str:
-    """Return the name of a file, with its folder where the name alone says little."""
-    file = PurePosixPath(path)
-    folder = file.parent.name
-    return f"{folder}/{file.name}" if folder and file.stem.lower() in _FOLDER_NAMES else file.name
 
 
 def _find_summary(text: str) -> str:

@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
-from kebab.parse.blocks import Span, build_blocks, choose_title, cut_out, drop_between
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    choose_title,
+    exclude_lines,
+    format_file_name,
+    isolate_lines,
+    omit_gaps,
+)
 from kebab.parse.encoding import Decoded
 
 MAX_LINES = 20_000
@@ -73,11 +80,11 @@ def build_data_document(
         shown = f"lines of which only the first {MAX_LINE_CHARS} characters are searched"
         warnings.append(f"{shown}: {len(long)}")
     said = (span for span in spans if _has_word(lines, span))
-    kept = cut_out(cut_out(said, dropped, keep=False), long, keep=True)
-    blocks = build_blocks(decoded.text, 0, drop_between(kept, len(lines)))
+    kept = isolate_lines(exclude_lines(said, dropped), long)
+    blocks = build_blocks(decoded.text, 0, omit_gaps(kept, len(lines)))
     return ParsedDocument(
         text=decoded.text,
-        title=choose_title(Metadata(title=_format_name(path)), (), path),
+        title=choose_title(Metadata(title=format_file_name(path, _VAGUE_STEMS)), (), path),
         blocks=tuple(_shorten(decoded.text, block) for block in blocks),
         encoding=decoded.encoding,
         warnings=tuple(warnings),
@@ -125,10 +132,3 @@ def _shorten(text: str, block: Block) -> Block:
     if block.end - block.start <= MAX_LINE_CHARS or text.find("\n", block.start, block.end) >= 0:
         return block
     return block._replace(end=block.start + MAX_LINE_CHARS)
-
-
-def _format_name(path: str) -> str:
-    """Return the name of a file, with its folder where the name alone says little."""
-    file = PurePosixPath(path)
-    folder = file.parent.name
-    return f"{folder}/{file.name}" if folder and file.stem.lower() in _VAGUE_STEMS else file.name

@@ -5,7 +5,8 @@ space; so are eight or more lines in a row that are nothing but base64.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+
+from kebab.parse.blocks import group_lines
 
 _LONG_LINE_CHARS = 400
 _RUN_CHARS = 300
@@ -37,24 +38,10 @@ def find_blob_lines(text: str) -> set[int]:
         and (_is_encoded(lines[number]) or _is_minified(lines[number]))
     }
     encoded = (number for number in wide if _is_encoded_part(lines[number]))
-    for numbers in _group_neighbours(encoded):
-        if len(numbers) >= _MIN_ENCODED_LINES and _is_random(
-            "".join(map(lines.__getitem__, numbers))
-        ):
-            found.update(numbers)
+    for first, last in group_lines(encoded):
+        if last - first >= _MIN_ENCODED_LINES and _is_random("".join(lines[first:last])):
+            found.update(range(first, last))
     return found
-
-
-def _group_neighbours(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Yield the runs of consecutive numbers."""
-    run: list[int] = []
-    for number in numbers:
-        if run and number != run[-1] + 1:
-            yield run
-            run = []
-        run.append(number)
-    if run:
-        yield run
 
 
 def _is_encoded_part(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads front matter: the block of YAML, TOML or JSON at the start of a note.
+"""Reads front matter, the block of YAML, TOML or JSON at the start of a note, and properties.
 
 All values are read as strings: no tag is run, no alias is followed, and nothing deeper than the
 lists and mappings of a field is built, so the time for hostile blocks is linear. Text that is no
@@ -24,6 +24,8 @@ _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
 _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
+_PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<value>.*))?\Z")
+_MAX_PROPERTIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +129,18 @@ def _read_json(text: str) -> FrontMatter:
         )
     rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
     return FrontMatter(build_metadata(fields), rest.end(), rest.end()) if rest else _NONE
+
+
+def read_properties(body: str) -> dict[str, str]:
+    """Return the properties of the first lines with text; the first of equal keys counts.
+
+    Logseq and Dataview write them as lines `key:: value`. The lines stay part of the text, so their
+    words are found.
+    """
+    fields: dict[str, str] = {}
+    for line in body.lstrip("\n").split("\n", _MAX_PROPERTIES)[:_MAX_PROPERTIES]:
+        match = _PROPERTY.match(line.strip()[:1_000])
+        if match is None:
+            break
+        fields.setdefault(match["key"].strip().lower(), (match["value"] or "").strip())
+    return fields

@@ -4,18 +4,17 @@ from typing import NamedTuple
 
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 from kebab.core.files import get_suffix
-from kebab.parse.blocks import build_blocks, choose_title, exclude_lines, shift_spans
+from kebab.parse.blocks import build_blocks, choose_title, exclude_lines, group_lines, shift_spans
 from kebab.parse.encoding import decode
 from kebab.parse.markdown.blobs import find_blob_lines
 from kebab.parse.markdown.blocks import Body, read_body
 from kebab.parse.markdown.front_fields import build_metadata, merge_metadata
-from kebab.parse.markdown.frontmatter import FrontMatter, read_front_matter
+from kebab.parse.markdown.frontmatter import FrontMatter, read_front_matter, read_properties
 from kebab.parse.markdown.noise import (
     find_noise_lines,
     has_visible_text,
     hide_lines,
 )
-from kebab.parse.markdown.page_properties import read_properties
 from kebab.text.language import detect_document_language
 
 _MAX_LINKS = 10_000
@@ -88,8 +87,8 @@ def _find_empty_html(source: str, body: Body) -> set[int]:
 def _build_blocks(text: str, front: FrontMatter, visible: VisibleBody) -> tuple[Block, ...]:
     """Return the blocks of a document; a note that is all front matter is searched there."""
     lines = text.count("\n", front.searched, front.body)
-    shown = exclude_lines(visible.body.spans, visible.hidden) if visible.hidden else None
-    spans = shift_spans(shown or visible.body.spans, lines)
+    shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
+    spans = shift_spans(shown, lines)
     blocks = build_blocks(text[: front.body] + visible.text, front.searched, spans)
     if not blocks and front.metadata.title:
         return build_blocks(text, 0, ())

@@ -58,14 +58,14 @@ def assert_sound(document, chunks, budget):
     assert all(size <= budget.limit for size in budget.count(whole))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(note=NOTE, limit=st.sampled_from([40, 100, 254]))
 def test_chunks_are_exact_slices_that_fit_and_cover(note, limit):
     document, budget = parse(note), Budget(limit)
     assert_sound(document, split_document(document, budget), budget)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(note=NOTE)
 def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
     def moody(texts):
@@ -75,7 +75,7 @@ def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
     assert_sound(document, split_document(document, budget), budget)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(bodies=st.lists(PARAGRAPH, min_size=3, max_size=6), edit=PARAGRAPH, where=st.integers(0, 5))
 def test_an_edit_leaves_the_chunks_of_other_sections_alone(bodies, edit, where):
     def texts(sections):

@@ -3,9 +3,12 @@ from kebab.parse.blocks import (
     Span,
     build_blocks,
     build_line_document,
-    cut_out,
-    drop_between,
+    exclude_lines,
     find_paragraphs,
+    format_file_name,
+    group_lines,
+    isolate_lines,
+    omit_gaps,
     shift_spans,
 )
 from kebab.parse.encoding import decode
@@ -57,16 +60,27 @@ def test_shifting_moves_lines():
     assert list(shift_spans([span], 0)) == [span]
 
 
-def test_lines_are_cut_out_of_spans():
+def test_lines_are_taken_out_of_spans_or_stand_alone():
     spans = [Span(BlockKind.CODE, 0, 5), Span(BlockKind.LIST, 6, 9)]
     ranges = [(1, 2), (4, 7)]
-    assert [one[1:3] for one in cut_out(spans, ranges, keep=False)] == [(0, 1), (2, 4), (7, 9)]
-    assert [one[1:3] for one in cut_out(spans, ranges, keep=True)] == [
+    assert [one[1:3] for one in exclude_lines(spans, ranges)] == [(0, 1), (2, 4), (7, 9)]
+    assert [one[1:3] for one in isolate_lines(spans, ranges)] == [
         *((0, 1), (1, 2), (2, 4), (4, 5)),
         *((6, 7), (7, 9)),
     ]
 
 
 def test_lines_between_spans_make_no_block():
-    spans = drop_between([Span(BlockKind.CODE, 1, 2)], 3)
+    spans = omit_gaps([Span(BlockKind.CODE, 1, 2)], 3)
     assert [block.kind for block in build_blocks("a\nb\nc", 0, spans)] == [BlockKind.CODE]
+
+
+def test_numbers_of_lines_are_grouped():
+    assert list(group_lines([0, 1, 2, 5, 7, 8])) == [(0, 3), (5, 6), (7, 9)]
+    assert list(group_lines([])) == []
+
+
+def test_a_vague_name_of_a_file_is_shown_with_its_folder():
+    assert format_file_name("shop/index.js", {"index"}) == "shop/index.js"
+    assert format_file_name("shop/cart.js", {"index"}) == "cart.js"
+    assert format_file_name("index.js", {"index"}) == "index.js"

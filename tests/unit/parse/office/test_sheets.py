@@ -135,7 +135,7 @@ VALUES = st.one_of(
     ),
     limit=st.integers(40, 80),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_words_of_any_passage_are_in_the_cited_cells(cells, limit):
     data = build_workbook(cells)
     workbook = openpyxl.load_workbook(io.BytesIO(data))

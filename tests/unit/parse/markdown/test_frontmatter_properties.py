@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.parse.markdown.page_properties import read_properties
+from kebab.parse.markdown.frontmatter import read_properties
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import random
 import pytest
 
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.charset import detect_escaped_encoding, detect_wide_encoding
 from kebab.parse.encoding import decode
-from kebab.parse.wide_charset import detect_escaped_encoding, detect_wide_encoding
 
 SENTENCES = {
     "en": "We met at noon, and then walked home. ",
