@@ -180,7 +180,7 @@ COMMANDS = {
     "list": CommandEntry("Library", "List the documents"),
     "inspect": CommandEntry("Library", "Show all metadata of a document or a passage"),
     "fetch": CommandEntry("Library", "Print original lines of a file"),
-    "open": CommandEntry("Library", "Open a file at the line of a hit or a reference"),
+    "open": CommandEntry("Library", "Open a file at the line or the page of a hit or a reference"),
     "outline": CommandEntry("Library", "Show the headings of a document, or the tree of a folder"),
     "related": CommandEntry("Library", "Find documents that are similar to one document"),
     "dupes": CommandEntry("Library", "Find copies and near copies"),
