@@ -8,7 +8,7 @@ written without blanks between words.
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -85,7 +85,12 @@ def split_clusters(run: str) -> list[str]:
 def is_dense(unit: str) -> bool:
     """Return whether a unit is a run of a script without blanks."""
     first = unit[0]
-    return first > "\u0e00" and any(low <= first <= high for low, high in _DENSE_RANGES)
+    return first > "\u0e00" and _is_dense_letter(first)
+
+
+@lru_cache(maxsize=1 << 13)
+def _is_dense_letter(letter: str) -> bool:
+    return any(low <= letter <= high for low, high in _DENSE_RANGES)
 
 
 _ANY_LETTER = "[^\\W\\d_]"

@@ -172,8 +172,10 @@ def tokenize_unit(unit: str) -> tuple[str, ...]:
 def tokenize(text: str) -> list[str]:
     """Return the index tokens of a text, in order."""
     # No unit of ASCII is dense, so the C code of the cache can be called directly.
-    cut = _tokenize_cached if text.isascii() else tokenize_unit
-    return list(chain.from_iterable(map(cut, split_units(normalize_for_index(text)))))
+    if text.isascii():
+        units = (text,) if text.isalnum() else split_units(text)
+        return [*chain.from_iterable(map(_tokenize_cached, units))]
+    return [*chain.from_iterable(map(tokenize_unit, split_units(normalize_for_index(text))))]
 
 
 @lru_cache(maxsize=256)

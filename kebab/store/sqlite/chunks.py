@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, ChunkText
+from kebab.core.chunks import Chunk, ChunkRow, ChunkText
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.store.sqlite import filters as sql_filters
@@ -134,7 +134,7 @@ def _insert_chunks(
         fts.buffer_rows(database, _build_index_rows(tokens, target.row, some))
         if len(some) < len(keyed):
             fts.flush_write_buffer(database)
-    vector_state.insert_pending(database, (key for key, _ in keyed))
+    vector_state.insert_pending(database, first)
 
 
 def _read_next_key(database: apsw.Connection) -> int:
@@ -152,25 +152,25 @@ def _get_position(row: ChunkRow) -> Position:
 
 def _build_index_rows(
     tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
-) -> list[tuple[Key, str, str, str]]:
+) -> Iterator[tuple[Key, str, str, str]]:
+    """Yield the rows of chunks in the word index; chunks under one heading share its tokens."""
     names = (row.title, *row.aliases) if keyed else ()
-    head = " ".join(word for name in names for word in tokens(name))
-    return [
-        (
-            key,
-            head,
-            " ".join(word for part in _list_headings(row) for word in tokens(part)),
-            " ".join(tokens(row.chunk.text)),
-        )
-        for key, row in keyed
-    ]
+    title = " ".join(word for name in names for word in tokens(name))
+    above: dict[tuple[tuple[str, ...], str], str] = {}
+    for key, (chunk, *_) in keyed:
+        where = (chunk.heading_path, chunk.context)
+        headings = above.get(where)
+        if headings is None:
+            parts = _list_headings(chunk)
+            headings = above[where] = " ".join(word for part in parts for word in tokens(part))
+        yield key, title, headings, " ".join(tokens(chunk.text))
 
 
-def _list_headings(row: ChunkRow) -> Iterator[str]:
+def _list_headings(chunk: Chunk) -> Iterator[str]:
     """Yield the texts of the column of headings: the headings and the context of a chunk."""
-    yield from row.chunk.heading_path
-    if row.chunk.context:
-        yield row.chunk.context
+    yield from chunk.heading_path
+    if chunk.context:
+        yield chunk.context
 
 
 _STORED = """

@@ -20,6 +20,8 @@ LOCK_NAME = "writer.lock"
 
 _BUSY_MS = 5_000
 _WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
+_LOG_PAGES = 8_192
+"""How many pages of the log are moved into the database at once: many are written repeatedly."""
 
 
 def get_database_path(data_dir: Path) -> Path:
@@ -127,6 +129,7 @@ def _configure(database: apsw.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+    database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     # Closing leaves the log empty, so that the database file alone is complete.
     database.execute("PRAGMA journal_size_limit = 0")
     persist_log(database)

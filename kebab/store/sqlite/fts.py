@@ -98,7 +98,7 @@ def flush_write_buffer(database: apsw.Connection) -> None:
     )
 
 
-_MAX_WORDS = 1 << 16
+_MAX_WORDS = 1 << 17
 _MAX_WORD_CHARS = 64
 
 

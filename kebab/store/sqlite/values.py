@@ -10,9 +10,12 @@ _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def to_json(values: Iterable[str] | Iterable[int] | Place) -> str:
     """Return a list as JSON text."""
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+    return _encode(list(values))
 
 
 def parse_strings(text: str) -> tuple[str, ...]:

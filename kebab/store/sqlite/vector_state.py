@@ -12,10 +12,11 @@ from kebab.core.queries import VectorState
 from kebab.store.sqlite.values import parse_strings, to_json
 
 
-def insert_pending(database: apsw.Connection, keys: Iterable[Key]) -> None:
-    """Add chunks as pending."""
-    database.executemany(
-        "INSERT INTO vectors (key, state) VALUES (?, 'pending')", ((key,) for key in keys)
+def insert_pending(database: apsw.Connection, first: int) -> None:
+    """Add the chunks from this key on as pending."""
+    database.execute(
+        "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
+        (first,),
     )
 
 
