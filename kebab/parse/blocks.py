@@ -179,4 +179,9 @@ def _to_one_line(text: str) -> str:
     """Return printable text on one line, cut at the longest title."""
     visible = "".join(max(char, " ") for char in normalize_text(text))
     line = " ".join(visible.split())
-    return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "\u2026"
+    return shorten_line(line, MAX_TITLE_CHARS)
+
+
+def shorten_line(line: str, most: int) -> str:
+    """Return a line of at most so many characters, with a mark where its end is cut off."""
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}\u2026"

@@ -135,7 +135,7 @@ class _NotebookReader:
 
     def _list_warnings(self, cells: int) -> Iterator[str]:
         if cells > _MAX_CELLS:
-            yield f"only the first {_MAX_CELLS} of {cells} cells are read"
+            yield f"only the first {_MAX_CELLS:,} of {cells:,} cells are searched"
         if self._shortened:
             yield f"long outputs are shortened: {self._shortened}"
 

@@ -13,6 +13,7 @@ from kebab.parse.blocks import (
     format_file_name,
     group_lines,
     omit_gaps,
+    shorten_line,
 )
 from kebab.parse.encoding import Decoded, decode
 
@@ -113,7 +114,7 @@ def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
     document = build_document(decoded, path, spans)
     if lines <= _KEPT_LINES and reason != "minified code":
         return document
-    warning = f"{reason}: only the first {_KEPT_LINES} lines are searched"
+    warning = f"{reason}: only the first {_KEPT_LINES:,} lines are searched"
     return document._replace(warnings=(*decoded.warnings, warning))
 
 
@@ -149,6 +150,4 @@ def _find_summary(text: str) -> str:
     line = line.removesuffix("*/").strip(" \t*-=#/.")
     if _NO_SUMMARY.search(line) or len(line.split()) < 2:  # noqa: PLR2004 - one word says nothing
         return ""
-    return (
-        line if len(line) <= _MAX_SUMMARY_CHARS else f"{line[:_MAX_SUMMARY_CHARS].rstrip()}\u2026"
-    )
+    return shorten_line(line, _MAX_SUMMARY_CHARS)

@@ -160,9 +160,9 @@ def _build_document(conversations: Iterable[Conversation], path: str) -> ParsedD
             builder.add_heading(1, conversation.title)
         for message in messages:
             _add_message(builder, message)
-    warnings = [] if left else [f"only the first {_MAX_MESSAGES} messages are read"]
+    warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
     if cut:
-        warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS} characters: {cut}")
+        warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")
     file = PurePosixPath(path)
     several = f"{file.parent.name}/{file.name}".strip("/")
     title = titles[0] if len(titles) == 1 else several

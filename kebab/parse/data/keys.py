@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from kebab.parse.blocks import shorten_line
 from kebab.parse.data.regions import Region
 
 _LEAST_LINES = 6
 """A value on fewer lines stays in a passage with its neighbours."""
 _DEEPEST_KEY = 4
-_MAX_MEMBERS = 1_000
+MAX_MEMBERS = 1_000
 _LONG_NUMBERS = 20
 _MAX_LABEL_CHARS = 80
 _MAX_KEY_CHARS = 300
@@ -77,7 +78,7 @@ def scan_json(text: str) -> JsonKeys:
 
 def _count_member(container: _Container, line: int) -> None:
     container.commas += 1
-    if container.commas == _MAX_MEMBERS:
+    if container.commas == MAX_MEMBERS:
         container.full = line + 1
 
 
@@ -190,5 +191,4 @@ def _find_lead(lines: Sequence[str], number: int) -> int:
 
 def shorten_label(label: str) -> str:
     """Return a key as the label of a heading."""
-    line = " ".join(label.split())
-    return line if len(line) <= _MAX_LABEL_CHARS else f"{line[: _MAX_LABEL_CHARS - 1]}\u2026"
+    return shorten_line(" ".join(label.split()), _MAX_LABEL_CHARS)

@@ -7,6 +7,7 @@ from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import Span
 from kebab.parse.code.parser import build_bounded
 from kebab.parse.data.keys import (
+    MAX_MEMBERS,
     JsonKeys,
     find_number_runs,
     merge_dropped,
@@ -73,7 +74,11 @@ def _read_json(decoded: Decoded, path: str) -> ParsedDocument:
 
 def _describe_dropped(keys: JsonKeys) -> tuple[str, ...]:
     lost = len(keys.dropped)
-    return (f"lists of which only the first 1000 members are searched: {lost}",) if lost else ()
+    return (
+        (f"lists of which only the first {MAX_MEMBERS:,} members are searched: {lost}",)
+        if lost
+        else ()
+    )
 
 
 def _read_lines(decoded: Decoded, path: str) -> ParsedDocument:

@@ -70,14 +70,14 @@ def build_data_document(
     dropped = [(first, min(last, MAX_LINES)) for first, last in bounds.dropped if first < MAX_LINES]
     if count > MAX_LINES:
         dropped.append((MAX_LINES, len(lines)))
-        warnings.append(f"only the first {MAX_LINES} of {count} lines are searched")
+        warnings.append(f"only the first {MAX_LINES:,} of {count:,} lines are searched")
     long = [
         (number, number + 1)
         for number, line in enumerate(lines[:MAX_LINES])
         if len(line) > MAX_LINE_CHARS
     ]
     if long:
-        shown = f"lines of which only the first {MAX_LINE_CHARS} characters are searched"
+        shown = f"lines of which only the first {MAX_LINE_CHARS:,} characters are searched"
         warnings.append(f"{shown}: {len(long)}")
     said = (span for span in spans if _has_word(lines, span))
     kept = isolate_lines(exclude_lines(said, dropped), long)

@@ -51,14 +51,14 @@ class EnexParser:
             if get_local_tag(element.tag) != "note":
                 continue
             if builder.length > _MAX_CHARS:
-                warnings.append("the last notes are left out: the export is too long")
+                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
                 break
             note = _read_note(element)
             notes = [note] if not notes else [notes[0], note]
             tags.update(dict.fromkeys(note.tags))
             warnings += _add_note(builder, note)
         if not notes:
-            raise refuse("no export of Evernote: it has no notes")
+            raise refuse("not an Evernote export: it has no notes")
         return builder.build(path, _build_metadata(notes, tuple(tags)), warnings=warnings[:20])
 
 

@@ -72,7 +72,7 @@ class EpubParser:
         warnings: list[str] = []
         for item in _list_chapters(book):
             if builder.length > _MAX_CHARS:
-                warnings.append("the end of the book is left out: it is too long")
+                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
                 break
             warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
             if warning and len(warnings) < _MANY_WARNINGS:
@@ -124,7 +124,7 @@ def _find_package(archive: Archive) -> str:
     for name in archive.names:
         if name.lower().endswith(".opf"):
             return name
-    raise archive.refuse("no EPUB book: it has no package document")
+    raise archive.refuse("not an EPUB book: it has no package document")
 
 
 def _read_metadata(element: Element | None) -> Metadata:

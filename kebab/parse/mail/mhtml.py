@@ -25,7 +25,9 @@ class MhtmlParser:
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
         page = _find_page(message)
         if page is None:
-            raise ParseFailed(path=path, parser=self.version, cause="no web page in the file")
+            raise ParseFailed(
+                path=path, parser=self.version, cause="not a saved page: it has no HTML"
+            )
         text = read_text(page, path, self.version, html=True)
         try:
             parts = read_parts(text)

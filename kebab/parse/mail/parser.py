@@ -62,12 +62,12 @@ class MboxParser:
             ParseFailed: The bytes are no mailbox.
         """
         if not _BEGIN.match(data) or not _has_headers(data.partition(b"\n")[2]):
-            raise ParseFailed(path=path, parser=self.version, cause="no mailbox in mbox format")
+            raise ParseFailed(path=path, parser=self.version, cause="not a mailbox in mbox format")
         builder = TextBuilder()
         warnings: list[str] = []
         for number, message in enumerate(split_mailbox(data)):
             if number >= MAX_MESSAGES or builder.length > MAX_CHARS:
-                warnings.append(f"only the first {number:,} messages are read")
+                warnings.append(f"only the first {number:,} messages are searched")
                 break
             writer = MessageWriter(builder, path, self.version)
             writer.write(parse_message(message))

@@ -151,7 +151,7 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
     """Return the warnings about what was not read."""
     warnings = []
     if len(pages) < total:
-        warnings.append(f"only the first {len(pages)} of {total} pages were read")
+        warnings.append(f"only the first {len(pages)} of {total} pages are searched")
     lost = [page for page in pages if not page.recognized]
     for numbers, wording in (
         (

@@ -22,7 +22,7 @@ class RtfParser:
         """
         body = data.lstrip(b"\xef\xbb\xbf\r\n\t \0")
         if not body.startswith(b"{\\rtf"):
-            raise ParseFailed(path=path, parser=self.version, cause="not in Rich Text Format")
+            raise ParseFailed(path=path, parser=self.version, cause="not an RTF file")
         builder = TextBuilder()
         writer = RtfWriter(builder)
         RtfReader(body, writer).read()

@@ -10,6 +10,7 @@ from kebab.parse.blocks import (
     isolate_lines,
     omit_gaps,
     shift_spans,
+    shorten_line,
 )
 from kebab.parse.encoding import decode
 
@@ -84,3 +85,8 @@ def test_a_vague_name_of_a_file_is_shown_with_its_folder():
     assert format_file_name("shop/index.js", {"index"}) == "shop/index.js"
     assert format_file_name("shop/cart.js", {"index"}) == "cart.js"
     assert format_file_name("index.js", {"index"}) == "index.js"
+
+
+def test_a_line_that_is_too_long_ends_with_a_mark():
+    assert shorten_line("twelve words", 12) == "twelve words"
+    assert shorten_line("twelve words", 8) == "twelve…"

@@ -123,7 +123,7 @@ def test_metadata_of_another_shape_does_no_harm(metadata):
 
 def test_too_many_cells_are_cut_off():
     document = parse_cells(*(markdown("x") for _ in range(20_002)))
-    assert document.warnings == ("only the first 20000 of 20002 cells are read",)
+    assert document.warnings == ("only the first 20,000 of 20,002 cells are searched",)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_full_export_of_telegram_has_several_chats():
 def test_a_long_message_is_cut():
     said = {"sender": "human", "text": "word " * 5_000}
     document = parse([{"name": "One", "chat_messages": [said]}])
-    assert document.warnings == ("long messages are cut at 20000 characters: 1",)
+    assert document.warnings == ("long messages are cut at 20,000 characters: 1",)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_brackets_that_do_not_match_are_text():
 def test_of_a_long_list_the_first_members_are_searched():
     text = "[\n" + "".join(f' "item {number}",\n' for number in range(1_500)) + ' "last"\n]\n'
     document = DataParser("json").parse(text.encode(), "a.json")
-    assert document.warnings == ("lists of which only the first 1000 members are searched: 1",)
+    assert document.warnings == ("lists of which only the first 1,000 members are searched: 1",)
     searched = "\n".join(document.text[block.start : block.end] for block in document.blocks)
     assert "item 999" in searched
     assert "item 1000" not in searched
@@ -103,12 +103,12 @@ def test_of_a_long_list_the_first_members_are_searched():
 def test_of_a_long_line_the_beginning_is_searched():
     document = DataParser("json").parse(b'{"a": "' + b"word " * 1_000_000 + b'"}', "a.json")
     assert sum(block.end - block.start for block in document.blocks) == 10_000
-    assert document.warnings == ("lines of which only the first 10000 characters are searched: 1",)
+    assert document.warnings == ("lines of which only the first 10,000 characters are searched: 1",)
 
 
 def test_of_many_lines_the_first_are_searched():
     document = DataParser("table").parse(b"a,b\n" * 30_000, "a.csv")
-    assert document.warnings == ("only the first 20000 of 30000 lines are searched",)
+    assert document.warnings == ("only the first 20,000 of 30,000 lines are searched",)
     assert document.text.count("\n", 0, document.blocks[-1].end) == 19_999
 
 

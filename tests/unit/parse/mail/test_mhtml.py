@@ -34,7 +34,7 @@ def test_a_page_without_a_title_is_called_after_its_subject():
 
 @pytest.mark.parametrize("data", [b"", b"<html><p>x", b"Subject: s\nContent-Type: text/plain\n\nx"])
 def test_a_file_without_a_page_is_refused(data):
-    with pytest.raises(ParseFailed, match="no web page"):
+    with pytest.raises(ParseFailed, match="not a saved page"):
         parse(data)
 
 

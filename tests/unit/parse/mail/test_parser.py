@@ -81,7 +81,7 @@ def test_what_has_no_headers_is_no_message(data):
 
 @pytest.mark.parametrize("data", [b"", b"Subject: x\n\ny", b"From here on\nit is a text\n"])
 def test_what_has_no_separators_is_no_mailbox(data):
-    with pytest.raises(ParseFailed, match="no mailbox"):
+    with pytest.raises(ParseFailed, match="not a mailbox"):
         MboxParser().parse(data, "a.mbox")
 
 
@@ -100,7 +100,7 @@ def test_a_huge_mailbox_is_cut_with_a_warning(monkeypatch):
     document = MboxParser().parse(data, "a.mbox")
 
     assert document.text.count("Subject: 1") == 2
-    assert document.warnings == ("only the first 2 messages are read",)
+    assert document.warnings == ("only the first 2 messages are searched",)
 
 
 @given(lines=st.lists(LINES, max_size=30))

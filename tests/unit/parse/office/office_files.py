@@ -3,6 +3,8 @@
 import io
 import zipfile
 
+import openpyxl
+
 from kebab.parse.office.docx import DocxParser
 from kebab.parse.office.odf import OdtParser
 
@@ -134,3 +136,21 @@ def build_cells(*texts, attributes=""):
         f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
         for text in texts
     )
+
+
+def save_workbook(workbook):
+    buffer = io.BytesIO()
+    workbook.save(buffer)
+    return buffer.getvalue()
+
+
+def build_workbook(cells):
+    """Return the bytes of a workbook with one sheet; keys are cells such as `B2`."""
+    workbook = openpyxl.Workbook()
+    for cell, value in cells.items():
+        workbook.active[cell] = value
+    return save_workbook(workbook)
+
+
+def list_places(document):
+    return [(place.label, place.row, place.columns) for place in document.places]

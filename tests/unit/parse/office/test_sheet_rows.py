@@ -8,7 +8,12 @@ from openpyxl.utils import get_column_letter
 
 from kebab.parse.office import sheet_rows
 from kebab.parse.office.sheet_rows import Row, build_row, format_column, format_value
-from tests.unit.parse.office.test_sheets import build_workbook, list_places, parse, save
+from kebab.parse.office.sheets import SheetParser
+from tests.unit.parse.office.office_files import build_workbook, list_places, save_workbook
+
+
+def parse(data):
+    return SheetParser().parse(data, "dir/a.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +74,7 @@ def test_cells_merged_downwards_stand_in_each_row():
         workbook.active.append(row)
     workbook.active.merge_cells("A2:A3")
 
-    assert parse(save(workbook)).text == (
+    assert parse(save_workbook(workbook)).text == (
         "Season | Keeper\nSpring | Park\nSpring | Sato\nSummer | Holt"
     )
 

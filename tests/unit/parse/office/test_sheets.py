@@ -20,25 +20,17 @@ from kebab.wire.citation import CellCitation
 from tests.fakes.evidence import stored
 from tests.shape.libraries import list_own_exceptions
 from tests.shape.tree import ROOT
-from tests.unit.parse.office.office_files import build_docx, build_zip
+from tests.unit.parse.office.office_files import (
+    build_docx,
+    build_workbook,
+    build_zip,
+    list_places,
+    save_workbook,
+)
 
 SAMPLES = sorted(
     path for path in (ROOT / "samples" / "formats").iterdir() if path.stem.startswith("accounts")
 )
-
-
-def save(workbook):
-    buffer = io.BytesIO()
-    workbook.save(buffer)
-    return buffer.getvalue()
-
-
-def build_workbook(cells):
-    """Return the bytes of a workbook with one sheet; keys are cells such as `B2`."""
-    workbook = openpyxl.Workbook()
-    for cell, value in cells.items():
-        workbook.active[cell] = value
-    return save(workbook)
 
 
 def parse(data, path="dir/a.xlsx"):
@@ -49,10 +41,6 @@ def refuse(data):
     with pytest.raises(ParseFailed) as refusal:
         parse(data)
     return refusal.value.cause
-
-
-def list_places(document):
-    return [(place.label, place.row, place.columns) for place in document.places]
 
 
 def cite(document, limit=200):
@@ -153,7 +141,7 @@ def test_properties_become_metadata():
     workbook.active["A1"] = "text"
     workbook.properties.title = "Accounts"
     workbook.properties.creator = "Mira Holt"
-    document = parse(save(workbook))
+    document = parse(save_workbook(workbook))
 
     assert document.title == "Accounts"
     assert document.metadata.authors == ("Mira Holt",)

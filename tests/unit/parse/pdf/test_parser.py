@@ -157,7 +157,7 @@ def test_pages_beyond_the_limit_are_left_out_with_a_warning(monkeypatch):
     document = parse(build_pdf([[Text(72, 700, f"text {number}")] for number in "abc"]))
 
     assert document.text == "text a\n\ntext b"
-    assert document.warnings == ("only the first 2 of 3 pages were read",)
+    assert document.warnings == ("only the first 2 of 3 pages are searched",)
 
 
 def test_a_document_has_a_limit_of_characters(monkeypatch):
@@ -165,7 +165,7 @@ def test_a_document_has_a_limit_of_characters(monkeypatch):
 
     document = parse(build_pdf([[Text(72, 700, f"text {number}")] for number in "abc"]))
 
-    assert document.warnings == ("only the first 2 of 3 pages were read",)
+    assert document.warnings == ("only the first 2 of 3 pages are searched",)
 
 
 def test_without_a_title_in_the_properties_the_largest_text_is_the_title():

@@ -50,7 +50,7 @@ def test_a_korean_text_is_read_and_a_title_of_question_marks_is_none():
 
 @pytest.mark.parametrize("data", [b"", b"text", b"{\\html", b"\xd0\xcf\x11\xe0"])
 def test_other_files_are_refused(data):
-    with pytest.raises(ParseFailed, match="not in Rich Text Format"):
+    with pytest.raises(ParseFailed, match="not an RTF file"):
         parse(data)
 
 
