@@ -50,6 +50,8 @@ _PLAIN: dict[UnsupportedFormat, tuple[str, ...]] = {
         *(".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".heif"),
         *(".ico", ".icns", ".avif", ".jxl", ".raw", ".cr2", ".nef", ".dng", ".tga", ".svgz"),
     ),
+    # Its few words are those of a drawing, and its paths would be thousands of passages.
+    UnsupportedFormat("vector image"): (".svg",),
     UnsupportedFormat("audio"): (
         *(".mp3", ".wav", ".flac", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".wma", ".aiff"),
         *(".mid", ".midi", ".amr"),

@@ -9,6 +9,7 @@ def test_a_known_format_is_named_with_what_to_do():
 
 def test_some_formats_have_no_text():
     assert describe_unsupported(".mp3") == ("audio", "")
+    assert describe_unsupported(".svg") == ("vector image", "")
 
 
 def test_an_unknown_suffix_has_no_description():
