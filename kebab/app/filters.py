@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.app.document_names import make_absolute
 from kebab.app.links import find_backlinks, find_link_target
 from kebab.app.references import ReferenceFinder
-from kebab.core.media import list_media_types
+from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import Filters
 from kebab.search.explain_matches import list_active_filters
 from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
@@ -168,8 +168,14 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
         case "doc_id" | "links_to":
             return find_nearest(value, values.list_values("path_glob"))
         case _:
-            existing = values.list_values(name)
-            return find_nearest(value, existing) or existing[:MAX_NEAREST]
+            return _find_nearest_words(name, value, values.list_values(name))
+
+
+def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> list[str]:
+    """Return existing values that are most like a value; media types by their short names."""
+    words = list_type_names(existing) if name == "media" else {one: one for one in existing}
+    near = [words[word] for word in find_nearest(value, words)]
+    return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
 
 
 def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:

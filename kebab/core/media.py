@@ -4,6 +4,7 @@ One row is one file format. The parser of each row is declared in `kebab.parse.r
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -211,6 +212,17 @@ def list_media_types(value: str) -> list[str]:
         or f".{word}" in media.suffixes
     ]
     return list(dict.fromkeys((*found, value)))
+
+
+def list_type_names(media: Iterable[str]) -> dict[str, str]:
+    """Return the words that mean some media types, each with the shortest one of its type."""
+    rows = [_BY_NAME[name] for name in media if name in _BY_NAME]
+    words = [(row, [suffix[1:] for suffix in row.suffixes]) for row in rows]
+    return {
+        word: suffixes[0] if suffixes else row.name
+        for row, suffixes in words
+        for word in (*suffixes, row.label, row.name)
+    }
 
 
 def detect_media_type(name: str) -> str | None:

@@ -7,7 +7,13 @@ from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.width import clean
 from kebab.wire.filters import UnmatchedFilter
 
-_FLAGS = {"path_glob": "--path", "doc_id": "--doc-id", "folder": "--in"}
+_FLAGS = {
+    "path_glob": "--path",
+    "doc_id": "--doc-id",
+    "folder": "--in",
+    "media": "--type",
+    "links_to": "--links-to",
+}
 
 
 def render_unmatched_filters(

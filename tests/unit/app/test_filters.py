@@ -110,7 +110,7 @@ def test_a_document_is_named_by_a_prefix_of_its_id_or_its_path(kitchen):
         ),
         ({"tag": ["cook"]}, [("tag", "cook", 0, ["Cooking"])], "--tag Cooking"),
         ({"tag": ["zzz"]}, [("tag", "zzz", 0, ["Cooking", "ops"])], "--tag Cooking"),
-        ({"media": ["mark"]}, [("media", "mark", 0, ["text/markdown"])], "--type text/markdown"),
+        ({"media": ["mark"]}, [("media", "mark", 0, ["md"])], "--type md"),
         ({"since": "2031-01-01"}, [("since", "2031-01-01", 0, ["2024-05-04"])], "2024-05-04"),
         ({"until": "2001-01-01"}, [("until", "2001-01-01", 0, ["2024-05-03"])], "2024-05-03"),
         ({"doc_id": "backup.tx"}, [("doc_id", "backup.tx", 0, [TEXT])], TEXT),
@@ -213,3 +213,11 @@ def test_a_folder_that_is_no_path_is_refused(kitchen, folder):
         listed(kitchen, folder=folder)
 
     assert caught.value.field == "$.folder"
+
+
+@pytest.mark.parametrize("value", ["markdwn", "mdd", "markdown2"])
+def test_a_misspelled_type_gets_one_that_exists(kitchen, value):
+    (entry,) = listed(kitchen, media=[value]).unmatched_filters
+
+    assert entry.nearest[0] == "md"
+    assert names(kitchen, media=entry.nearest[:1])

@@ -39,3 +39,11 @@ def test_words_are_not_called_absent_where_no_document_was_searched():
     )
 
     assert not [line for line in render_hits(reply, Canvas(), None) if "not in" in line]
+
+
+def test_filters_are_called_as_their_flags():
+    names = ["path_glob", "media", "links_to", "author", "doc_id", "folder"]
+    lines = render_unmatched_filters([entry(name, "x", 1) for name in names], None, Canvas())
+
+    flags = ["--path", "--type", "--links-to", "--author", "--doc-id", "--in"]
+    assert [line.split()[0] for line in list(lines)[1:]] == flags
