@@ -941,6 +941,7 @@ class UnsupportedMedia(
         grpc="INVALID_ARGUMENT",
     ),
     message="no parser for this file: {path}: {media}",
+    hint="kebab ingest --explain {path}",
     derived=("variable",),
     cases={
         "setting": Wording("`{setting}` is off, so images are not read: {path}", _TURN_ON),
@@ -953,7 +954,8 @@ class UnsupportedMedia(
 
     Example: `kebab ingest photo.jpg`.
 
-    What to do: name a file of another type. `kebab schema` lists the active parsers.
+    What to do: `kebab ingest --explain PATH` says in which format to save the file. `kebab schema`
+    lists the active parsers.
     """
 
     path: str

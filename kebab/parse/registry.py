@@ -71,7 +71,12 @@ class LazyParser:
             ParseFailed: The bytes are not what the media type promises.
             DependencyMissing: The libraries of the parser are not installed.
         """
-        return _load_parser(self._target, *self._arguments).parse(data, path)
+        try:
+            return _load_parser(self._target, *self._arguments).parse(data, path)
+        except ParseFailed as error:
+            if data:
+                raise
+            raise ParseFailed(path=path, parser=self.version, cause="the file is empty") from error
 
 
 @cache

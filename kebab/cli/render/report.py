@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kebab.cli.render.canvas import Canvas, format_duration, pluralize, render_fields
 from kebab.cli.render.width import clean, measure_width, pad, truncate
-from kebab.errors.catalog import DependencyMissing
+from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import EmbeddingSummary, IngestReport, UnreadKind
 
@@ -193,7 +193,10 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
 
 
 def _render_failure(path: str, error: ErrorReply, canvas: Canvas) -> Iterator[str]:
-    yield from canvas.hang(f"{clean(path)}: {clean(error.message)}", "  ")
+    # The message of a parser has the path again.
+    refused = error.code == ParseFailed.meaning.code
+    reason = str(error.details.get("cause", error.message)) if refused else error.message
+    yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ")
     if error.hint:
         yield f"    {canvas.success('hint:')} {clean(error.hint)}"
 

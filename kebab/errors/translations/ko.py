@@ -57,7 +57,9 @@ ROWS: dict[type[Signal], Wording] = {
         "`--read-only` 없이 다시 실행하세요",
     ),
     rows.StoreCorrupt: Wording("저장소가 손상되었습니다: {path}: {cause}", "kebab doctor"),
-    rows.UnsupportedMedia: Wording("이 파일을 읽을 파서가 없습니다: {path}: {media}"),
+    rows.UnsupportedMedia: Wording(
+        "이 파일을 읽을 파서가 없습니다: {path}: {media}", "kebab ingest --explain {path}"
+    ),
     rows.ParseFailed: Wording("파일을 해석할 수 없습니다: {path}: {cause}"),
     rows.TooLarge: Wording("너무 큽니다: {what}: {size}바이트, 한도 {limit}"),
     rows.Unauthorized: Wording(

@@ -45,7 +45,9 @@ ROWS: dict[type[Signal], Wording] = {
         "`--read-only` 下不允许此操作：{operation}", "去掉 `--read-only` 后重试"
     ),
     rows.StoreCorrupt: Wording("存储已损坏：{path}：{cause}", "kebab doctor"),
-    rows.UnsupportedMedia: Wording("没有解析器能读取此文件：{path}：{media}"),
+    rows.UnsupportedMedia: Wording(
+        "没有解析器能读取此文件：{path}：{media}", "kebab ingest --explain {path}"
+    ),
     rows.ParseFailed: Wording("无法解析文件：{path}：{cause}"),
     rows.TooLarge: Wording("过大：{what}：{size} 字节，上限 {limit}"),
     rows.Unauthorized: Wording(

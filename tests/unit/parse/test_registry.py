@@ -1,7 +1,10 @@
 import pickle
 
+import pytest
+
 from kebab.core.media import PDF
 from kebab.core.ocr import IMAGE, OcrSettings
+from kebab.errors.catalog import ParseFailed
 from kebab.ingest.build import compute_recipes
 from kebab.parse.markdown.parser import MarkdownParser
 from kebab.parse.plain_text import TextParser
@@ -42,3 +45,13 @@ def test_parsers_of_pictures_take_longer_and_can_be_sent_to_a_worker():
 
     assert isinstance(usual, LazyParser)
     assert (parser.deadline_s, usual.deadline_s) == (100.0, None)
+
+
+@pytest.mark.parametrize("media", sorted(PARSERS))
+def test_an_empty_file_is_read_or_is_said_to_be_empty(media):
+    try:
+        found = str(len(PARSERS[media].parse(b"", "empty").blocks))
+    except ParseFailed as error:
+        found = error.cause
+
+    assert found in {"0", "the file is empty"}
