@@ -31,10 +31,14 @@ _DROPPED = ("KEBAB_", "XDG_", "_KEBAB", "COV_", "COVERAGE_")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of one process. `peak_bytes` is the most memory that it held at once."""
+    """The result of one process. `peak_bytes` is the most memory that it held at once.
+
+    `cpu_seconds` is the processor time of the process and of those that it has waited for.
+    """
 
     status: int
     seconds: float
+    cpu_seconds: float = 0.0
     peak_bytes: int = 0
     out: bytes = b""
     err: bytes = b""
@@ -78,6 +82,7 @@ def run_process(command: Command, environment: Mapping[str, str], folder: Path) 
         return Outcome(
             status=process.returncode,
             seconds=seconds,
+            cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_bytes=usage.ru_maxrss * _RSS_UNIT,
             out=out.read(),
             err=err.read(),
