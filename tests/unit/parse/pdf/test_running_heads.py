@@ -2,8 +2,8 @@ from kebab.parse.pdf.pages import PageText, Segment
 from kebab.parse.pdf.running_heads import remove_running_heads
 
 
-def line(text, base):
-    return Segment(text, 72, 300, base, 10.0)
+def line(text, base, size=10.0):
+    return Segment(text, 72, 300, base, size)
 
 
 def build_page(number, *lines):
@@ -50,3 +50,19 @@ def test_the_number_of_a_single_page_is_removed_but_no_other_number():
     assert get_texts([build_page(1, line("text", 700), line("- 1 -", 30))]) == [["text"]]
     assert get_texts([build_page(1, line("text", 700), line("7", 30))]) == [["text", "7"]]
     assert get_texts([build_page(1, line("1", 700))]) == [["1"]]
+
+
+def test_numbered_titles_of_pages_stay():
+    pages = [
+        build_page(
+            number,
+            line("Course of tides", 800, 16.0),
+            line(f"Exercise {number}", 770, 18.0),
+            line(f"words {chr(96 + number)} of an exercise " * 9, 700),
+            line(f"sheet {number}", 30),
+        )
+        for number in range(1, 6)
+    ]
+
+    assert [texts[0] for texts in get_texts(pages)] == [f"Exercise {one}" for one in range(1, 6)]
+    assert {len(texts) for texts in get_texts(pages)} == {2}
