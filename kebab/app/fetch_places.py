@@ -1,5 +1,6 @@
 """Fetches the pages, slides, cells and rows that a reference names."""
 
+import difflib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,6 +19,7 @@ _UNITS: dict[CitationKind, FetchKind] = {
     CitationKind.SLIDE: "slide",
     CitationKind.CELL: "cell",
 }
+_FEW_SHEETS = 3
 _NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _ROWS = re.compile(r"[A-Z]*(\d{1,9})(?::[A-Z]*(\d{1,9}))?", re.IGNORECASE)
 _NAMED_UNITS = {"page": "pages", "slide": "slides", "cell": "cells", "section": "sections"}
@@ -94,6 +96,17 @@ def _build_missing(text: FileText, number: int, request: Request) -> NotFound:
     return build_lookup_fault(
         request.reference, f"{message}: {request.reference}", dict.fromkeys(candidates)
     )
+
+
+def find_missing_sheet(text: FileText, fragment: str, request: Request) -> NotFound | None:
+    """Return the reply that a workbook has no such sheet; None for other fragments."""
+    sheet, mark, _ = fragment.rpartition("!")
+    sheets = list(dict.fromkeys(one.place.label for one in text.places if one.place.row))
+    if not mark or not sheets:
+        return None
+    near = difflib.get_close_matches(sheet, sheets) or sheets[:_FEW_SHEETS]
+    candidates = [f"{quote_path(request.name)}#{quote_path(one)}" for one in near]
+    return build_lookup_fault(request.reference, f"no such sheet: {sheet}", candidates)
 
 
 def _fetch_rows(

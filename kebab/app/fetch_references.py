@@ -24,6 +24,7 @@ from kebab.app.fetch_places import (
     fetch_fragment,
     fetch_numbers,
     find_foreign_unit,
+    find_missing_sheet,
     get_unit,
 )
 from kebab.app.file_text import FileText, has_own_lines, join_passages, load_text
@@ -276,6 +277,8 @@ def _fetch_heading(
     if foreign := find_foreign_unit(document.media, fragment):
         first = text.cite(1, 1).uri.removeprefix(quote_path(document.path))
         return _build_foreign_unit(place, foreign, quote_path(place.name) + first)
+    if missing := find_missing_sheet(text, fragment, _build_request(place, request)):
+        return missing
     anchors = [make_anchor(other.title) for other in text.sections]
     near = difflib.get_close_matches(make_anchor(fragment), anchors)
     candidates = [f"{quote_path(place.name)}#{anchor}" for anchor in near]

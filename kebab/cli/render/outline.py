@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.hits import FRESHNESS_NOTES
 from kebab.cli.render.width import clean, measure_width, pad
+from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.wire.outline import Outline, OutlineEntry
 
 _GAP = "  "
@@ -38,7 +39,9 @@ def _format_size(reply: Outline) -> str:
     """Return the size of a document in pages, slides or lines, and in tokens."""
     if reply.pages is None:
         return f"{pluralize(reply.line_count or 0, 'line')}, about {reply.tokens:,} tokens"
-    return f"{pluralize(reply.pages, 'page')}, about {reply.tokens:,} tokens"
+    media = get_media_type(detect_media_type(reply.doc_path or "") or "")
+    unit = "slide" if media.cites is CitationKind.SLIDE else "page"
+    return f"{pluralize(reply.pages, unit)}, about {reply.tokens:,} tokens"
 
 
 def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:

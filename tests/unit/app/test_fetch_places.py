@@ -119,6 +119,9 @@ def test_text_before_the_first_heading_is_cited_by_lines_of_the_extracted_text(s
         ("my site.sections#page=1", "has sections and no pages", None),
         ("book.sheets#Prices!A30:B31", "no text in these cells",
          ["book.sheets#Prices!A1:B3", "book.sheets#Prices!A6:B7"]),
+        ("book.sheets#Price!A1:B3", "no such sheet: Price", ["book.sheets#Prices"]),
+        ("book.sheets#Nope!A1:B3", "no such sheet: Nope",
+         ["book.sheets#Prices", "book.sheets#Staff%20list"]),
         ("paper.pages#soils", "no such heading: soils", ["paper.pages#soil"]),
     ],
 )  # fmt: skip

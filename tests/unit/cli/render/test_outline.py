@@ -49,3 +49,9 @@ def test_a_document_with_pages_is_measured_in_pages():
     head, *_ = render_outline(replies.outline(pages=12), PIPE)
 
     assert head == "ops/my%20note.md  12 pages, about 320 tokens"
+
+
+def test_a_presentation_is_measured_in_slides():
+    head, *_ = render_outline(replies.outline(pages=1, doc_path="tour.pptx"), PIPE)
+
+    assert "  1 slide, about" in head
