@@ -36,7 +36,9 @@ _CPLUSPLUS = re.compile(
 )
 _VAGUE_STEMS = frozenset({"__init__", "index", "mod", "main", "lib"})
 """Stems of files that say less than the names of their folders."""
-_DOC_STRING = re.compile(r"\A(?:\s*#.*\n|\s*\n)*\s*[rRuU]?(\"\"\"|''')\s*(.+?)\s*(?:\1|\n|\Z)")
+_DOC_STRING = re.compile(
+    r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')\s*(\S.*?)[ \t]*(?:\1|\n|\Z)"
+)
 _DOC_COMMENT = re.compile(
     r"\A(?:\#!.*\n)?\s*(?:(?://[/!]?|\#+|--|;+)[ \t]*(\S.*)|/\*[*!]*\s*(?:\*\s+)?(\S.*))"
 )

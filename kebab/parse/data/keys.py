@@ -26,7 +26,7 @@ _YAML_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#&*!|>'"%@`{}\[\],?:-][^:#]*?)\s
 _YAML_SCALAR = re.compile(r":\s+(?:[&!]\S+\s+)*[|>][-+0-9]*\s*(?:#.*)?$")
 _KIND = re.compile(r"^kind:\s*(\S+)")
 _NAME = re.compile(r"^ +name:\s*(\S+)")
-_SECTION = re.compile(r"\s*\[\[?\s*([^\[\],]+?)\s*\]\]?\s*(?:[#;].*)?")
+_SECTION = re.compile(r"\s*\[\[?([^\[\],]+)\]\]?\s*(?:[#;].*)?")
 _TRIPLE = re.compile(r"\"\"\"|'''")
 
 
@@ -167,7 +167,7 @@ def scan_sections(lines: Sequence[str]) -> list[Region]:
         is_short = len(line) <= _MAX_KEY_CHARS
         found = _SECTION.fullmatch(line) if is_short and not in_string else None
         if found:
-            heads.append((number, found[1]))
+            heads.append((number, found[1].strip()))
         in_string ^= len(_TRIPLE.findall(line)) % 2 == 1
     starts = [_find_lead(lines, number) for number, _ in heads]
     return [

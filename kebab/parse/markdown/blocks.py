@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_HEADING_CHARS = 1000
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
-_SHORTCODE = re.compile(r"\{\{[<%]\s*\w*\s*\"?([^\"{}]*?)\"?\s*[%>]\}\}")
+_SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
+_SHORTCODE_NAME = re.compile(r"\w*\s*")
 _DESTINATION = re.compile(r"\(([^()\s]*)[^()]*\)")
 _SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
 _TAB_IN_RULE = re.compile(r"[-:|] *\t")
@@ -261,7 +262,7 @@ def _clean_label(label: str) -> str:
     """Return the text of a heading on one line, without attributes and shortcodes."""
     label = label[:_MAX_HEADING_CHARS]
     if "{" in label:
-        label = _SHORTCODE.sub(r"\1", _ATTRIBUTES.sub("", label))
+        label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
     return " ".join(label.split())
 
 
@@ -279,3 +280,10 @@ def _to_wiki_path(target: str) -> str:
     """Return the name in a wiki link, without its heading or block."""
     name = target.partition("#")[0].rstrip("\\").strip()
     return "" if _SCHEME.match(name) else name
+
+
+def _get_shortcode_text(shortcode: re.Match[str]) -> str:
+    """Return what a shortcode shows: its text without its name and quotation marks."""
+    text = _SHORTCODE_NAME.sub("", shortcode[1].strip(), count=1)
+    text = text.removeprefix('"').removesuffix('"').strip()
+    return shortcode[0] if '"' in text else text

@@ -113,3 +113,11 @@ def test_a_grammar_that_is_not_installed_is_named(monkeypatch):
     with pytest.raises(DependencyMissing) as caught:
         CodeParser("kotlin").parse(b"val x = 1\n", "a.kt")
     assert caught.value.install == "pip install 'kebab[code]'"
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("head", ["#en_string_literal: true\n\n" * 200, "\n \n" * 500])
+def test_many_comments_above_a_file_take_linear_time(head):
+    text = f"{head}# Plants.\nmodule Garden\nend\n"
+    document = CodeParser("ruby").parse(text.encode(), "a.rb")
+    assert document.title.startswith("a.rb")

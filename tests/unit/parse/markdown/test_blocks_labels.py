@@ -32,3 +32,9 @@ def test_a_label_is_what_a_reader_sees(source, label):
 def test_a_hostile_heading_is_read_in_time():
     first = read_body("# " + "[" * 50_000).spans[0]
     assert set(first.label) == {"["}
+
+
+@pytest.mark.timeout(5)
+def test_an_unclosed_shortcode_takes_linear_time():
+    first = read_body("# {{%" + " " * 900 + "x").spans[0]
+    assert first.label == "{{% x"
