@@ -98,7 +98,7 @@ def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory):
-    """Return the state before a change of the model, after one, and those of killed ones."""
+    """Return the clean folder, the killed ones, and the states before anything completes them."""
     folder = tmp_path_factory.mktemp("change")
     root, base, clean = folder / "notes", folder / "base", folder / "clean"
     write_first_state(root)
@@ -117,12 +117,12 @@ def changed(tmp_path_factory):
     with ThreadPoolExecutor(max_workers=2) as pool:
         statuses = list(pool.map(kill, folders, moments))
     assert -signal.SIGKILL in statuses, statuses
-    return base, clean, folders
+    states = json.loads(run_driver("dump", base, clean, *folders).stdout)
+    return clean, folders, states
 
 
 def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(changed):
-    base, clean, folders = changed
-    old, new, *found = json.loads(run_driver("dump", base, clean, *folders).stdout)
+    _, _, (old, new, *found) = changed
 
     assert (old["version"], new["version"]) == ("hashing-words-384-v1", "hashing-other-384-v1")
     assert sum(state["version"] == old["version"] for state in found) >= len(found) // 2
@@ -132,7 +132,7 @@ def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(cha
 
 
 def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
-    _, clean, folders = changed
+    clean, folders, _ = changed
 
     again = run_driver("reembed", 0, 0, *folders)
     assert again.returncode == 0, again.stderr
