@@ -71,8 +71,11 @@ class AppContext:
         config_path: Path,
         read_only: bool = False,
         report: "SettingsReport | None" = None,
+        embedders: "Embedders | None" = None,
     ) -> None:
         limit_blas_threads()
+        if embedders:
+            self.embedders = embedders
         self.settings = settings
         self.report = report
         self.config_path = config_path
@@ -213,10 +216,8 @@ class AppContext:
         from kebab.store.lance.vector_search import MappedVectors
 
         if version not in self._indexes:
-            keep = not self.read_only
-            self._indexes[version] = MappedVectors(
-                self.paths.data, version, self._dimension(version), keep=keep
-            )
+            dimension, keep = self._dimension(version), not self.read_only
+            self._indexes[version] = MappedVectors(self.paths.data, version, dimension, keep=keep)
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
@@ -238,8 +239,7 @@ class AppContext:
     def get_stored_version(self) -> str | None:
         """Return the embedding version of the stored vectors; None without vectors.
 
-        Raises:
-            NotIndexed: There is no library that this version can read.
+        Like `open_reader`, it raises `NotIndexed`.
         """
         with self.open_reader() as reader:
             return reader.get_value(EMBEDDING_VERSION)

@@ -10,6 +10,7 @@ from kebab.core.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from kebab.app.ask import AnswerCallback
+    from kebab.app.embedders import Embedders
     from kebab.config.load import SettingsReport
     from kebab.wire.ask import (
         Answer,
@@ -60,10 +61,19 @@ class Kebab(MaintenanceOperations):
         config_path: Path,
         read_only: bool = False,
         report: "SettingsReport | None" = None,
+        embedders: "Embedders | None" = None,
     ) -> None:
-        """Open nothing yet; with `report` invalid settings are findings instead of errors."""
+        """Open nothing yet.
+
+        With `report` invalid settings are findings instead of errors; `embedders` are the models
+        of another knowledge base with the same settings.
+        """
         self._context = AppContext(
-            settings, config_path=config_path, read_only=read_only, report=report
+            settings,
+            config_path=config_path,
+            read_only=read_only,
+            report=report,
+            embedders=embedders,
         )
 
     def __enter__(self) -> Self:

@@ -17,7 +17,6 @@ from kebab.cli.options import (
 )
 from kebab.cli.progress import report_answer
 from kebab.cli.streams import AnswerEvents
-from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, AskRequest
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.cli.displays import AnswerDisplay
     from kebab.config.settings import Settings
+    from kebab.errors.signal import Exit
     from kebab.wire.ask import Answer
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -92,13 +92,6 @@ def answer_question(
         return kebab.ask(request, report=reporter)
 
 
-def find_exit_status(reply: Answer) -> Exit:
-    """Return the exit status of an answer."""
-    if reply.grounded:
-        return Exit.DONE
-    return Exit.INTERRUPTED if reply.refusal_reason == "llm_stream_aborted" else Exit.NO
-
-
 def choose_answer_display(
     context: CommandContext, settings: Settings, request: AskRequest
 ) -> AnswerDisplay:
@@ -121,7 +114,7 @@ def print_answer(context: CommandContext, reply: Answer) -> Exit:
     """Print an answer; when stdout is no terminal, its notes go to stderr."""
     from kebab.cli.render.answer import render_answer, render_notes
 
-    status = context.print_reply(reply, render_answer, find_exit_status(reply))
+    status = context.print_reply(reply, render_answer)
     if not context.flags.machine and not context.channels.out.is_terminal:
         err = context.channels.err
         err.write_lines(render_notes(reply, context.create_canvas(err)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kebab.cli.options import Flags
 from kebab.errors.signal import Exit, Signal
@@ -139,7 +139,7 @@ class CommandContext:
         from kebab.app.facade import Kebab
 
         factory = self.kebab_factory or Kebab
-        more = {} if report is None else {"report": report}
+        more: dict[str, Any] = {} if report is None else {"report": report}
         return factory(
             report.settings if report else settings or self.load_settings(),
             config_path=self.config_path,
@@ -170,16 +170,13 @@ class CommandContext:
         return replace(canvas, complete=partial(complete_hint, flags=self.flags))
 
     def print_reply(
-        self, reply: R | NotFound, render: Renderer[R], status: Exit = Exit.DONE
+        self, reply: R | NotFound, render: Renderer[R], status: Exit | None = None
     ) -> Exit:
-        """Print a result on stdout; return the exit status.
-
-        `not_found.v1` is a result too; its exit status is always `NO`.
-        """
+        """Print a result on stdout; return the exit status, that of the reply unless given."""
+        from kebab.wire.exit_status import find_exit_status
         from kebab.wire.library import NotFound
 
-        if isinstance(reply, NotFound):
-            status = Exit.NO
+        status = find_exit_status(reply) if status is None else status
         if self.flags.machine:
             self.write_json(reply, status)
             return status

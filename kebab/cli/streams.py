@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kebab.cli.displays import AnswerDisplay, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
+from kebab.wire.exit_status import find_exit_status
 from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
 from kebab.wire.search_stream import EventData, SearchEvent
 
@@ -139,8 +140,9 @@ class SearchFrames:
         context.on_error = self._write_error
         self._write("stage", EventData(stage="search"), None)
 
-    def finish(self, reply: SearchResponse, status: Exit) -> Exit:
+    def finish(self, reply: SearchResponse) -> Exit:
         """Write the page of hits and the end; return the exit status."""
+        status = find_exit_status(reply)
         self._write("progress", EventData(elapsed_ms=self._elapsed_ms()), status)
         self._write("items", EventData(items=reply.hits), status)
         complete = EventData(

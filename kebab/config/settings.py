@@ -160,6 +160,26 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `{column}`."""
 
 
+class Daemon(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The warm process, which keeps models and tables open between commands."""
+
+    auto: bool = True
+    """Let a command start the warm process, and later commands use it."""
+    idle_minutes: Positive = 10
+    """The minutes without a command after which the warm process ends."""
+    max_memory_mb: Positive = 1024
+    """The memory of a worker of the warm process, in MB; above it the worker is replaced."""
+
+
+class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How `kebab watch` follows changes of files."""
+
+    auto: bool = False
+    """Let the warm process watch the folders of the index and keep it current."""
+    debounce_ms: Positive = 1000
+    """How long files must be quiet before they are indexed, in milliseconds."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
@@ -189,3 +209,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text is shown on a terminal."""
     errors: Errors = Errors()
     """How errors are reported."""
+    daemon: Daemon = Daemon()
+    """The warm process."""
+    watch: Watch = Watch()
+    """How changes of files are followed."""

@@ -12,7 +12,6 @@ from kebab.cli.ask import (
     build_ask_request,
     check_question_size,
     choose_answer_display,
-    find_exit_status,
     print_answer,
 )
 from kebab.cli.command import Command
@@ -21,6 +20,7 @@ from kebab.cli.options import ndjson_option
 from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
+from kebab.wire.exit_status import find_exit_status
 
 _STDIN = ("-",)
 

@@ -24,4 +24,4 @@ def command(context: CommandContext, /) -> Exit:
     """
     with context.open_kebab(report=context.report_settings()) as kebab:
         reply = kebab.doctor(DoctorRequest())
-    return context.print_reply(reply, render_doctor, Exit.DONE if reply.ok else Exit.UNUSABLE)
+    return context.print_reply(reply, render_doctor)

@@ -18,6 +18,7 @@ from kebab.cli.options import (
 from kebab.cli.progress import report_work
 from kebab.cli.render.related import render_duplicates
 from kebab.errors.signal import Exit
+from kebab.wire.exit_status import find_exit_status
 from kebab.wire.related import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
@@ -59,7 +60,6 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
     with report_work(context) as reporter:
         with context.open_kebab(settings) as kebab:
             reply = kebab.dupes(request, report=reporter)
-        status = Exit.DONE if reply.groups else Exit.NO
-        reporter.finish(status, cancelled=False)
+        reporter.finish(find_exit_status(reply), cancelled=False)
     next_page = context.repeat_command_with("--cursor", reply.next_cursor)
-    return context.print_reply(reply, partial(render_duplicates, next_page=next_page), status)
+    return context.print_reply(reply, partial(render_duplicates, next_page=next_page))

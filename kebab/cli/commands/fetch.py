@@ -59,7 +59,7 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     request = FetchRequest(refs=_read_references(refs), **flags)
     with context.open_kebab() as kebab:
         reply = kebab.fetch(request)
-    status = context.print_reply(reply, render_fetched, Exit.NO if reply.missing else Exit.DONE)
+    status = context.print_reply(reply, render_fetched)
     if not context.flags.machine:
         err = context.channels.err
         err.write_lines(list_notes(reply, context.create_canvas(err)))

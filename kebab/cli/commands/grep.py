@@ -72,8 +72,7 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     request = build_request(fields, GrepRequest)
     with context.open_kebab() as kebab:
         reply = kebab.grep(request)
-    status = Exit.DONE if reply.files else Exit.NO
-    context.print_reply(reply, _choose_renderer(request, form), status)
+    status = context.print_reply(reply, _choose_renderer(request, form))
     if not context.flags.machine:
         from kebab.cli.render.grep import list_grep_notes
 

@@ -16,6 +16,7 @@ from kebab.cli.render.path_explanation import render_path_explanations
 from kebab.cli.render.report import render_ingest_report
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
+from kebab.wire.exit_status import find_exit_status
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 from kebab.wire.path_explanation import ExplainPathsRequest
 
@@ -59,12 +60,12 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     with report_cancellable_work(context, stream=stream) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
             reply = _ingest(kebab, paths, flags, reporter, cancel)
-        status = Exit.INTERRUPTED if reply.cancelled else Exit.DONE
+        status = find_exit_status(reply)
         reporter.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
         return status
     render = partial(render_ingest_report, verbose=context.flags.verbose)
-    return context.print_reply(reply, render, status)
+    return context.print_reply(reply, render)
 
 
 def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -> Exit:
@@ -74,8 +75,7 @@ def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -
         raise click.UsageError(cause, click.get_current_context())
     with context.open_kebab() as kebab:
         reply = kebab.explain_paths(ExplainPathsRequest(paths=list(paths)))
-    status = Exit.NO if reply.excluded else Exit.DONE
-    return context.print_reply(reply, render_path_explanations, status)
+    return context.print_reply(reply, render_path_explanations)
 
 
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, limit_option, merge_flags
 from kebab.errors.signal import Exit
+from kebab.wire.exit_status import find_exit_status
 from kebab.wire.rank import RankRequest, RankResult
 
 if TYPE_CHECKING:
@@ -54,11 +55,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     fields = merge_flags({"query": " ".join(query), "lines": lines}, flags)
     with context.open_kebab() as kebab:
         reply = kebab.rank(build_request(fields, RankRequest))
-    status = Exit.DONE if reply.items else Exit.NO
+    status = find_exit_status(reply)
     if context.flags.machine:
-        return context.print_reply(reply, partial(_render_lines, raw), status)
+        return context.print_reply(reply, partial(_render_lines, raw))
     if context.channels.out.is_terminal:
-        context.print_reply(reply, partial(_render_lines, raw), status)
+        context.print_reply(reply, partial(_render_lines, raw))
     else:
         context.channels.out.write_bytes(b"".join(raw[one.index] + b"\n" for one in reply.items))
     err = context.channels.err

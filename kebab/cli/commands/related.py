@@ -10,7 +10,6 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, limit_option, merge_flags, neighbour_options
 from kebab.cli.render.related import render_related
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
 from kebab.wire.related import RelatedRequest
 from kebab.wire.search import MAX_LIMIT
 
@@ -40,5 +39,4 @@ def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> 
     request = build_request(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.related(request)
-    found = not isinstance(reply, NotFound) and reply.related
-    return context.print_reply(reply, render_related, Exit.DONE if found else Exit.NO)
+    return context.print_reply(reply, render_related)

@@ -134,9 +134,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
         reply = msgspec.structs.replace(kebab.search(request), refresh=refresh)
-    status = Exit.DONE if is_convincing(reply) else Exit.NO
     if frames:
-        return frames.finish(reply, status)
+        return frames.finish(reply)
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         paging = build_paging(context, request, flags, show_all=show_all)
@@ -144,7 +143,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return render_form(form, reply, canvas, paging)
 
     _store_hits(context, settings, form, reply)
-    return context.print_reply(reply, render, status)
+    return context.print_reply(reply, render)
 
 
 def _store_hits(
@@ -204,11 +203,6 @@ def _pick_hit(
         return Exit.INTERRUPTED
     context.channels.out.write(f"{format_line_range(hit.citation)}\n")
     return Exit.DONE
-
-
-def is_convincing(reply: SearchResponse) -> bool:
-    """Return whether a page has hits of a search whose best hit is above weak confidence."""
-    return bool(reply.hits) and reply.convincing
 
 
 def _open_hit(channel: "OutputChannel", hit: SearchHit) -> None:

@@ -20,7 +20,6 @@ from kebab.cli.options import (
 )
 from kebab.cli.render.why import render_why
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 from kebab.wire.why import WhyRequest
 
@@ -56,5 +55,4 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.why(WhyRequest(name=name, search=request))
-    found = not isinstance(reply, NotFound) and reply.found
-    return context.print_reply(reply, render_why, Exit.DONE if found else Exit.NO)
+    return context.print_reply(reply, render_why)

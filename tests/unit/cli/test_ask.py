@@ -6,7 +6,6 @@ from kebab.cli.ask import (
     answer_question,
     build_ask_request,
     choose_answer_display,
-    find_exit_status,
     print_answer,
 )
 from kebab.cli.channels import OutputChannel, OutputChannels
@@ -43,19 +42,6 @@ def test_settings_fill_in_missing_flags():
     assert build_ask_request(settings, "why", {"limit": 9, "mode": "vector"}).limit == 9
     with pytest.raises(InvalidInput, match=r"\$\.limit"):
         build_ask_request(settings, "why", {"limit": 101})
-
-
-@pytest.mark.parametrize(
-    ("reply", "status"),
-    [
-        (replies.answer(), 0),
-        (replies.refusal("score_gate"), 1),
-        (replies.refusal("unsupported_claims"), 1),
-        (replies.refusal("llm_stream_aborted"), 130),
-    ],
-)
-def test_an_answer_a_refusal_and_an_interruption_have_their_status(reply, status):
-    assert find_exit_status(reply) == status
 
 
 @pytest.mark.parametrize(("machine", "form"), [(True, AnswerEvents), (False, AnswerLog)])

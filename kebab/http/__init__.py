@@ -1,0 +1,1 @@
+"""The HTTP server: one route for each operation."""

@@ -1,0 +1,1 @@
+"""The warm process: it keeps models and tables open, and runs command lines of clients."""

@@ -1,0 +1,1 @@
+"""Follows changes of files and keeps the index current."""
