@@ -19,6 +19,10 @@ from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes
 from kebab.app.redaction import redact, redact_arguments, redact_start
 from kebab.app.timestamps import format_timestamp
+from kebab.config.paths import resolve_paths
+from kebab.config.settings import Settings
+from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
+from kebab.errors.signal import Exit
 from kebab.wire.error import AuditMeta, ErrorAudit
 from kebab.wire.record import add_envelope, encode_json
 
@@ -59,6 +63,23 @@ def record_error(
     return append_line(
         log, encode_json(add_envelope(line, command=command, timestamp=when, exit_code=status))
     )
+
+
+def log_failure(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> Path | None:
+    """Log an exception that ends a call, unless it is an interruption or a usage error.
+
+    Returns:
+        The log when the message refers to it because it is not public, else None.
+    """
+    code = classified.reply.code
+    if classified.exit == Exit.INTERRUPTED or code == UsageInvalid.meaning.code:
+        return None
+    try:
+        log = resolve_paths(Settings()).log
+    except DependencyMissing:
+        return None  # the folders of this system are unknown
+    logged = record_error(fault, classified, call, log)
+    return log if logged and not build_catalog()[code].meaning.public else None
 
 
 def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> ErrorAudit:

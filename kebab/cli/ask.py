@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.completion import complete
 from kebab.cli.options import (
     add_options,
@@ -65,9 +66,7 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
     Raises:
         InvalidInput: The fields break its schema.
     """
-    defaults: dict[str, Any] = {"mode": settings.search.mode, "limit": settings.ask.limit}
-    if not settings.ask.rerank:
-        defaults["rerank"] = False
+    defaults = list_request_defaults("ask", settings)
     return build_request({"question": question, **merge_flags(defaults, flags)}, AskRequest)
 
 

@@ -170,28 +170,19 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
-    """Log an error, unless it is an interruption or a usage error.
-
-    Returns:
-        The path of the log when the message refers to it, else None.
-    """
-    from kebab.app.audit_log import FailedCall, record_error
+    """Log an error; return the path of the log when the message refers to it, else None."""
+    from kebab.app.audit_log import FailedCall, log_failure
     from kebab.app.redaction import redact
     from kebab.config.paths import resolve_paths
-    from kebab.config.settings import Settings
-    from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
+    from kebab.errors.catalog import DependencyMissing
 
-    classified = report.classified
-    if classified.exit == Exit.INTERRUPTED or classified.reply.code == UsageInvalid.meaning.code:
-        return None
+    settings = context.find_settings()
     try:
-        log = resolve_paths(Settings()).log
+        data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
     except DependencyMissing:
         return None  # the folders of this system are unknown
-    settings = context.find_settings()
-    data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
-    logged = record_error(report.error, classified, FailedCall(context.arguments, data_dir), log)
-    if not logged or build_catalog()[classified.reply.code].meaning.public:
+    log = log_failure(report.error, report.classified, FailedCall(context.arguments, data_dir))
+    if log is None:
         return None
     hides_home = bool(settings and settings.errors.redact_home)
     path: str = redact(str(log), hides_home=hides_home)

@@ -14,7 +14,6 @@ from kebab.cli.completion import complete
 from kebab.errors.translations.languages import LANGUAGES, Language
 
 if TYPE_CHECKING:
-    from kebab.config.settings import Search
     from kebab.wire.record import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -257,16 +256,6 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
 
 _SWITCHES = frozenset({"rerank"})
 """Flags that also have a form `--no-…`: False is given, and None is not."""
-
-
-def list_search_defaults(search: Search) -> dict[str, Any]:
-    """Return the settings of searches as fields; without reranking the engine decides."""
-    import msgspec
-
-    fields: dict[str, Any] = msgspec.to_builtins(search)
-    if not search.rerank:
-        del fields["rerank"]
-    return fields
 
 
 def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:

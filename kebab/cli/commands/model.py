@@ -67,10 +67,12 @@ def use(context: CommandContext, /, model: str) -> Exit:
 
 
 def _run_with_progress(context: CommandContext, /, operation: Operation) -> Exit:
+    from kebab.app.dispatch import find_operation_status
+
     settings = context.load_settings()
     with report_cancellable_work(context) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
             reply = operation(kebab, reporter, cancel)
-        status = Exit.INTERRUPTED if cancel.requested and reply.pending else Exit.DONE
+        status = find_operation_status(reply, cancel)
         reporter.finish(status, cancelled=status is not Exit.DONE)
     return context.print_reply(reply, render_model_report, status)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
@@ -16,7 +17,6 @@ from kebab.cli.options import (
     cursor_option,
     filter_options,
     limit_option,
-    list_search_defaults,
     merge_flags,
     min_confidence_option,
     mode_option,
@@ -120,7 +120,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         frames = SearchFrames(context)
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
-    fields = merge_flags({**list_search_defaults(settings.search), **defaults}, flags)
+    fields = merge_flags({**list_request_defaults("search", settings), **defaults}, flags)
     if _draws_excerpts(context, settings, form, flags):
         fields["detail"] = "passages"
     if bulk:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
@@ -11,7 +12,6 @@ from kebab.cli.options import (
     build_request,
     filter_options,
     limit_option,
-    list_search_defaults,
     merge_flags,
     min_confidence_option,
     mode_option,
@@ -51,7 +51,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     among the hits of the first page, and 1 when it is not.
     """
     settings = context.load_settings()
-    fields = merge_flags(list_search_defaults(settings.search), flags)
+    fields = merge_flags(list_request_defaults("search", settings), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.why(WhyRequest(name=name, search=request))

@@ -1,0 +1,200 @@
+"""An operation runs by its name, from JSON to the object that `--json` prints."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kebab.app.classify import classify_error
+from kebab.app.dispatch import (
+    convert_operation_request,
+    decode_operation_request,
+    find_command_name,
+    find_operation_status,
+    format_event,
+    format_reply,
+    report_failure,
+    run_operation,
+)
+from kebab.config.settings import Search, Settings
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.signal import Exit
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import encode_json
+from tests.fakes import replies
+from tests.fakes.console import run
+from tests.fakes.facade import FakeKebab
+from tests.unit.app.test_facade import REQUESTS
+
+SETTINGS = Settings()
+LIMITED = Settings(search=Search(limit=3))
+DEEP = b'{"query": ' + b"[" * 100_000
+
+ARGUMENTS = {
+    "search": ["search", "cat"],
+    "grep": ["grep", "cat"],
+    "ask": ["ask", "cat"],
+    "related": ["related", "a.md"],
+    "why": ["why", "cat", "a.md"],
+    "dupes": ["dupes"],
+    "rank": ["rank", "cat"],
+    "list": ["list"],
+    "inspect_doc": ["inspect", "doc", "a.md"],
+    "inspect_chunk": ["inspect", "chunk", "a"],
+    "outline": ["outline", "a.md"],
+    "fetch": ["fetch", "a.md"],
+    "fetch_chunk": ["fetch", "chunk", "a"],
+    "fetch_doc": ["fetch", "doc", "a.md"],
+    "fetch_span": ["fetch", "span", "a.md", "1"],
+    "session_list": ["session", "list"],
+    "session_show": ["session", "show", "talk"],
+    "session_rm": ["session", "rm", "talk"],
+    "ingest": ["ingest", "a.md"],
+    "ingest_text": ["ingest", "--stdin", "--title", "t"],
+    "explain_paths": ["ingest", "--explain", "a.md"],
+    "rm": ["rm", "a.md"],
+    "source_list": ["source", "list"],
+    "source_rm": ["source", "rm", "notes", "--yes"],
+    "reset": ["reset", "--yes"],
+    "init": ["init"],
+    "model_list": ["model", "list"],
+    "model_pull": ["model", "pull"],
+    "model_use": ["model", "use", "auto"],
+    "doctor": ["doctor"],
+    "schema": ["schema"],
+    "errors": ["errors"],
+    "inspect_error": ["errors", "--id", "3f2a91"],
+    "explain": ["explain", "timeout"],
+}
+"""A command line for each operation."""
+
+
+def decode(name, body, settings=SETTINGS):
+    return decode_operation_request(name, json.dumps(body).encode(), settings)
+
+
+def test_every_operation_has_a_command_line():
+    assert ARGUMENTS.keys() == OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_envelope_is_that_of_the_command_line(name):
+    printed = run(*ARGUMENTS[name], "--json", stdin=b"a line\n", opener=FakeKebab).reply
+
+    assert printed["command"] == find_command_name(name)
+    assert (
+        find_command_name(name).split() == ARGUMENTS[name][: len(find_command_name(name).split())]
+    )
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_encoded_request_is_decoded_to_itself(name):
+    request = REQUESTS[name]
+    raw = encode_json(request)
+
+    assert decode_operation_request(name, raw, SETTINGS) == request
+    assert convert_operation_request(name, json.loads(raw), SETTINGS) == request
+
+
+@pytest.mark.parametrize("raw", [b"", b"  \n", b"{}"])
+def test_nothing_is_an_empty_request(raw):
+    assert decode_operation_request("ingest", raw, SETTINGS) == IngestRequest()
+
+
+@pytest.mark.parametrize("convert", [decode, convert_operation_request])
+def test_a_field_that_is_left_out_has_the_value_of_the_settings(convert):
+    assert convert("search", {"query": "x"}, LIMITED).limit == 3
+    assert convert("search", {"query": "x", "limit": 10}, LIMITED).limit == 10
+    assert convert("why", {"name": "a", "search": {"query": "x"}}, LIMITED).search.limit == 3
+
+
+@pytest.mark.parametrize("convert", [decode, convert_operation_request])
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("search", {"query": 7}, "$.query"),
+        ("search", {"query": "x", "tag": ["a", 7]}, "$.tag[1]"),
+        ("search", {"query": "x", "colour": "red"}, "$"),
+        ("why", {"name": "a", "search": {"query": "x", "limit": 0}}, "$.search.limit"),
+        ("rm", {}, "$"),
+    ],
+)
+def test_a_broken_request_is_refused_with_its_path(convert, name, body, field):
+    with pytest.raises(InvalidInput) as caught:
+        convert(name, body, SETTINGS)
+
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("raw", [b"{", b"\xff", DEEP, b"[]", b"null", b'{"query": "\\ud800"}'])
+def test_what_is_no_json_object_is_refused(raw):
+    with pytest.raises(InvalidInput):
+        decode_operation_request("search", raw, SETTINGS)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_gets_the_callbacks_that_it_takes(name):
+    events: list[Any] = []
+    kebab: Any = FakeKebab(SETTINGS, config_path=Path("/nowhere"))
+
+    reply = run_operation(kebab, name, REQUESTS[name], report=events.append, cancel=Cancel())
+
+    assert isinstance(reply, OPERATIONS[name].replies)
+    assert bool(events) is (OPERATIONS[name].events is not None)
+
+
+def test_a_reply_carries_its_status():
+    found = format_reply("search", replies.response(replies.hit()))
+    missed = format_reply("inspect_doc", replies.not_found())
+
+    assert (found.command, found.exit_code, found.output_format) == ("search", 0, "json")
+    assert (missed.command, missed.exit_code) == ("inspect doc", 1)
+    assert str(found.timestamp).endswith("Z")
+
+
+def test_an_event_has_no_status_before_the_end():
+    assert format_event("ask", replies.response(replies.hit())).exit_code is None
+
+
+def test_a_cancelled_change_of_models_is_interrupted_while_passages_wait():
+    cancel = Cancel()
+    cancel.request()
+
+    assert find_operation_status(replies.model_report(pending=3), cancel) is Exit.INTERRUPTED
+    assert find_operation_status(replies.model_report(pending=0), cancel) is Exit.DONE
+    assert find_operation_status(replies.model_report(pending=3), Cancel()) is Exit.DONE
+
+
+def test_a_failure_is_classified_logged_and_has_an_envelope(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    failed = report_failure("inspect_doc", ValueError("a secret"), SETTINGS)
+
+    reply = failed.reply
+    assert (failed.exit, reply.exit_code, reply.command) == (Exit.ERROR, 2, "inspect doc")
+    assert reply.hint == f"kebab errors --id {reply.correlation_id}"
+    assert "a secret" not in reply.message
+    (line,) = (tmp_path / "kebab" / "kebab.log").read_text(encoding="utf-8").splitlines()
+    logged = json.loads(line)
+    assert (logged["correlation_id"], logged["message"]) == (reply.correlation_id, "a secret")
+    assert logged["meta"]["argv"] == ["inspect", "doc"]
+
+
+def test_an_interruption_is_not_logged(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    failed = report_failure("ask", KeyboardInterrupt(), None)
+
+    assert (failed.exit, failed.reply.code) == (Exit.INTERRUPTED, "cancelled")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_is_worded_in_the_language_of_the_settings():
+    fault = NotIndexed(data_dir="/kb", expected=1, found=0)
+    korean = report_failure("search", fault, Settings(lang="ko")).reply
+
+    assert korean.message != classify_error(fault, operation="search").reply.message
+    assert korean.code == "not_indexed"
