@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,12 +127,15 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
         try:
             return msgspec.to_builtins(msgspec.convert(values, Settings)), faults
         except msgspec.ValidationError as invalid:
+            from copy import deepcopy
+
             from kebab.config.settings_file import find_line
 
             key, cause = _explain_fault(str(invalid))
             line = find_line(text, key)
             cause = cause if line is None else f"line {line}: {cause}"
             faults.append(_build_fault(resolve_path(path), cause, invalid))
+            values = deepcopy(values)  # the parsed text is cached
             if not _remove(values, key):
                 return msgspec.to_builtins(Settings()), faults
 
@@ -153,12 +157,18 @@ def _read_text(path: Path, *, must_exist: bool) -> str:
 def _parse_toml(text: str, path: Path) -> dict[str, Any]:
     if not text:
         return {}
+    try:
+        return _parse_text(text)
+    except (ValueError, RecursionError) as fault:
+        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
+
+
+@lru_cache(maxsize=4)
+def _parse_text(text: str) -> dict[str, Any]:
+    """Return the values of a TOML file; a long-running process parses a text once."""
     import tomllib
 
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
+    return tomllib.loads(text)
 
 
 def _build_fault(origin: str, cause: str, invalid: msgspec.ValidationError) -> ConfigInvalid:
@@ -215,15 +225,21 @@ def _explain_fault(fault: str) -> tuple[str, str]:
 
 def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield the key, the text and the name of each variable that is a setting."""
-    known = {build_variable_name(key): key for key in iter_setting_keys()}
+    known = _list_variables()
     for name in sorted(known.keys() & environ.keys()):
         if environ[name]:
             yield known[name], environ[name], name
 
 
+@cache
+def _list_variables() -> Mapping[str, str]:
+    """Return the key of each setting by the name of its variable."""
+    return {build_variable_name(key): key for key in iter_setting_keys()}
+
+
 def _find_unknown_variables(environ: Mapping[str, str]) -> tuple[list[ConfigInvalid], list[str]]:
     """Return a fault for each variable that is nearly a setting, and the other unknown ones."""
-    known = {build_variable_name(key) for key in iter_setting_keys()} | {_FILE_VARIABLE}
+    known = {*_list_variables(), _FILE_VARIABLE}
     faults: list[ConfigInvalid] = []
     unknown: list[str] = []
     for name in sorted(name for name, text in environ.items() if text):

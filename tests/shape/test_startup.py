@@ -99,6 +99,26 @@ def list_packages(names):
     return {name.partition(".")[0] for name in names}
 
 
+def test_the_entry_point_imports_no_slow_module_of_the_standard_library(environment):
+    program = """
+import sys
+before = set(sys.modules)
+from kebab.cli.main import run
+print(*(set(sys.modules) - before))
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert set(done.stdout.split()) <= {"gc", "kebab", "kebab.cli", "kebab.cli.main"}
+
+
 @pytest.mark.parametrize(
     ("status", "arguments"),
     [

@@ -36,6 +36,26 @@ def test_a_flag_overrides_the_environment_which_overrides_the_file(tmp_path):
     assert (search.limit, search.mode, search.snippet_chars) == (3, "vector", 99)
 
 
+def test_a_file_that_is_read_again_has_the_same_faults(tmp_path):
+    path = _written(tmp_path, "limt = 1\n[search]\nlimit = 4\nmode = 'psychic'\n")
+
+    first, second = (read_settings(path, environ={}) for _ in range(2))
+
+    assert [str(fault) for fault in first.faults] == [str(fault) for fault in second.faults]
+    assert len(first.faults) == 2
+    assert first.settings == second.settings
+    assert first.settings.search.limit == 4
+
+
+def test_a_file_that_changed_is_read_again(tmp_path):
+    limits = [
+        load_settings(_written(tmp_path, f"[search]\nlimit = {limit}"), environ={}).search.limit
+        for limit in (3, 4, 3)
+    ]
+
+    assert limits == [3, 4, 3]
+
+
 def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(ConfigInvalid, match="no such file"):
         load_settings(tmp_path / "nowhere.toml", environ={})
