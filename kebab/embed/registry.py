@@ -201,7 +201,7 @@ def find_model(name: str) -> EmbeddingModel:
         return ending[0]
     known = ", ".join(f"`{model.key}`" for model in MODELS)
     raise InvalidInput(
-        field="$.model", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
+        field="$.name", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
     )
 
 

@@ -34,15 +34,15 @@ def list_(context: CommandContext, /) -> Exit:
 
 
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))
-@click.argument("model", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
+@click.argument("name", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
 @click.pass_obj
-def pull(context: CommandContext, /, model: str) -> Exit:
+def pull(context: CommandContext, /, name: str) -> Exit:
     """Download a model, so that it works without a network.
 
     Without NAME, or with `auto`, it is the model in the settings, or the one that the knowledge
     base uses. Before the first ingest it is the best one that can be downloaded.
     """
-    request = ModelPullRequest(name=model)
+    request = ModelPullRequest(name=name)
     return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.model_pull(request, report=report, cancel=cancel),
@@ -50,16 +50,16 @@ def pull(context: CommandContext, /, model: str) -> Exit:
 
 
 @command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
-@click.argument("model", metavar="NAME", shell_complete=complete("models"))
+@click.argument("name", metavar="NAME", shell_complete=complete("models"))
 @click.pass_obj
-def use(context: CommandContext, /, model: str) -> Exit:
+def use(context: CommandContext, /, name: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
     Searches use the old model and its vectors until the new ones are complete. An interrupted
     change continues with the next run of the command. `auto` selects the model in the settings, or
     the best one for the languages of the documents.
     """
-    request = ModelUseRequest(name=model)
+    request = ModelUseRequest(name=name)
     return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.model_use(request, report=report, cancel=cancel),

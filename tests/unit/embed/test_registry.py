@@ -30,7 +30,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name):
     with pytest.raises(InvalidInput) as caught:
         find_model(name)
 
-    assert caught.value.field == "$.model"
+    assert caught.value.field == "$.name"
     assert all(model.key in caught.value.cause for model in MODELS)
 
 

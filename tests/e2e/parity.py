@@ -1,0 +1,410 @@
+"""The requests of the parity test, and the home in which every surface answers them."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kebab.app.dispatch import decode_operation_request
+from kebab.config.settings import Settings
+from kebab.errors.catalog import InvalidInput
+from kebab.wire.operations import OPERATIONS
+from tests.fakes.console import run
+from tools.surfaces.clients import Result, Surface
+from tools.surfaces.command_lines import CommandLine
+
+DOC = "work/backups.md"
+PLAIN = "how do I restore a backup"
+DEEP = b"[" * 10_000
+HUGE = "restore " * 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A request, and the command line that means the same where flags do not follow from it."""
+
+    body: Mapping[str, Any] | bytes
+    words: tuple[str, ...] | None = None
+    stdin: bytes = b""
+
+    @property
+    def raw(self) -> bytes:
+        """The body as bytes."""
+        return self.body if isinstance(self.body, bytes) else msgspec.json.encode(self.body)
+
+    @property
+    def line(self) -> CommandLine | None:
+        """The command line, None when it follows from the request."""
+        return None if self.words is None else CommandLine(self.words, self.stdin)
+
+
+def case(body: Mapping[str, Any] | bytes, *words: str, stdin: bytes = b"") -> Case:
+    """Return a case."""
+    return Case(body, words or None, stdin)
+
+
+SHARED: Sequence[Case] = (
+    case(b"{"),
+    case(b"null"),
+    case(b"[]"),
+    case(b"\xff"),
+    case(DEEP),
+    case(b'{"unknown_field": 1}'),
+    case(b'{"schema_version": "error.v1"}'),
+    case(b'{"schema_version": 7}'),
+)
+"""Bodies that no operation takes; a command line cannot even express them."""
+
+FILTERS: Sequence[Mapping[str, Any]] = (
+    {"tag": ["ops"]},
+    {"tag": ["none"]},
+    {"lang": ["ko"], "media": ["markdown"]},
+    {"path_glob": "work/**", "since": "2001-01-01"},
+    {"doc_id": DOC},
+    {"doc_id": "nowhere"},
+    {"folder": "{NOTES}/work"},
+    {"links_to": "nowhere"},
+    {"since": "whenever"},
+)
+
+NAMES: Sequence[str] = ("", "nowhere", "../../etc/passwd", "a\nb", "\0", "work", "0", "x" * 5_000)
+"""Names of nothing."""
+
+CASES: Mapping[str, Sequence[Case]] = {
+    "search": [
+        case({"query": PLAIN}),
+        case({"query": "restore", "limit": 1, "trace": True, "mode": "lexical"}),
+        case({"query": "restore", "mode": "vector", "detail": "passages"}),
+        case({"query": "restore", "limit": 1, "cursor": "{CURSOR}"}),
+        case({"query": "garden", "limit": 1, "cursor": "{CURSOR}"}),
+        case({"query": "restore", "limit": 1, "page": 2}),
+        case({"query": "restore", "max_tokens": 1, "snippet_chars": 20}),
+        case({"queries": ["restore", "garden"], "per_doc": 1}),
+        case({"query": "restore", "queries": [""]}),
+        case({"query": "백업", "detail": "ids", "rerank": False}),
+        case({"query": "qqqqqqqq", "mode": "lexical", "min_confidence": "strong"}),
+        *(case({"query": "restore", "mode": "lexical", **one}) for one in FILTERS),
+        case({"query": ""}),
+        case({}),
+        case({"query": HUGE}),
+        case({"query": "x" * 1_000_001}),
+        case({"query": "\0"}),
+        case(b'{"query": "\\ud800"}'),
+        case({"query": "x", "cursor": "forged"}),
+        case({"query": "x", "limit": 0}, "search", "x", "--limit", "0"),
+        case({"query": "x", "limit": 1001}, "search", "x", "--limit", "1001"),
+        case({"query": "x", "limit": "many"}, "search", "x", "--limit", "many"),
+        case({"query": "x", "mode": "telepathy"}, "search", "x", "--mode", "telepathy"),
+        case({"query": "x", "tag": "ops"}),
+        case({"query": "x", "colour": "red"}, "search", "x", "--colour", "red"),
+    ],
+    "grep": [
+        case({"pattern": "restore"}),
+        case({"pattern": "RESTORE", "ignore_case": True, "files_only": True, "paths": ["work"]}),
+        case({"pattern": "restore", "before": 1, "after": 2, "max_columns": None, "limit": 2}),
+        case({"pattern": "a[0]", "fixed": True}),
+        case({"pattern": "qqqqqqqq"}),
+        case({"pattern": "(a+)+$"}),
+        case({"pattern": "a("}),
+        case({"pattern": ""}),
+        case({"pattern": "\0"}),
+        case({"pattern": "restore", "max_columns": 5}),
+        case({"pattern": "x", "limit": 0}, "grep", "x", "--limit", "0"),
+        *(case({"pattern": "e", "limit": 3, **one}) for one in FILTERS),
+        case({}, "grep"),
+    ],
+    "ask": [
+        case({"question": PLAIN, "extractive": True}),
+        case({"question": "qqqqqqqq", "extractive": True, "mode": "lexical"}),
+        case({"question": PLAIN, "extractive": True, "limit": 2, "rerank": False}),
+        case({"question": PLAIN, "model": "some:model"}),
+        case({"question": "", "extractive": True}),
+        case({"question": "x", "extractive": True, "since": "whenever"}),
+        case({"question": PLAIN, "extractive": True, "session": "a\nb"}),
+        case({}),
+        case({"question": "x", "limit": 101}, "ask", "x", "--limit", "101"),
+    ],
+    "related": [
+        case({"name": DOC}),
+        case({"name": DOC, "limit": 1, "tag": ["none"]}),
+        case({"name": DOC, "since": "whenever"}),
+        *(case({"name": name}) for name in NAMES),
+        case({"name": DOC, "limit": 1001}, "related", DOC, "--limit", "1001"),
+        case({}, "related"),
+    ],
+    "why": [
+        case({"name": DOC, "search": {"query": "restore"}}),
+        case({"name": "{CHUNK}", "search": {"query": "restore", "mode": "lexical"}}),
+        case({"name": DOC, "search": {"query": "qqqqqqqq", "mode": "lexical"}}),
+        case({"name": DOC, "search": {"query": "restore -disk", "tag": ["none"]}}),
+        case({"name": "nowhere", "search": {"query": "restore"}}),
+        case({"name": DOC, "search": {"query": ""}}),
+        case({"name": DOC, "search": {"query": "x", "cursor": "forged"}}),
+        case({"name": DOC, "search": {"query": "x", "limit": 0}}, "why", "x", DOC, "--limit", "0"),
+        case({"name": DOC}, "why", DOC),
+    ],
+    "dupes": [
+        case({}),
+        case({"exact": True, "limit": 1}),
+        case({"threshold": 0.5, "tag": ["none"]}),
+        case({"cursor": "forged"}),
+        case({"threshold": 0.4}, "dupes", "--threshold", "0.4"),
+        case({"threshold": "many"}, "dupes", "--threshold", "many"),
+    ],
+    "rank": [
+        case({"query": "restore", "lines": ["a dog", "how to restore", "백업 복원"]}),
+        case({"query": "restore", "lines": ["x.md:3:restore", "", "y"], "limit": 1}),
+        case({"query": "restore", "lines": [], "mode": "lexical"}),
+        case({"query": "", "lines": ["x"]}),
+        case({"query": "x", "lines": ["x"], "limit": 0}, "rank", "x", "--limit", "0", stdin=b"x\n"),
+        case({"query": "x", "lines": ["a\nb", "x"]}),
+        case({"query": "x", "lines": 7}),
+    ],
+    "list": [
+        case({}),
+        case({"limit": None}),
+        case({"limit": 2, "offset": 1, "sort": "size", "reverse": True}),
+        case({"offset": 2**31}),
+        *(case(one) for one in FILTERS),
+        case({"limit": 0}, "list", "--limit", "0"),
+        case({"sort": "colour"}, "list", "--sort", "colour"),
+    ],
+    "inspect_doc": [
+        case({"name": DOC}),
+        case({"name": "{DOC_ID}"}),
+        *(case({"name": name}) for name in NAMES),
+        case({"name": None}),
+        case({}, "inspect", "doc"),
+    ],
+    "inspect_chunk": [
+        case({"name": "{CHUNK}"}),
+        *(case({"name": name}) for name in NAMES),
+        case({}, "inspect", "chunk"),
+    ],
+    "outline": [
+        case({}),
+        case({"name": DOC, "depth": 1}),
+        case({"name": "work", "limit": 1}),
+        case({"limit": None, "depth": 9}),
+        case({"limit": 0}),
+        *(case({"name": name}) for name in NAMES),
+        case({"depth": 0}, "outline", "--depth", "0"),
+    ],
+    "fetch": [
+        case({"refs": [f"{DOC}#L2-L4", "{CHUNK}"], "section": True}),
+        case({"refs": [f"{DOC}:2", "nowhere"], "max_tokens": 5, "context": 1}),
+        case({"refs": [f"{DOC}:99999", f"{DOC}:0", f"{DOC}#L9-L2", f"{DOC}#no-such-heading"]}),
+        case({"refs": [DOC] * 50, "max_tokens": 100}),
+        case({"refs": [*NAMES]}),
+        case({"refs": [name for name in NAMES if "\0" not in name]}),
+        case({"refs": []}),
+        case({"refs": [7]}),
+        case({"refs": [DOC], "context": -1}, "fetch", DOC, "--context", "-1"),
+    ],
+    "fetch_chunk": [
+        case({"name": "{CHUNK}", "context": 2}),
+        case({"name": "{CHUNK}", "max_chars": 5}),
+        *(case({"name": name}) for name in NAMES),
+        case({"name": "x", "max_chars": 0}, "fetch", "chunk", "x", "--max-chars", "0"),
+    ],
+    "fetch_doc": [
+        case({"name": DOC}),
+        case({"name": DOC, "max_chars": 20}),
+        *(case({"name": name}) for name in NAMES),
+    ],
+    "fetch_span": [
+        case({"name": DOC, "start": 2, "end": 4}),
+        case({"name": DOC, "start": 4, "end": 2}),
+        case({"name": DOC, "start": 99_999}),
+        case({"name": DOC, "start": 3, "context": 2**31}),
+        *(case({"name": name, "start": 1}) for name in NAMES),
+        case({"name": DOC, "start": 0}, "fetch", "span", DOC, "0"),
+        case({"name": DOC, "start": "two"}, "fetch", "span", DOC, "two"),
+    ],
+    "session_list": [case({}), case(b"")],
+    "session_show": [case({"name": "talk"}), *(case({"name": name}) for name in NAMES)],
+    "session_rm": [
+        case({"names": ["talk"]}),
+        case({"names": ["talk", "nowhere"]}),
+        case({"names": ["a\nb"]}),
+        case({"names": []}),
+        case({"names": "talk"}),
+    ],
+    "ingest": [
+        case({"paths": ["{NOTES}"]}),
+        case({"paths": ["{NOTES}/work"], "force": True}),
+        case({"paths": ["{NOTES}"], "dry_run": True}),
+        case({"paths": []}),
+        case({"paths": ["{NOTES}/nowhere"]}),
+        case({"paths": ["{HOME}/cases.bin"]}),
+        case({"paths": ["\0"]}),
+        case({"paths": [""]}),
+        case({"vector_seconds": 0}),
+        case({"vector_seconds": -1}),
+        case({"paths": "notes"}),
+    ],
+    "ingest_text": [
+        case({"text": "VGVhIGJyZXdzIDMgbWludXRlcy4K", "title": "Tea"}),
+        case({"text": "", "title": "Nothing", "dry_run": True}),
+        case({"text": "/////w==", "title": "Bytes", "source_uri": "https://example.org/x"}),
+        case({"text": "not base64!", "title": "T"}),
+        case({"text": "VGVh", "title": ""}),
+        case({"text": "VGVh"}, "ingest", "--stdin"),
+    ],
+    "explain_paths": [
+        case({"paths": ["{NOTES}", f"{{NOTES}}/{DOC}", "{NOTES}/nowhere", "{HOME}/cases.bin"]}),
+        case({"paths": ["\0", ""]}),
+        case({"paths": [""]}),
+        case({"paths": []}, "ingest", "--explain"),
+    ],
+    "rm": [
+        case({"names": [DOC]}),
+        case({"names": [DOC, "nowhere"]}),
+        case({"names": []}),
+        case({"names": ["\0"]}),
+        case({}, "rm"),
+    ],
+    "source_list": [case({}), case(b"  ")],
+    "source_rm": [
+        case({"name": "notes"}),
+        case({"name": "notes", "dry_run": True}),
+        case({"name": "stdin"}),
+        *(case({"name": name}) for name in NAMES),
+        case({}, "source", "rm"),
+    ],
+    "reset": [
+        case({}),
+        case({"models": True}),
+        case({"dry_run": True}),
+        case({"models": "all"}),
+    ],
+    "init": [
+        case({}),
+        case({"force": True, "workspace": "{NOTES}"}),
+        case({"workspace": "{NOTES}/nowhere", "force": True}),
+        case({"force": "yes"}),
+    ],
+    "model_list": [case({})],
+    "model_pull": [
+        case({}),
+        case({"name": "all-minilm-l6-v2"}),
+        case({"name": "nowhere"}),
+        case({"name": ""}),
+    ],
+    "model_use": [
+        case({"name": "all-minilm-l6-v2"}),
+        case({"name": "multilingual-e5-small"}),
+        case({"name": "nowhere"}),
+        case({}, "model", "use"),
+    ],
+    "doctor": [case({})],
+    "schema": [case({})],
+    "errors": [
+        case({}),
+        case({"by": "kind", "limit": 1, "since": "2001-01-01"}),
+        case({"since": "whenever"}),
+        case({"by": "colour"}, "errors", "--by", "colour"),
+        case({"limit": 0}, "errors", "--limit", "0"),
+    ],
+    "inspect_error": [
+        case({"name": "{ERROR_ID}"}),
+        case({"name": "nowhere"}),
+        case({"name": ""}),
+        case({"name": "\0"}),
+    ],
+    "explain": [
+        case({"code": "timeout"}),
+        case({"code": None}),
+        case({"code": "nowhere"}),
+        case({"code": ""}),
+        case({"code": 7}),
+    ],
+}
+"""The requests by operation: valid, broken and hostile ones."""
+
+CHANGING = {
+    *(name for name, one in OPERATIONS.items() if one.effect != "reads"),
+    "errors",
+    "inspect_error",
+}
+"""Operations that each answer to the same state: they change it, or read the log of errors."""
+
+
+def list_cases(operation: str) -> list[Case]:
+    """Return every case of an operation."""
+    return [*CASES[operation], *SHARED]
+
+
+def breaks_schema(operation: str, one: Case) -> bool:
+    """Return whether a request is refused before its operation runs."""
+    try:
+        decode_operation_request(operation, one.raw, Settings())
+    except InvalidInput:
+        return True
+    return False
+
+
+class World:
+    """A home with notes, an index, a session and an error in the log, which can be restored."""
+
+    def __init__(self, home: Path, notes: Path) -> None:
+        self.home = home
+        self.notes = home / "notes"
+        shutil.copytree(notes, self.notes)
+        (home / "cases.bin").write_bytes(bytes(range(256)))
+        self._kept = home.with_name(f"{home.name}-kept")
+        self.words: dict[str, str] = {"NOTES": str(self.notes), "HOME": str(home)}
+
+    def prepare(self) -> None:
+        """Index the notes, ask in a session, fail once, and keep the state."""
+        for words in (
+            ("init",),
+            ("ingest", str(self.notes)),
+            ("ask", PLAIN, "--extractive", "--session", "talk"),
+        ):
+            assert run(*words, "--json").status == 0
+        failed = run("ingest", "nowhere", "--json").fault
+        first = run("search", "restore", "--json", "--limit", "1").reply
+        hit = first["hits"][0]
+        self.words |= {"ERROR_ID": failed["correlation_id"], "CURSOR": first["next_cursor"]}
+        self.words |= {"CHUNK": hit["chunk_id"], "DOC_ID": hit["doc_id"]}
+        shutil.copytree(self.home, self._kept)
+
+    def restore(self) -> None:
+        """Put the state back that `prepare` kept."""
+        for folder in ("config", "data", "state", "models"):
+            shutil.rmtree(self.home / folder, ignore_errors=True)
+            if (self._kept / folder).exists():
+                shutil.copytree(self._kept / folder, self.home / folder)
+
+    def fill(self, one: Case) -> Case:
+        """Return a case with the words of this home."""
+        raw = one.raw
+        for name, word in self.words.items():
+            raw = raw.replace(f"{{{name}}}".encode(), word.encode())
+        return Case(raw, one.words, one.stdin)
+
+    def ask(self, surface: Surface, operation: str, one: Case) -> Result:
+        """Return the answer of a surface to a case, in the state that was kept."""
+        if operation in CHANGING:
+            self.restore()
+        return surface.ask(operation, self.fill(one).raw)
+
+
+def build_environment(home: Path) -> dict[str, str]:
+    """Return the variables of a home whose searches need no network."""
+    places = ("CONFIG", "DATA", "CACHE", "STATE")
+    return {
+        **{f"XDG_{place}_HOME": str(home / place.lower()) for place in places},
+        "HOME": str(home),
+        "KEBAB_DAEMON_AUTO": "false",
+        "KEBAB_DATA_DIR": str(home / "data"),
+        "KEBAB_MODELS_DIR": str(home / "models"),
+        "KEBAB_MODELS_EMBEDDING_MODEL": "all-minilm-l6-v2",
+        "KEBAB_OFFLINE": "true",
+        "OLLAMA_HOST": os.environ["OLLAMA_HOST"],
+    }

@@ -1,0 +1,1 @@
+"""Contains programs that send the same requests to every surface of kebab."""
