@@ -49,6 +49,7 @@ def ingest(
     """Update the index from the files.
 
     Raises:
+        NotIndexed: The paths are what changed, and there is no index.
         UsageInvalid: There is no path, no workspace and no earlier source.
     """
     from kebab.ingest.run import run_ingest
@@ -58,12 +59,15 @@ def ingest(
     job = _build_job(context, request)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
-    if not context.database.exists():
+    if request.changed:
+        context.open_reader().close()
+    elif not context.database.exists():
         _require_sources(job, ())
         # This refuses paths for which only an empty knowledge base would be created.
         choose_scopes(job, EmptyLibrary(), FolderScanner())
     with _open_ports(context, job, report, cancel) as (ports, publish):
-        _require_sources(job, ports.library.list_sources() if ports.library else ())
+        if not job.changed:
+            _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
         add_advice(outcome, ports.library)
@@ -133,6 +137,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         force=request.force,
         vector_seconds=request.vector_seconds,
         dry_run=request.dry_run,
+        changed=request.changed,
         rules=ScanRules(
             exclude=tuple(settings.ingest.exclude),
             hidden=settings.ingest.hidden,

@@ -7,6 +7,11 @@ from typing import NamedTuple
 
 from kebab.core.ocr import IMAGE
 
+GIT_FILE = ".gitignore"
+OWN_FILE = ".kebabignore"
+IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
+"""The names of files with rules that leave out files."""
+
 MAX_EXAMPLES = 3
 """How many names of one reason are remembered."""
 

@@ -94,8 +94,10 @@ class LibraryWriter(Protocol):
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
 
-    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
-        """Return every document of a source by its path."""
+    def load_known_documents(
+        self, source: str, at: Collection[str] | None = None
+    ) -> dict[str, KnownDocument]:
+        """Return the documents of a source by path: all, or those at some paths and below them."""
 
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""

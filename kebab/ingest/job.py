@@ -26,6 +26,8 @@ class IngestJob:
 
     `paths` are folders or files; without any, the run scans the workspace and every registered
     source. `chunker` is the version of the chunker: documents of another version are read again.
+    `changed` means that the paths are what changed below the registered sources: ignore rules apply
+    to them, and the documents of a path that is gone are removed.
     `private` holds absolute folders that are never scanned, such as the data directory.
     `vector_seconds` limits the time for vectors.
     """
@@ -34,6 +36,7 @@ class IngestJob:
     workspace: str | None = None
     force: bool = False
     dry_run: bool = False
+    changed: bool = False
     rules: ScanRules = field(default_factory=ScanRules)
     chunker: str = CHUNKER_VERSION
     deadline_s: float = 0.0

@@ -61,6 +61,11 @@ class Plan:
     unchanged: int = 0
     files: int = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.tasks or self.touched or self.missing)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:

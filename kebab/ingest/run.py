@@ -12,6 +12,7 @@ from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.changes import choose_changed_scopes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import (
     IngestJob,
@@ -97,7 +98,8 @@ class _Run:
         outcome = build_report(self._job, summary, plan)
         outcome.cancelled = self._context.cancel.requested
         library = self._ports.library
-        if not outcome.cancelled and not self._job.dry_run and library is not None:
+        idle = self._job.changed and plan.is_empty
+        if not (outcome.cancelled or self._job.dry_run or idle) and library is not None:
             self._apply(summary, plan, outcome, library)
         outcome.duration_ms = self._reporter.elapsed_ms
         return outcome
@@ -126,7 +128,8 @@ class _Run:
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
         job, library, scanner = self._job, self._library_state, self._ports.scanner
-        scopes = choose_scopes(job, library, scanner)
+        choose = choose_changed_scopes if job.changed else choose_scopes
+        scopes = choose(job, library, scanner)
         summary = scan_scopes(
             scopes, job, library, scanner, lambda: self._reporter.send_heartbeat("scan")
         )

@@ -3,7 +3,7 @@
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def scan_scopes(
         try:
             summary.scans.append(scope_scanner.scan(scope, sources.values()))
         except IoError as error:
-            if job.paths or len(scopes) == 1:
+            if (job.paths and not job.changed) or len(scopes) == 1:
                 raise
             summary.failures.append(
                 FileOutcome(
@@ -85,7 +85,8 @@ def scan_scopes(
 
 def is_single_file(job: IngestJob, scopes: Sequence[Scope]) -> bool:
     """Return whether the user named one file and nothing else."""
-    return len(job.paths) == 1 and len(scopes) == 1 and scopes[0].files is not None
+    is_named = len(job.paths) == 1 and not job.changed
+    return is_named and len(scopes) == 1 and scopes[0].files is not None
 
 
 def _raise_for_single_file(scan: ScopeScan, job: IngestJob) -> None:
@@ -121,8 +122,7 @@ class ScopeScanner:
         Raises:
             IoError: The root cannot be read, or is suddenly empty.
         """
-        documents = self._library.load_known_documents(scope.source.name)
-        known = {path: document for path, document in documents.items() if scope.contains(path)}
+        known = self._load_known_documents(scope)
         exempt = load_exempt_files(self._library, scope.source)
         if scope.files is None:
             found = self._scan_folder(scope, sources, known)
@@ -131,18 +131,47 @@ class ScopeScanner:
             self._add_named_files(scope, found, missed)
         else:
             found = ScanResult()
-            self._add_named_files(scope, found, scope.files)
+            is_ruled = scope.changed and scope.source.kind == "folder"
+            files = self._apply_rules(scope, sources, exempt) if is_ruled else scope.files
+            self._add_named_files(scope, found, files)
             if scope.named:
                 exempt |= self._find_exempt_files(scope.source.root, scope.files)
             self._check_root_exists(scope, found, known)
         return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
 
+    def _load_known_documents(self, scope: Scope) -> dict[str, KnownDocument]:
+        if scope.changed:
+            return self._library.load_known_documents(scope.source.name, scope.files)
+        documents = self._library.load_known_documents(scope.source.name)
+        return {path: document for path, document in documents.items() if scope.contains(path)}
+
+    def _apply_rules(
+        self, scope: Scope, sources: Iterable[Source], exempt: Collection[str]
+    ) -> list[str]:
+        """Return the files of a scope that a scan of its folder finds."""
+        root, rules = scope.source.root, self._job.rules
+        claimed = self._find_claimed_paths(scope.source, sources)
+        return [
+            path
+            for path in scope.files or ()
+            if path in exempt
+            or (
+                self._scanner.find_skip_reason(root, rules, path, folder=False) is None
+                and not any(f"{root}/{part}" in claimed for part in list_ancestors(path))
+            )
+        ]
+
+    def _find_claimed_paths(self, source: Source, sources: Iterable[Source]) -> dict[str, str]:
+        """Return the skip reason of paths of other sources and of the folders of kebab."""
+        claimed = find_claimed_paths(source, sources, self._library)
+        claimed.update(dict.fromkeys(map(os.path.realpath, self._job.private), "excluded"))
+        return claimed
+
     def _scan_folder(
         self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
     ) -> ScanResult:
         root, force = scope.source.root, self._job.force
-        claimed = find_claimed_paths(scope.source, sources, self._library)
-        claimed.update(dict.fromkeys(map(os.path.realpath, self._job.private), "excluded"))
+        claimed = self._find_claimed_paths(scope.source, sources)
         rules = ScanRules() if scope.source.kind == "stdin" else self._job.rules
         try:
             found = self._scanner.scan(
@@ -171,6 +200,12 @@ class ScopeScanner:
     def _find_exempt_files(self, root: str, paths: Iterable[str]) -> set[str]:
         find_skip_reason, rules = self._scanner.find_skip_reason, self._job.rules
         return {path for path in paths if find_skip_reason(root, rules, path, folder=False)}
+
+
+def list_ancestors(path: str) -> list[str]:
+    """Return a path below a root and the folders above it, the path first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
 def find_claimed_paths(

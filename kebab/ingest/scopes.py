@@ -2,7 +2,7 @@
 
 import os
 import stat as modes
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -20,8 +20,10 @@ class LibraryState(Protocol):
     def list_sources(self) -> list[Source]:
         """Return the registered roots."""
 
-    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
-        """Return every document of a source by its path."""
+    def load_known_documents(
+        self, source: str, at: Collection[str] | None = None
+    ) -> dict[str, KnownDocument]:
+        """Return the documents of a source by path: all, or those at some paths and below them."""
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
@@ -34,9 +36,11 @@ class EmptyLibrary:
         """Return no roots."""
         return []
 
-    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(
+        self, source: str, at: Collection[str] | None = None
+    ) -> dict[str, KnownDocument]:
         """Return no documents."""
-        del source
+        del source, at
         return {}
 
     def get_value(self, name: str) -> str | None:
@@ -50,12 +54,14 @@ class Scope:
     """A part of a source: the folder `below` its root, or only `files`.
 
     `named` means that the user named the files, so that ignore rules do not apply to them.
+    `changed` means that the files are those that may have changed; files below them may be gone.
     """
 
     source: Source
     below: str = ""
     files: tuple[str, ...] | None = None
     named: bool = False
+    changed: bool = False
 
     @property
     def location(self) -> str:
@@ -67,13 +73,13 @@ class Scope:
     @property
     def is_whole(self) -> bool:
         """Whether the scope is all of the source."""
-        return not self.below and not self.named
+        return not (self.below or self.named or self.changed)
 
     def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
         if self.files is not None:
             return path in self.files
-        return not self.below or path.startswith(f"{self.below}/")
+        return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 
 def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -> list[Scope]:
@@ -85,13 +91,14 @@ def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -
     chooser = _ScopeChooser(job, library, scanner)
     if job.paths:
         return _merge_scopes(chooser.choose_named(path) for path in job.paths)
-    scopes = [_build_source_scope(source, library) for source in library.list_sources()]
+    scopes = [build_source_scope(source, library) for source in library.list_sources()]
     if job.workspace:
         scopes.append(chooser.choose_folder(_resolve(job.workspace)))
     return _merge_scopes(scopes)
 
 
-def _build_source_scope(source: Source, library: LibraryState) -> Scope:
+def build_source_scope(source: Source, library: LibraryState) -> Scope:
+    """Return the scope of a whole source."""
     files = tuple(library.load_known_documents(source.name)) if source.kind == "files" else None
     return Scope(source=source, files=files)
 
@@ -128,7 +135,7 @@ class _ScopeChooser:
                 return Scope(source=source)
         owner = self._find_folder_above(path)
         if owner is not None:
-            below = _cut_root(path, owner.root)
+            below = cut_root(path, owner.root)
             rules = self._job.rules
             if self._scanner.find_skip_reason(owner.root, rules, below, folder=True) is None:
                 return Scope(source=owner, below=below)
@@ -143,7 +150,7 @@ class _ScopeChooser:
             path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
             owner = self._find_folder_above(path)
             if owner is not None:
-                return Scope(source=owner, files=(_cut_root(path, owner.root),), named=True)
+                return Scope(source=owner, files=(cut_root(path, owner.root),), named=True)
         return Scope(source=exact, files=(name,), named=True)
 
     def _find_folder_above(self, path: str) -> Source | None:
@@ -182,7 +189,8 @@ def is_below(path: str, root: str) -> bool:
     return path != root and path.startswith(root if root.endswith("/") else f"{root}/")
 
 
-def _cut_root(path: str, root: str) -> str:
+def cut_root(path: str, root: str) -> str:
+    """Return the path below a root."""
     return path[len(root) :].lstrip("/")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.core.files import ScanRules
+from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
 from kebab.errors.system import translate_import_errors
 from kebab.wire.path_explanation import SkipRule
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-OWN_FILE = ".kebabignore"
-GIT_FILE = ".gitignore"
 SETTINGS = "settings"
 
 BUILT_IN_EXCLUDES = frozenset(

@@ -179,6 +179,9 @@ class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1")
     """Whether to read unchanged files again."""
     dry_run: bool = False
     """Whether to report only what would happen."""
+    changed: bool = False
+    """Whether `paths` are what changed below folders of earlier runs. Ignore rules apply to them,
+    the documents of a path that is gone are removed, and a path in no such folder is left out."""
     vector_seconds: Annotated[float, Meta(ge=0)] | None = None
     """The limit of the time for vectors. The passages that remain stay pending, and no model is
     downloaded. Null means no limit."""

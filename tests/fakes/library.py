@@ -72,7 +72,9 @@ class MemoryLibrary:
     def list_sources(self) -> list[Source]:
         return list(self._sources.values())
 
-    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(
+        self, source: str, at: Collection[str] | None = None
+    ) -> dict[str, KnownDocument]:
         return {
             row.path: KnownDocument(
                 doc_id=row.doc_id,
@@ -85,6 +87,7 @@ class MemoryLibrary:
             )
             for row in self._documents.values()
             if row.source == source
+            and (at is None or any(f"{row.path}/".startswith(f"{path}/") for path in at))
         }
 
     def has_document(self, doc_id: DocId) -> bool:

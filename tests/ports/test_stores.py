@@ -75,6 +75,15 @@ class TestDocuments:
         assert (known.doc_id, known.recipe) == (make_doc_id("notes", "a.md"), "recipe-1")
         assert library.writer.load_known_documents("other") == {}
 
+    def test_known_documents_are_found_at_a_path_and_below_it(self, library: Library) -> None:
+        for path in ("a", "a/b.md", "a/c/d.md", "a.md", "a0", "b.md"):
+            library.writer.put_document(document(path))
+
+        known = library.writer.load_known_documents("notes", ["a", "b.md", "c"])
+
+        assert sorted(known) == ["a", "a/b.md", "a/c/d.md", "b.md"]
+        assert library.writer.load_known_documents("notes", []) == {}
+
     def test_an_inode_of_64_bits_comes_back_unchanged(self, library: Library) -> None:
         huge = replace(document("a.md"), stamp=stamp(inode=2**64 - 3))
         library.writer.put_document(huge)

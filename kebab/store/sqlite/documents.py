@@ -1,6 +1,6 @@
 """Contains documents and what they share: sources, file contents and tags."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -36,14 +36,33 @@ def list_sources(database: apsw.Connection) -> list[Source]:
     return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
 
-def load_known_documents(database: apsw.Connection, source: str) -> dict[str, KnownDocument]:
-    """Return every document of a source by its path."""
-    rows = database.execute(
-        "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
-        " FROM documents d JOIN assets a ON a.asset = d.asset"
-        " JOIN sources s ON s.source = d.source WHERE s.name = ?",
-        (source,),
-    )
+_KNOWN_DOCUMENTS = (
+    "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
+    " FROM documents d JOIN assets a ON a.asset = d.asset"
+    " JOIN sources s ON s.source = d.source WHERE s.name = ?"
+)
+
+
+def load_known_documents(
+    database: apsw.Connection, source: str, at: Collection[str] | None = None
+) -> dict[str, KnownDocument]:
+    """Return the documents of a source by path: all, or those at some paths and below them."""
+    if at is None:
+        return _read_known_documents(database.execute(_KNOWN_DOCUMENTS, (source,)))
+    known: dict[str, KnownDocument] = {}
+    for path in at:
+        # The range also has names that only begin like the path: `a.md` for the folder `a`.
+        condition = f"{_KNOWN_DOCUMENTS} AND d.path >= ? AND d.path < ?"
+        rows = database.execute(condition, (source, path, f"{path}0"))
+        known.update(
+            _read_known_documents(
+                row for row in rows if row[1] == path or row[1].startswith(f"{path}/")
+            )
+        )
+    return known
+
+
+def _read_known_documents(rows: Iterable[tuple[Any, ...]]) -> dict[str, KnownDocument]:
     return {
         path: KnownDocument(
             doc_id=DocId(doc_id),

@@ -91,10 +91,12 @@ class SqliteWriter:
             self._transactions.mark_changed()
         return count
 
-    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
-        """Return every document of a source by its path."""
+    def load_known_documents(
+        self, source: str, at: Collection[str] | None = None
+    ) -> dict[str, KnownDocument]:
+        """Return the documents of a source by path: all, or those at some paths and below them."""
         with self._translate_errors():
-            return documents.load_known_documents(self._database, source)
+            return documents.load_known_documents(self._database, source, at)
 
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""
