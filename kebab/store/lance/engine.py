@@ -4,16 +4,16 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
-from kebab.errors.catalog import Op
+from kebab.errors.catalog import Op, StoreCorrupt
 from kebab.errors.system import (
     require_address_space,
     translate_import_errors,
@@ -26,21 +26,21 @@ from kebab.store.lance.vector_file import VectorFile
 if TYPE_CHECKING:
     from kebab.store.lance.vector_file import Batch, Keys
 
+T = TypeVar("T")
+
 ADDRESS_SPACE = 2_300_000_000
 """How many bytes of address space the engine takes, mostly unused: measured 2.13 GB.
 
 With less it aborts the process or waits for ever for a thread.
 """
 
-RETENTION = timedelta(hours=1)
-"""How long an old version stays readable; no reader needs that long to copy it."""
-
 _BATCH_ROWS = 4_096
 _KEYS_PER_DELETE = 10_000
 _MAX_FRAGMENTS = 8
 _ROWS_PER_FRAGMENT = 4_096
-_MAX_VERSIONS = 32
+_MAX_VERSIONS = 16
 _MAX_DELETED_SHARE = 0.2
+_KEEP_ALL, _KEEP_LATEST = timedelta(days=10_000), timedelta(0)
 _TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
 
@@ -76,6 +76,7 @@ class LanceTable:
         self._name = layout.build_table_name(version)
         self._dimension = dimension
         self._table: Any = None
+        self._opened: bytes | None = None
 
     @property
     def is_open(self) -> bool:
@@ -117,6 +118,22 @@ class LanceTable:
                 shutil.rmtree(renamed)
         self._table = None
 
+    def read_latest(self, read: Callable[[], T]) -> T:
+        """Return what `read` gets from the latest version.
+
+        It is called again when the writer has deleted that version meanwhile.
+
+        Raises:
+            StoreCorrupt: The table cannot be read.
+        """
+        while True:
+            try:
+                return read()
+            except StoreCorrupt:
+                if layout.read_table_digest(self.path) in (self._opened, None):
+                    raise
+                self._table = None
+
     def iterate_batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
         with translate_import_errors(layout.FEATURE, "numpy"):
@@ -132,7 +149,9 @@ class LanceTable:
         with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
-        parts = [batch.column("key").to_numpy() for batch in self._read(["key"])]
+        parts = self.read_latest(
+            lambda: [batch.column("key").to_numpy() for batch in self._read(["key"])]
+        )
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     def _read(self, columns: list[str]) -> Iterator[Any]:
@@ -143,12 +162,19 @@ class LanceTable:
             yield from query.to_batches(_BATCH_ROWS)
 
     def maintain(self) -> bool:
-        """Compact the table and drop old versions when it pays; return whether it did."""
+        """Compact the table and delete old versions when it pays; return whether it did.
+
+        A reader whose version is deleted reads the latest one instead. The caller holds the writer
+        lock, so a file that no version names is what a killed call has left.
+        """
         with self._translate_errors("write"):
             if not self._needs_maintenance():
                 return False
+            table = self._open()
             with sync_new_files(self.path):
-                self._open().optimize(cleanup_older_than=RETENTION)
+                table.optimize(cleanup_older_than=_KEEP_ALL)
+            # The disk has the compacted rows by now, so their old copies can go.
+            table.optimize(cleanup_older_than=_KEEP_LATEST, delete_unverified=True)
         return True
 
     def _needs_maintenance(self) -> bool:
@@ -166,6 +192,7 @@ class LanceTable:
 
     def _open(self) -> Any:
         if self._table is None:
+            self._opened = layout.read_table_digest(self.path)
             self._table = self._connect().open_table(self._name)
         return self._table
 
@@ -235,6 +262,11 @@ def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
         vector_file.write(digest, _iterate_unchanged(table, digest))
     except (OSError, _TableChanged):
         return False
+    except StoreCorrupt:
+        # A version that the writer has deleted meanwhile is not damaged.
+        if layout.read_table_digest(table.path) == digest:
+            raise
+        return False
     return True
 
 
@@ -253,7 +285,8 @@ def load_rows(data_dir: Path, version: str, dimension: int) -> "Batch":
     with translate_import_errors(layout.FEATURE, "numpy"):
         import numpy as np
 
+    table = LanceTable(data_dir, version, dimension)
     empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))
-    batches = [empty, *LanceTable(data_dir, version, dimension).iterate_batches()]
+    batches = [empty, *table.read_latest(lambda: list(table.iterate_batches()))]
     keys = np.concatenate([keys for keys, _ in batches])
     return keys, np.concatenate([matrix for _, matrix in batches])

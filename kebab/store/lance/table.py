@@ -56,6 +56,9 @@ class LanceVectors(MappedVectors):
             return super().get(keys)
         return {Key(key): vector for key, vector in zip(rows[0].tolist(), rows[1], strict=True)}
 
+    def _is_file_followed(self) -> bool:
+        return False  # by this object alone, in the same call
+
     def prepare(self) -> None:
         """Start to import LanceDB in a thread, so that the first write waits less.
 
@@ -116,12 +119,15 @@ class LanceVectors(MappedVectors):
 
         Both hold the same bytes, and neither has checksums.
         """
-        with translate_import_errors(layout.FEATURE, "numpy"):
-            import numpy as np
-
         digest = self._read_digest()
         if digest is None or not self._dimension:
             return set()
+        return self._table.read_latest(lambda: self._find_damaged_keys(digest))
+
+    def _find_damaged_keys(self, digest: bytes) -> set[Key]:
+        with translate_import_errors(layout.FEATURE, "numpy"):
+            import numpy as np
+
         mapped = self._file.map_vectors(digest)
         index = ExactIndex(*mapped) if mapped else None
         damaged: set[Key] = set()

@@ -61,6 +61,10 @@ class VectorFile:
         self._dimension = dimension
         self._cached_keys: tuple[_FileState, Keys] | None = None
 
+    def exists(self) -> bool:
+        """Return whether there is a file, at whatever state of the table."""
+        return self._path.exists()
+
     def map_vectors(self, digest: bytes) -> "Batch | None":
         """Return the keys and the mapped vectors if the file equals this state of the table.
 

@@ -1,5 +1,6 @@
 """Contains exact search over the vectors of the memory-mapped file."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,6 +26,12 @@ _DECIMALS = 6
 _STEP = 10.0**-_DECIMALS
 _GATHER_BELOW = 4
 _ROWS_AT_ONCE = 16
+
+_FOLLOW_S, _FOLLOW_STEP_S = 0.25, 0.005
+"""How long a reader waits for the vector file after a commit, and in which steps.
+
+A writer takes some 20 ms from the commit to the file; a rebuild takes a second or more.
+"""
 
 _SAMPLE = 2000
 """How many evenly spaced vectors, about, stand for all of them."""
@@ -235,9 +242,28 @@ class MappedVectors:
         if digest is None:
             return None
         if self._loaded is None or digest != self._digest:
-            self._loaded = ExactIndex(*(self._file.map_vectors(digest) or self._rebuild(digest)))
-            self._digest = digest
+            self._digest, batch = self._load(digest)
+            self._loaded = ExactIndex(*batch)
         return self._loaded
+
+    def _load(self, digest: bytes) -> "tuple[bytes, Batch]":
+        """Return the rows of the latest state, and its digest."""
+        deadline = time.monotonic() + _FOLLOW_S
+        mapped = self._file.map_vectors(digest)
+        while mapped is None and self._is_file_followed() and time.monotonic() < deadline:
+            time.sleep(_FOLLOW_STEP_S)
+            digest = self._read_digest() or digest
+            mapped = self._file.map_vectors(digest)
+        return digest, mapped or self._rebuild(digest)
+
+    def _is_file_followed(self) -> bool:
+        """Return whether a writer has just committed and is about to change the vector file."""
+        manifests = layout.list_manifests(layout.get_table_path(self._data_dir, self._version))
+        try:
+            age = time.time() - manifests[0].stat().st_mtime
+        except (IndexError, OSError):
+            return bool(manifests)
+        return self._file.exists() and abs(age) < _FOLLOW_S
 
     def _read_digest(self) -> bytes | None:
         return layout.read_table_digest(layout.get_table_path(self._data_dir, self._version))

@@ -1,3 +1,4 @@
+import os
 import shutil
 
 import pytest
@@ -70,6 +71,62 @@ def test_many_fragments_are_compacted_into_few(table, make_rows):
     assert table.maintain()
     assert not table.maintain()
     assert keys(table) == [1, 2, 3, *range(10, 20)]
+
+
+def list_files(table):
+    return [path for path in table.path.rglob("*") if path.is_file()]
+
+
+def test_many_small_edits_leave_few_files(table, make_rows):
+    counts, versions = [], []
+    for key in range(10, 60):
+        table.append(make_rows(key))
+        table.delete([Key(key - 1)])
+        table.maintain()
+        counts.append(len(list_files(table)))
+        versions.append(len(layout.list_manifests(table.path)))
+    assert keys(table) == [1, 2, 3, 59]
+    assert max(counts) <= 60
+    assert max(versions) <= 16
+
+
+def test_maintenance_deletes_what_a_killed_call_has_left(table, make_rows):
+    left = table.path / "data" / "10110011010011000100110161e0bc4a05b7f0a8a4b7a7e1d7.lance"
+    left.write_bytes(b"half a file")
+    table.delete([Key(1)])
+    assert table.maintain()
+    assert not left.exists()
+    assert len(list_files(table)) <= 5
+
+
+def test_old_files_are_deleted_only_after_the_new_ones_are_on_the_disk(table, monkeypatch):
+    (old,) = (table.path / "data").iterdir()
+    table.delete([Key(1)])
+    kept = []
+    monkeypatch.setattr(os, "fsync", lambda _: kept.append(old.exists()))
+    assert table.maintain()
+    assert kept
+    assert all(kept)
+    assert not old.exists()
+
+
+@pytest.mark.parametrize("read", [LanceTable.list_keys, keys])
+def test_a_reader_whose_version_is_deleted_reads_the_latest_one(table, tmp_path, read):
+    reader = LanceTable(tmp_path, "v", 3)
+    assert len(reader.list_keys()) == 3
+    table.delete([Key(1)])
+    assert table.maintain()
+    assert sorted(reader.read_latest(lambda: read(reader))) == [2, 3]
+
+
+def test_a_damaged_table_is_not_read_for_ever(table, tmp_path):
+    reader = LanceTable(tmp_path, "v", 3)
+    reader.list_keys()
+    table.delete([Key(1)])
+    assert table.maintain()
+    damage_data(table.path)
+    with pytest.raises(StoreCorrupt):
+        reader.list_keys()
 
 
 def test_a_large_share_of_deleted_rows_is_compacted(table):

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from kebab.core.ids import Key
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable, load_rows, rebuild_vector_file
 from kebab.store.lance.vector_file import VectorFile
@@ -52,3 +54,24 @@ def test_a_table_that_changes_during_a_rebuild_leaves_no_file(
     monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
     assert not rebuild_vector_file(tmp_path, "v", 3)
     assert not layout.get_vector_file_path(tmp_path, "v").exists()
+
+
+def test_a_version_that_is_deleted_during_a_rebuild_is_not_damaged(table, tmp_path, monkeypatch):
+    real = LanceTable.iterate_batches
+
+    def overtaken(self):
+        self.list_keys()
+        table.delete([Key(1), Key(3)])
+        assert table.maintain()
+        yield from real(self)
+
+    monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
+    assert not rebuild_vector_file(tmp_path, "v", 3)
+    assert not layout.get_vector_file_path(tmp_path, "v").exists()
+
+
+def test_a_damaged_table_cannot_be_rebuilt(table, tmp_path):
+    for file in (table.path / "data").iterdir():
+        file.write_bytes(file.read_bytes()[:20])
+    with pytest.raises(StoreCorrupt):
+        rebuild_vector_file(tmp_path, "v", 3)

@@ -31,6 +31,36 @@ setattr(vector_file.VectorFile, sys.argv[2], lambda *_: os.kill(os.getpid(), sig
 vectors.append(rows[3:]) if sys.argv[2] == "append_rows" else vectors.delete([0])
 """
 
+DIE_IN_MAINTENANCE = """
+import os, signal, sys
+from pathlib import Path
+import lancedb.table
+import numpy as np
+from kebab.core.documents import VectorRow
+from kebab.store.lance.table import LanceVectors
+
+steps = 0
+
+def step():
+    global steps
+    steps += 1
+    if steps == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def optimize(table, **options):
+    step()
+    real(table, **options)
+    step()
+
+real = lancedb.table.LanceTable.optimize
+lancedb.table.LanceTable.optimize = optimize
+vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
+for key in range(12):
+    vectors.append([VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32))])
+vectors.delete([3, 7])
+vectors.maintain()
+"""
+
 
 @pytest.fixture
 def writer(tmp_path, make_rows):
@@ -234,3 +264,20 @@ def test_the_engine_is_not_loaded_without_address_space_for_it(tmp_path, monkeyp
         patch.delitem(sys.modules, "lancedb", raising=False)
         with pytest.raises(OutOfMemory):
             engine._import_lancedb()
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_a_writer_killed_in_maintenance_loses_nothing_and_the_next_one_finishes(
+    tmp_path, monkeypatch, step
+):
+    script = [sys.executable, "-c", DIE_IN_MAINTENANCE, tmp_path, str(step)]
+    assert subprocess.run(script, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    expected = sort_keys([0, 1, 2, 4, 5, 6, 8, 9, 10, 11])
+
+    assert MappedVectors(tmp_path, "v", 3, keep=False).count() == 10
+    vectors = LanceVectors(tmp_path, "v", 3)
+    assert vectors.list_keys(verify=True) == expected
+    monkeypatch.setattr(engine, "_MAX_VERSIONS", 0)
+    vectors.maintain()
+    assert vectors.list_keys(verify=True) == expected
+    assert len([path for path in (tmp_path / "lance").rglob("*") if path.is_file()]) <= 5

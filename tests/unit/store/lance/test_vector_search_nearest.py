@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,38 @@ def test_a_rebuilt_vector_file_that_cannot_be_mapped_is_replaced_by_memory(
     monkeypatch.setattr(VectorFile, "map_vectors", lambda _file, _digest: None)
 
     assert found(tmp_path) == [0, 1, 2]
+
+
+@pytest.fixture
+def late(writer, make_rows, monkeypatch):
+    """Commit a row, but leave the vector file behind; return the call that lets it follow."""
+    calls = []
+    follow = VectorFile.append_rows
+    monkeypatch.setattr(VectorFile, "append_rows", lambda *call: calls.append(call))
+    writer.append(make_rows(9))
+    return lambda: [follow(*calls.pop()) for _ in calls]
+
+
+def test_a_reader_waits_until_the_vector_file_follows_a_commit(late, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the table is read")
+
+    monkeypatch.setattr("kebab.store.lance.vector_search.time.sleep", lambda _: late())
+    monkeypatch.setattr(vector_search, "rebuild_vector_file", refuse)
+
+    assert sorted(found(tmp_path)) == [0, 1, 2, 9]
+
+
+def test_a_reader_waits_only_shortly(late, tmp_path):
+    assert sorted(found(tmp_path)) == [0, 1, 2, 9]
+
+
+def test_a_reader_does_not_wait_for_a_writer_of_long_ago(late, writer, tmp_path, monkeypatch):
+    def refuse(_):
+        raise AssertionError("the reader waits")
+
+    newest = layout.list_manifests(layout.get_table_path(tmp_path, "v"))[0]
+    os.utime(newest, (1, 1))
+    monkeypatch.setattr("kebab.store.lance.vector_search.time.sleep", refuse)
+
+    assert sorted(found(tmp_path)) == [0, 1, 2, 9]
