@@ -1,5 +1,6 @@
 """Cites passages by lines, pages, slides, cells, sections or symbols, and formats references."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -23,6 +24,8 @@ from kebab.wire.citation import (
 )
 
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
+_PLAIN = re.compile(r"[\w./@+~,=-]*", re.ASCII)
+"""What most paths consist of; none of it is escaped."""
 
 
 def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = None) -> Citation:
@@ -103,6 +106,8 @@ def format_reference(name: str, first: int, last: int) -> str:
 
 def quote_path(path: str) -> str:
     """Return a path with reserved, blank and invisible characters escaped for an IRI."""
+    if _PLAIN.fullmatch(path):
+        return path
     return "".join(char if _is_plain(char) else _escape(char) for char in path)
 
 

@@ -41,6 +41,8 @@ def require_utf8(request: Request, base: type[Request] | None = None) -> None:
     """
     for name in (base or type(request)).__struct_fields__:
         value = getattr(request, name)
+        if value is None or isinstance(value, int | float):
+            continue
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as fault:

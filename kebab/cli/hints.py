@@ -192,7 +192,7 @@ def _replace_hints(value: Any, flags: Flags) -> Any:
     import msgspec
 
     if isinstance(value, list | tuple):
-        if not value or isinstance(value[0], str | int | float):
+        if not value or isinstance(value[0], (str, int, float)):
             return value
         items = [_replace_hints(item, flags) for item in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
@@ -211,6 +211,6 @@ def _replace_hints(value: Any, flags: Flags) -> Any:
 def _complete_field(name: str, value: Any, flags: Flags) -> Any:
     if isinstance(value, str):
         return complete_hint(value, flags) if name in _HINT_FIELDS else value
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, (int, float)):
         return value
     return _replace_hints(value, flags)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 from kebab.core.chunks import Place
 
@@ -18,8 +19,9 @@ def to_json(values: Iterable[str] | Iterable[int] | Place) -> str:
     return _encode(list(values))
 
 
+@lru_cache(maxsize=4096)
 def parse_strings(text: str) -> tuple[str, ...]:
-    """Return the strings of a JSON list."""
+    """Return the strings of a JSON list; the passages of a section have the same headings."""
     return tuple(json.loads(text)) if text != "[]" else ()
 
 
