@@ -25,6 +25,7 @@ from kebab.core.ocr import IMAGE, OCR_SETTING
 from kebab.core.unsupported import describe_unsupported
 from kebab.errors.catalog import NotIndexed, build_variable_name
 from kebab.errors.signal import Signal
+from kebab.errors.system import build_read_error
 from kebab.ingest.scopes import is_below
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.path_explanation import (
@@ -41,7 +42,14 @@ if TYPE_CHECKING:
 
 
 def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExplanations:
-    """Return for each path whether the next ingest reads it, and why or why not."""
+    """Return for each path whether the next ingest reads it, and why or why not.
+
+    Raises:
+        IoError: A text is no path.
+    """
+    for path in request.paths:
+        if "\0" in path:
+            raise build_read_error(repr(path), "not a path")
     with _open_library(context) as library:
         found = [_Explainer(context, library, path).explain() for path in request.paths]
     return PathExplanations(paths=found, excluded=sum(not one.included for one in found))

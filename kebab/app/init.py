@@ -100,7 +100,9 @@ def _replace_file(path: Path, text: str) -> None:
 
 
 def _resolve_workspace(workspace: str) -> str:
-    path = Path(workspace).expanduser().resolve()
+    if "\0" in workspace:
+        raise build_read_error(repr(workspace), "not a path")
+    path = Path(os.path.expanduser(workspace)).resolve()  # noqa: PTH111 - a `~` of nobody is a name
     if not path.is_dir():
         raise build_read_error(path, "no such folder")
     if escape_undecodable(str(path)) != str(path):

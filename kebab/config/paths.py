@@ -52,7 +52,7 @@ def resolve_paths(settings: Settings) -> Paths:
 
 def _resolve_folder(setting: str, kind: str, *below: str) -> Path:
     if setting:
-        return Path(os.path.abspath(Path(setting).expanduser()))  # noqa: PTH100 - keeps links
+        return Path(os.path.abspath(os.path.expanduser(setting)))  # noqa: PTH100, PTH111 - keeps links and names of nobody
     return _find_folder(kind).joinpath(*below)
 
 

@@ -1,21 +1,21 @@
 """The requests of the parity test, and the home in which every surface answers them."""
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kebab.app.dispatch import decode_operation_request
 from kebab.config.settings import Settings
+from kebab.embed import model_directory
+from kebab.embed.registry import MODELS
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.operations import OPERATIONS
-from tests.fakes.console import run
+from tests.fakes import tiny_model
 from tools.surfaces.clients import Result, Surface
 from tools.surfaces.command_lines import CommandLine
+from tools.surfaces.home import Home
 
 DOC = "work/backups.md"
 PLAIN = "how do I restore a backup"
@@ -258,6 +258,7 @@ CASES: Mapping[str, Sequence[Case]] = {
     "explain_paths": [
         case({"paths": ["{NOTES}", f"{{NOTES}}/{DOC}", "{NOTES}/nowhere", "{HOME}/cases.bin"]}),
         case({"paths": ["\0", ""]}),
+        case({"paths": ["~no-such-user", "{NOTES}/a\0b/c"]}),
         case({"paths": [""]}),
         case({"paths": []}, "ingest", "--explain"),
     ],
@@ -286,6 +287,8 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({}),
         case({"force": True, "workspace": "{NOTES}"}),
         case({"workspace": "{NOTES}/nowhere", "force": True}),
+        case({"workspace": "a\0b", "force": True}),
+        case({"workspace": "~no-such-user", "force": True}),
         case({"force": "yes"}),
     ],
     "model_list": [case({})],
@@ -348,38 +351,8 @@ def breaks_schema(operation: str, one: Case) -> bool:
     return False
 
 
-class World:
-    """A home with notes, an index, a session and an error in the log, which can be restored."""
-
-    def __init__(self, home: Path, notes: Path) -> None:
-        self.home = home
-        self.notes = home / "notes"
-        shutil.copytree(notes, self.notes)
-        (home / "cases.bin").write_bytes(bytes(range(256)))
-        self._kept = home.with_name(f"{home.name}-kept")
-        self.words: dict[str, str] = {"NOTES": str(self.notes), "HOME": str(home)}
-
-    def prepare(self) -> None:
-        """Index the notes, ask in a session, fail once, and keep the state."""
-        for words in (
-            ("init",),
-            ("ingest", str(self.notes)),
-            ("ask", PLAIN, "--extractive", "--session", "talk"),
-        ):
-            assert run(*words, "--json").status == 0
-        failed = run("ingest", "nowhere", "--json").fault
-        first = run("search", "restore", "--json", "--limit", "1").reply
-        hit = first["hits"][0]
-        self.words |= {"ERROR_ID": failed["correlation_id"], "CURSOR": first["next_cursor"]}
-        self.words |= {"CHUNK": hit["chunk_id"], "DOC_ID": hit["doc_id"]}
-        shutil.copytree(self.home, self._kept)
-
-    def restore(self) -> None:
-        """Put the state back that `prepare` kept."""
-        for folder in ("config", "data", "state", "models"):
-            shutil.rmtree(self.home / folder, ignore_errors=True)
-            if (self._kept / folder).exists():
-                shutil.copytree(self._kept / folder, self.home / folder)
+class World(Home):
+    """A home in which every case finds the state that it expects."""
 
     def fill(self, one: Case) -> Case:
         """Return a case with the words of this home."""
@@ -394,17 +367,9 @@ class World:
             self.restore()
         return surface.ask(operation, self.fill(one).raw)
 
-
-def build_environment(home: Path) -> dict[str, str]:
-    """Return the variables of a home whose searches need no network."""
-    places = ("CONFIG", "DATA", "CACHE", "STATE")
-    return {
-        **{f"XDG_{place}_HOME": str(home / place.lower()) for place in places},
-        "HOME": str(home),
-        "KEBAB_DAEMON_AUTO": "false",
-        "KEBAB_DATA_DIR": str(home / "data"),
-        "KEBAB_MODELS_DIR": str(home / "models"),
-        "KEBAB_MODELS_EMBEDDING_MODEL": "all-minilm-l6-v2",
-        "KEBAB_OFFLINE": "true",
-        "OLLAMA_HOST": os.environ["OLLAMA_HOST"],
-    }
+    def restore(self) -> None:
+        """Put the state and the models back."""
+        super().restore()
+        for model in MODELS:
+            if not model_directory.find_intact(model, self.folder / "models"):
+                tiny_model.install_model(model, self.folder / "models")

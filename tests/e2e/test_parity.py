@@ -13,7 +13,7 @@ import pytest
 
 from kebab.embed.registry import MODELS
 from kebab.wire.operations import OPERATIONS
-from tests.e2e.parity import CASES, World, breaks_schema, build_environment, list_cases
+from tests.e2e.parity import CASES, World, breaks_schema, list_cases
 from tests.fakes import tiny_model
 from tests.fakes.console import run
 from tools.surfaces.clients import (
@@ -25,8 +25,13 @@ from tools.surfaces.clients import (
     run_process,
 )
 from tools.surfaces.command_lines import CommandLine, InexpressibleError
+from tools.surfaces.home import build_environment
+from tools.surfaces.random_calls import send_command_lines, send_requests
 
 ROOT = Path(__file__).parents[2]
+
+RANDOM = 2 * len(OPERATIONS)
+"""How many random requests a test sends; `python -m tools.surfaces.random_calls` sends more."""
 
 TIMES = (
     "timestamp",
@@ -63,16 +68,16 @@ REFUSED = {"usage_invalid", "invalid_input"}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    home = tmp_path_factory.mktemp("parity")
+    folder = tmp_path_factory.mktemp("parity")
     for model in MODELS:
-        tiny_model.install_model(model, home / "models")
+        tiny_model.install_model(model, folder / "models")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("KEBAB_", "XDG_"))]:
             patch.delenv(name)
-        for name, value in build_environment(home).items():
+        for name, value in build_environment(folder, folder / "models").items():
             patch.setenv(name, value)
-        patch.chdir(home)
-        made = World(home, ROOT / "samples" / "notes")
+        patch.chdir(folder)
+        made = World(folder, ROOT / "samples" / "notes", run_here)
         made.prepare()
         yield made
 
@@ -86,7 +91,9 @@ def reference(world):
     def find(operation, position, one):
         if (operation, position) not in known:
             known[operation, position] = world.ask(library, operation, one)
-        return known[operation, position]
+        found = known[operation, position]
+        assert found.reply.get("code") != "generic", one.raw
+        return found
 
     return find
 
@@ -146,7 +153,7 @@ def ask_line(client, world, operation, one):
     if one.line is None:
         return world.ask(client, operation, one)
     world.restore()
-    return client.run(operation, one.line)
+    return client.run(one.line)
 
 
 def run_here(line: CommandLine) -> Output:
@@ -167,9 +174,21 @@ def test_the_command_line_answers_as_the_dispatcher(world, reference, operation)
 @pytest.mark.parametrize("operation", ["search", "fetch", "ask"])
 def test_a_cold_process_answers_as_the_dispatcher(world, reference, operation):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    client = CommandClient(lambda line: run_process(line, environment, world.home))
+    client = CommandClient(lambda line: run_process(line, environment, world.folder))
     ((position, one), *_) = enumerate(list_cases(operation))
 
     found = world.ask(client, operation, one)
 
     assert not compare_lines(operation, reference(operation, position, one), found, broken=False)
+
+
+def test_random_requests_get_answers_that_conform(world):
+    findings = send_requests(LibraryClient(), world, RANDOM, 11)
+
+    assert findings.faults == []
+
+
+def test_random_command_lines_get_answers_that_conform(world):
+    findings = send_command_lines(CommandClient(run_here), world, RANDOM, 12)
+
+    assert findings.faults == []

@@ -76,18 +76,21 @@ def check_object(text: bytes) -> Node:
     return node
 
 
-def check_reply(reply: Node, operation: str, status: int) -> Result:
-    """Return an answer after a check of its envelope.
+def check_reply(reply: Node, operation: str | None, status: int) -> Result:
+    """Return an answer after a check of its envelope; without an operation it may be any.
 
     Raises:
         BrokenAnswerError: It is not what the operation declares.
     """
-    names = {str(one.__struct_config__.tag) for one in OPERATIONS[operation].replies}
-    if reply["schema_version"] not in {*names, ERROR}:
+    if operation is not None and reply["schema_version"] not in _list_schemas(operation):
         raise BrokenAnswerError(f"{operation} replied {reply['schema_version']}")
     if (reply["exit_code"], reply["output_format"]) != (status, "json"):
         raise BrokenAnswerError(f"the status is {status}: {reply}")
     return Result(reply, status)
+
+
+def _list_schemas(operation: str) -> set[str]:
+    return {ERROR, *(str(one.__struct_config__.tag) for one in OPERATIONS[operation].replies)}
 
 
 class LibraryClient:
@@ -148,10 +151,10 @@ class CommandClient:
             InexpressibleError: No command line means the same.
         """
         line = build_command_line(operation, json.loads(raw if raw.strip() else b"{}"))
-        return self.run(operation, line)
+        return self.run(line, operation)
 
-    def run(self, operation: str, line: CommandLine) -> Result:
-        """Return the answer to a command line.
+    def run(self, line: CommandLine, operation: str | None = None) -> Result:
+        """Return the answer to a command line, which may run another operation if none is named.
 
         Raises:
             BrokenAnswerError: The output breaks the contract.

@@ -3,6 +3,7 @@ import os
 import pytest
 
 from kebab.app.explain_paths import explain_paths
+from kebab.errors.catalog import IoError
 from kebab.wire.path_explanation import ExplainPathsRequest
 from tests.fakes.placed import register_formats
 
@@ -156,3 +157,9 @@ def test_an_image_names_the_setting_that_reads_it(shelf):
     assert off.rule.setting == "ingest.ocr"
     assert on.error is not None
     assert on.error.details["cause"] == "not a picture"
+
+
+@pytest.mark.parametrize("name", ["\0", "a\0b/c"])
+def test_a_text_that_is_no_path_is_refused(shelf, name):
+    with pytest.raises(IoError):
+        explain(shelf, name)

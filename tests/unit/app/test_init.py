@@ -113,7 +113,7 @@ def test_missing_parent_folders_are_created(desk):
     assert init(desk.context(), InitRequest(workspace=None, force=False)).written
 
 
-@pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9"])
+@pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9", "a\0b"])
 def test_an_unusable_workspace_is_refused(desk, name):
     (desk.folder / "file.md").write_text("")
     (desk.folder / "caf\udce9").mkdir()
@@ -122,6 +122,11 @@ def test_an_unusable_workspace_is_refused(desk, name):
         init(desk.context(), InitRequest(workspace=str(desk.folder / name), force=False))
     assert not desk.config.exists()
     assert not desk.data.exists()
+
+
+def test_the_home_of_an_unknown_user_is_no_folder(desk):
+    with pytest.raises(IoError):
+        init(desk.context(), InitRequest(workspace="~no-such-user/notes", force=False))
 
 
 def test_a_file_instead_of_a_parent_folder_is_an_io_error(desk):

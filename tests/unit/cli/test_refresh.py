@@ -57,8 +57,10 @@ def test_read_only_searches_the_index_as_it_is_and_says_so(kebab, opened, tmp_pa
     assert "note: the index was not brought up to date: `--read-only`" in ran.out
 
 
-def test_read_only_refuses_a_folder_that_is_missing(kebab, tmp_path):
-    ran = kebab("search", "x", "--in", f"{tmp_path}/nowhere", "--read-only", "--json")
+@pytest.mark.parametrize("folder", ["nowhere", "~no-such-user"])
+def test_read_only_refuses_a_folder_that_is_missing(kebab, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    ran = kebab("search", "x", "--in", folder, "--read-only", "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "io_error")
 

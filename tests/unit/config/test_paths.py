@@ -58,3 +58,11 @@ def test_the_folders_are_those_that_platformdirs_names(monkeypatch, environment)
     assert find_default_config().parent == Path(
         platformdirs.user_config_dir("kebab", appauthor=False)
     )
+
+
+def test_the_home_of_an_unknown_user_is_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert (
+        resolve_paths(Settings(data_dir="~no-such-user/kb")).data == tmp_path / "~no-such-user/kb"
+    )

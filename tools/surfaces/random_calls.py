@@ -1,0 +1,177 @@
+"""Sends random requests to one surface, and holds every answer to its published schema.
+
+    python -m tools.surfaces.random_calls cold --count 1000 --seed 1
+    python -m tools.surfaces.random_calls warm|http|mcp|library
+
+The requests are valid, broken and hostile, over every operation, on a copy of the sample notes. On
+the command line a third of the calls have broken arguments. After an operation that changed the
+knowledge base its state is restored under the running server. The program counts the answers,
+prints what broke the contract, and the memory of the server at the beginning and the end.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from kebab.errors.catalog import Generic
+from kebab.wire.operations import OPERATIONS
+from tools.surfaces.clients import (
+    BrokenAnswerError,
+    CommandClient,
+    LibraryClient,
+    Result,
+    Surface,
+    run_process,
+)
+from tools.surfaces.command_lines import CommandLine, InexpressibleError, build_command_line
+from tools.surfaces.home import Home, build_environment
+from tools.surfaces.random_requests import TEXTS, RequestMaker
+
+ROOT = Path(__file__).parents[2]
+NOTES = ROOT / "samples" / "notes"
+
+_MOST_TRIES = 20
+_BROKEN_SHARE = 0.33
+
+
+@dataclass(slots=True)
+class Findings:
+    """What the answers of a surface showed."""
+
+    answers: Counter[str] = field(default_factory=Counter)
+    """How often each schema, or each code of an error, was answered."""
+    faults: list[str] = field(default_factory=list)
+    """What broke the contract."""
+    slowest: tuple[float, str] = (0.0, "")
+    """The seconds of the slowest call, and its operation."""
+
+    def add(self, operation: str, result: Result, seconds: float) -> None:
+        """Count an answer."""
+        schema = result.reply["schema_version"]
+        self.answers[result.reply["code"] if result.failed else schema] += 1
+        self.slowest = max(self.slowest, (seconds, operation))
+
+
+def send_requests(
+    surface: Surface, home: Home, count: int, seed: int, *, operations: tuple[str, ...] = ()
+) -> Findings:
+    """Send random requests; return what the answers showed."""
+    findings = Findings()
+    maker = RequestMaker(seed, home.list_words())
+    names = operations or tuple(OPERATIONS)
+    for number in range(count):
+        operation = names[number % len(names)]
+        call = partial(_send_request, surface, maker, operation)
+        _try_call(call, findings, operation)
+        if OPERATIONS[operation].effect != "reads":
+            home.restore()
+    return findings
+
+
+def send_command_lines(client: CommandClient, home: Home, count: int, seed: int) -> Findings:
+    """Run random command lines; return what the answers showed."""
+    findings = Findings()
+    maker = RequestMaker(seed, home.list_words())
+    for number in range(count):
+        operation = [*OPERATIONS][number % len(OPERATIONS)]
+        call = partial(client.run, make_command_line(maker, operation))
+        _try_call(call, findings, operation)
+        if OPERATIONS[operation].effect != "reads":
+            home.restore()
+    return findings
+
+
+def make_command_line(maker: RequestMaker, operation: str) -> CommandLine:
+    """Return a random command line of an operation; some have broken arguments."""
+    line = CommandLine(())
+    for _ in range(_MOST_TRIES):
+        try:
+            line = build_command_line(operation, maker.make_valid(operation))
+        except InexpressibleError:
+            continue
+        break
+    if maker.chance.random() < _BROKEN_SHARE:
+        return CommandLine(_break_words(maker.chance, list(line.arguments)), line.stdin)
+    return line
+
+
+def _break_words(chance: random.Random, words: list[str]) -> tuple[str, ...]:
+    """Replace, drop or add a word after the command."""
+    junk = chance.choice([text for text in TEXTS if "\0" not in text] + ["--limit=x", "--no-such"])
+    place = chance.randint(min(1, len(words)), len(words))
+    words[place : place + chance.randint(0, 1)] = (
+        [junk] if chance.random() < _BROKEN_SHARE * 2 else []
+    )
+    return tuple(words)
+
+
+def _send_request(surface: Surface, maker: RequestMaker, operation: str) -> Result:
+    return surface.ask(operation, maker.make(operation))
+
+
+def _try_call(call: Callable[[], Result], findings: Findings, operation: str) -> None:
+    started = time.monotonic()
+    try:
+        result = call()
+        findings.add(operation, result, time.monotonic() - started)
+        if result.reply.get("code") == Generic.meaning.code:
+            findings.faults.append(f"{operation}: {result.reply}")
+    except BrokenAnswerError as fault:
+        findings.faults.append(f"{operation}: {fault}")
+
+
+@contextmanager
+def open_surface(name: str, home: Home, environment: dict[str, str]) -> Iterator[Surface]:
+    """Yield a surface by its name."""
+    if name == "library":
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(home.folder)
+        yield LibraryClient()
+    else:
+        auto = {"KEBAB_DAEMON_AUTO": str(name == "warm").lower()}
+        yield CommandClient(lambda line: run_process(line, {**environment, **auto}, home.folder))
+
+
+def main() -> int:
+    """Run the program; the exit status is 1 when an answer broke the contract."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("surface", choices=["library", "cold"])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kebab-calls-") as folder:
+        environment = {**build_environment(Path(folder) / "home"), "PYTHONPATH": str(ROOT)}
+        (Path(folder) / "home").mkdir()
+        run = partial(run_process, environment=environment, folder=Path(folder) / "home")
+        home = Home(Path(folder) / "home", NOTES, run)
+        home.prepare()
+        with open_surface(options.surface, home, environment) as surface:
+            if isinstance(surface, CommandClient):
+                findings = send_command_lines(surface, home, options.count, options.seed)
+            else:
+                findings = send_requests(surface, home, options.count, options.seed)
+    _print_findings(findings)
+    return bool(findings.faults)
+
+
+def _print_findings(findings: Findings) -> None:
+    for name, count in findings.answers.most_common():
+        print(f"{count:6} {name}")  # noqa: T201 - the output of the program
+    seconds, operation = findings.slowest
+    print(f"slowest call: {seconds:.2f} s, {operation}")  # noqa: T201 - the output of the program
+    for fault in findings.faults:
+        print(f"BROKEN {fault}")  # noqa: T201 - the output of the program
+
+
+if __name__ == "__main__":
+    sys.exit(main())
