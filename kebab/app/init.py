@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
             context.config_path.parent.mkdir(parents=True, exist_ok=True)
             text = build_toml(root or "")
             backup = keep_copy(context.config_path, text)
-            _replace_file(context.config_path, text)
+            replace_file(context.config_path, text.encode())
     except OSError as fault:
         raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
@@ -79,16 +80,21 @@ def _list_backup_names(name: str) -> Iterator[str]:
         yield f"{name}.bak.{number}"
 
 
-def _replace_file(path: Path, text: str) -> None:
-    """Replace a file atomically, because a partial settings file would break every command."""
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a settings file atomically, because a partial one would break its program.
+
+    A link stays, and what it points to is replaced. The file keeps its permissions; what it holds
+    may be secret, so the draft has no more than those at any time.
+    """
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
+        mode = 0o600 if target.is_file() else 0o666
+        with open(draft, "wb", opener=partial(os.open, mode=mode)) as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
+        if target.is_file():
             shutil.copymode(target, draft)
         if target.is_dir():
             # The system refuses this unless the folder is empty.

@@ -871,6 +871,36 @@ class Locked(
         return "unnamed" if self.holder_pid is None else ""
 
 
+class ClientConfigInvalid(
+    Signal,
+    meaning=Meaning(
+        code="client_config_invalid",
+        kind=Kind.SERIALIZATION,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="CONFIG.CLIENT_INVALID",
+        origin=Origin.SURFACE,
+        http=422,
+        grpc="FAILED_PRECONDITION",
+    ),
+    message="cannot change the settings of {client}: {path}: {cause}",
+    hint="kebab install {client} --print",
+):
+    """A settings file of another program cannot be changed safely.
+
+    `kebab install` adds one entry to a file of an agent's client. It cannot be parsed, or the entry
+    has no place in it. The file is as it was.
+
+    Example: `kebab install zed` when a quote is missing in `settings.json` of Zed.
+
+    What to do: correct what `cause` names and repeat the command, or print the entry with
+    `kebab install CLIENT --print` and add it yourself.
+    """
+
+    client: str
+    path: str
+    cause: str
+
+
 class ReadOnly(
     Signal,
     meaning=Meaning(

@@ -1,6 +1,6 @@
 """Declares the help of a command and the version as wire records."""
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
@@ -140,16 +140,3 @@ class CompletionScript(Reply, frozen=True, kw_only=True, tag="completion_script.
     """The shell."""
     script: str
     """The script."""
-
-
-class InstallReport(Reply, frozen=True, kw_only=True, tag="install_report.v1"):
-    """What `install` did with the file of an integration."""
-
-    integration: str
-    """The program that uses kebab, such as `claude-code`."""
-    path: str
-    """The file."""
-    change: Literal["create", "replace", "keep", "remove", "none"]
-    """The change: `keep` leaves the file as it is, `none` found nothing to remove."""
-    backup: str | None = None
-    """The copy of an edited file; null when none was needed."""

@@ -192,6 +192,9 @@ CASES = {
     "install": [
         (["install", "claude-code", "--uninstall"], 0, "install_report.v1"),
         (["install", "claude-code"], 2, "confirmation_required"),
+        (["install"], 0, "install_overview.v1"),
+        (["install", "zed", "--print"], 0, "install_snippet.v1"),
+        (["install", "codex", "--dry-run"], 0, "install_report.v1"),
         (["install", "vim"], 2, "usage_invalid"),
     ],
     "completion": [

@@ -17,8 +17,8 @@ from tests.fakes.console import environment
 from tests.shape.tree import ROOT
 
 FOLDER = ROOT / "integrations"
-SKILL = (FOLDER / "claude-code/kebab/SKILL.md").read_text("utf-8")
-MOST_BYTES = 3000
+SKILL = (FOLDER / "skill/SKILL.md").read_text("utf-8")
+MOST_BYTES = 2048
 FENCED = re.compile(r"^```sh\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
 RECIPES = FENCED.findall((FOLDER / "jq.md").read_text("utf-8"))
 FZF = """#!{python}
@@ -154,6 +154,18 @@ def test_the_skill_names_only_what_exists():
             for flag in param.opts
         }
         assert {word for word in words if word.startswith("-")} <= known
+
+
+@pytest.mark.parametrize("line", FENCED.findall(SKILL)[0].splitlines())
+def test_a_command_of_the_skill_runs(home, line):
+    for name, real in (
+        ("ops/dns.md", "work/backups.md"),
+        ("ERR_[0-9]+", "[Bb]ackup"),
+        ("#L12-L34", "#L1-L3"),
+    ):
+        line = line.replace(name, real)
+
+    assert shell(home, line).strip()
 
 
 def test_every_file_is_listed():

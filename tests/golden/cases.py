@@ -458,6 +458,12 @@ def _list_other_cases() -> Iterator[Case]:
         ("doctor", "while_read_only", ("doctor", "--read-only")),
     ):
         yield Case(command=command, name=name, line=line)
+    yield Case(
+        command="install",
+        name="client_config_invalid",
+        line=("install", "gemini", "--yes"),
+        meets=write_file(".gemini/settings.json", b'{"theme": }'),
+    )
     yield Case(command="errors", name="after_faults", line=("errors",), meets=log_errors)
     yield Case(command="errors", name="by_code", line=("errors", "--by", "code"), meets=log_errors)
     for command in ("session list", "list"):

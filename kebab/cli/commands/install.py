@@ -1,84 +1,212 @@
-"""`kebab install` teaches a coding agent to use kebab."""
+"""`kebab install` lets the clients of agents use kebab: by a skill, or as an MCP server."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.integrations import Change, SkillFile, apply_change, format_change, load_skill
+from kebab.cli.integrations.clients import CLIENTS, Client, Places, Scope, find_client, find_places
+from kebab.cli.integrations.entry import Entry, build_entry
+from kebab.cli.integrations.files import (
+    FilePlan,
+    apply_plan,
+    describe_plan,
+    find_state,
+    format_diff,
+    format_snippet,
+    plan_entry,
+    plan_files,
+    plan_skill,
+)
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.install import render_install, render_overview
 from kebab.errors.signal import Exit
-from kebab.wire.command_help import InstallReport
-
-_SENTENCES = {
-    "create": "written",
-    "replace": "replaced",
-    "keep": "already there",
-    "remove": "removed",
-    "none": "not installed",
-}
+from kebab.errors.system import format_install, resolve_path
+from kebab.wire.install import (
+    InstallableClient,
+    InstalledFile,
+    InstallOverview,
+    InstallReport,
+    InstallSnippet,
+    IntegrationKind,
+)
 
 
 @click.command(
     "install",
     cls=Command,
     examples=(
+        "kebab install",
         "kebab install claude-code",
         "kebab install claude-code --project --yes",
+        "kebab install zed --dry-run",
         "kebab install claude-code --uninstall",
     ),
 )
-@click.argument("integration", type=click.Choice(["claude-code"]))
-@click.option(
-    "--user",
-    "for_user",
-    is_flag=True,
-    help="Install for this user, in `~/.claude` (the default).",
-)
-@click.option(
-    "--project", "for_project", is_flag=True, help="Install for this folder, in `./.claude`."
-)
-@click.option("--uninstall", is_flag=True, help="Remove the file again.")
+@click.argument("client", type=click.Choice([one.name for one in CLIENTS]), required=False)
+@click.option("--skill", is_flag=True, help="Install the skill: a text that explains kebab.")
+@click.option("--mcp", is_flag=True, help="Install the entry for the MCP server `kebab mcp`.")
+@click.option("--user", "for_user", is_flag=True, help="Install for this user (the default).")
+@click.option("--project", "for_project", is_flag=True, help="Install for this folder.")
+@click.option("--uninstall", is_flag=True, help="Remove what was installed.")
+@click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
+@click.option("--print", "print_only", is_flag=True, help="Print the entry, to add it by hand.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
-def command(
-    context: CommandContext,
-    /,
-    integration: str,
-    *,
-    for_user: bool,
-    for_project: bool,
-    uninstall: bool,
-    yes: bool,
-) -> Exit:
-    """Write the skill by which a coding agent learns to use kebab.
+def command(context: CommandContext, /, client: str | None, **flags: bool) -> Exit:
+    """Let a coding agent or an editor use kebab.
 
-    The command shows the change and asks before it writes. A file that was edited is kept as a copy
-    beside the new one. Nothing happens when the file is already as it should be.
+    Without a client, list the clients and what is installed in them.
+
+    An agent learns to use the command line from the skill, or calls the MCP server. For
+    `claude-code` the skill is installed by default, for all others the server; `--skill` and
+    `--mcp` choose. With `--config` and `--data-dir` the server uses that knowledge base.
+
+    The command shows the change and asks before it writes. In a file with other settings it changes
+    the entry of kebab and nothing else. A skill that was edited is kept as a copy beside the new
+    one. Nothing happens when everything is already as it should be.
     """
-    if for_user and for_project:
+    wish = _Wish(**flags)
+    _refuse_contradictions(client, wish)
+    places, server_flags = find_places(), _list_server_flags(context)
+    if client is None:
+        return context.print_reply(
+            _survey_clients(places, wish.scope, server_flags), render_overview
+        )
+    found = find_client(client)
+    entry = build_entry(found.fixed, server_flags)
+    if wish.print_only:
+        return _print_snippet(context, found, places.resolve(found.entries[wish.scope]), entry)
+    if not wish.dry_run:
+        context.require_writable(f"install {client}")
+    kinds = _choose_kinds(found, wish)
+    plans = plan_files(found, places, wish.scope, kinds, None if wish.uninstall else entry)
+    if not wish.uninstall:
+        _warn(context, found, places, wish.scope, kinds)
+    if any(plan.is_needed for plan in plans) and not (wish.yes or wish.dry_run):
+        confirm(context, f"install {client}", partial(_render_diffs, plans))
+    files = [describe_plan(plan) if wish.dry_run else apply_plan(plan) for plan in plans]
+    reply = _build_report(client, files, dry_run=wish.dry_run)
+    return context.print_reply(reply, partial(_render_report, plans))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """The flags of the command."""
+
+    skill: bool
+    mcp: bool
+    for_user: bool
+    for_project: bool
+    uninstall: bool
+    dry_run: bool
+    print_only: bool
+    yes: bool
+
+    @property
+    def scope(self) -> Scope:
+        return "project" if self.for_project else "user"
+
+
+def _refuse_contradictions(client: str | None, wish: _Wish) -> None:
+    cause = ""
+    if wish.for_user and wish.for_project:
         cause = "`--user` and `--project` exclude each other"
+    elif wish.print_only and (wish.uninstall or wish.dry_run):
+        cause = "`--print` changes nothing, so `--uninstall` and `--dry-run` have no meaning"
+    elif client is None and (wish.print_only or wish.uninstall or wish.dry_run):
+        cause = "name the client"
+    if cause:
         raise click.UsageError(cause, click.get_current_context())
-    context.require_writable(f"install {integration}")
-    skill = load_skill("project" if for_project else "user", os.environ)
-    change = skill.plan_change(uninstall=uninstall)
-    if change not in ("keep", "none") and not yes:
-        confirm(context, f"install {integration}", partial(_render_plan, skill, change))
-    return context.print_reply(apply_change(skill, change), render_install)
 
 
-def _render_plan(skill: SkillFile, change: Change, canvas: Canvas) -> Iterator[str]:
+def _build_report(client: str, files: list[InstalledFile], *, dry_run: bool) -> InstallReport:
+    first = next((one for one in files if one.change not in ("keep", "none")), files[0])
+    return InstallReport(
+        integration=client,
+        path=first.path,
+        change=first.change,
+        backup=first.backup,
+        files=files,
+        dry_run=dry_run,
+    )
+
+
+def _list_server_flags(context: CommandContext) -> list[str]:
+    """Return the flags of the knowledge base that the caller names, with absolute paths."""
+    named = (("--config", context.flags.config), ("--data-dir", context.flags.data_dir))
+    return [word for flag, value in named if value for word in (flag, resolve_path(value))]
+
+
+def _choose_kinds(client: Client, wish: _Wish) -> tuple[IntegrationKind, ...]:
+    """Return what to install: what is asked for, or what suits the client; or all to remove."""
+    if wish.skill and not client.skills:
+        cause = f"`{client.name}` reads no skills"
+        raise click.UsageError(cause, click.get_current_context())
+    if wish.skill != wish.mcp:
+        return ("skill",) if wish.skill else ("mcp",)
+    if wish.skill or wish.uninstall:
+        return ("skill", "mcp")
+    return ("skill",) if client.prefers_skill else ("mcp",)
+
+
+def _warn(
+    context: CommandContext,
+    client: Client,
+    places: Places,
+    scope: Scope,
+    kinds: Sequence[IntegrationKind],
+) -> None:
+    """Say what keeps the client from using kebab."""
+    if scope == "user" and not places.is_found(client):
+        context.warn(f"no sign of this client on this machine: {client.title}")
+    if "mcp" in kinds and find_spec("mcp") is None:
+        hint = format_install("kebab", ["mcp"])
+        context.warn(f"the MCP server needs a library: `{hint}`", hint)
+
+
+def _print_snippet(context: CommandContext, client: Client, path: Path, entry: Entry) -> Exit:
+    snippet = format_snippet(client, path, entry)
+    reply = InstallSnippet(integration=client.name, path=str(path), snippet=snippet)
+    return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
+
+
+def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:
+    """Return what is installed in each client."""
+    clients = []
+    for client in CLIENTS:
+        path, skill = places.resolve(client.entries[scope]), places.find_skill(client, scope)
+        entry = build_entry(client.fixed, flags)
+        clients.append(
+            InstallableClient(
+                name=client.name,
+                title=client.title,
+                found=places.is_found(client),
+                mcp=find_state(partial(plan_entry, client, path, entry)),
+                mcp_path=str(path),
+                skill=find_state(partial(plan_skill, skill, uninstall=False)) if skill else None,
+                skill_path=str(skill) if skill else None,
+            )
+        )
+    return InstallOverview(clients=clients)
+
+
+def _render_diffs(plans: Sequence[FilePlan], canvas: Canvas) -> Iterator[str]:
     paint = {"+": canvas.success, "-": canvas.warning}
-    for line in format_change(skill, change):
-        yield paint.get(line[:1], canvas.dim)(line)
+    for plan in plans:
+        for line in format_diff(plan):
+            yield paint.get(line[:1], canvas.dim)(line)
 
 
-def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
-    """Yield what was done with the file, and where the old one is."""
-    yield f"{_SENTENCES[reply.change]}: {canvas.location(reply.path)}"
-    if reply.backup:
-        yield from canvas.note(f"your version is kept: {reply.backup}")
+def _render_report(
+    plans: Sequence[FilePlan], reply: InstallReport, canvas: Canvas
+) -> Iterator[str]:
+    if reply.dry_run:
+        yield from _render_diffs(plans, canvas)
+    yield from render_install(reply, canvas)

@@ -65,6 +65,10 @@ ROWS: dict[type[Signal], Wording] = {
     rows.Unauthorized: Wording(
         "서버의 토큰이 없거나 올바르지 않습니다", "헤더로 보내세요: `Authorization: Bearer TOKEN`"
     ),
+    rows.ClientConfigInvalid: Wording(
+        "{client}의 설정 파일을 변경할 수 없습니다: {path}: {cause}",
+        "kebab install {client} --print",
+    ),
     rows.DependencyMissing: Wording(
         "이 기능에 필요한 라이브러리를 불러올 수 없습니다: {feature}", "{install}"
     ),

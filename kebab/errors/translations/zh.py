@@ -53,6 +53,9 @@ ROWS: dict[type[Signal], Wording] = {
     rows.Unauthorized: Wording(
         "服务器的令牌缺失或有误", "请放在请求头中发送：`Authorization: Bearer TOKEN`"
     ),
+    rows.ClientConfigInvalid: Wording(
+        "无法更改 {client} 的设置：{path}：{cause}", "kebab install {client} --print"
+    ),
     rows.DependencyMissing: Wording("无法加载此功能所需的库：{feature}", "{install}"),
     rows.ConfirmationRequired: Wording("`{operation}` 需要确认", "kebab {operation} --yes"),
     rows.OutOfMemory: Wording("内存不足：{operation}", "请关闭其他程序后重试"),

@@ -454,6 +454,24 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
+    /** A settings file of another program cannot be changed safely. */
+    CLIENT_CONFIG_INVALID(
+        "client_config_invalid",
+        new Row(
+            Kind.SERIALIZATION,
+            Canonical.E_ADAPTER_VALIDATION,
+            "CONFIG.CLIENT_INVALID",
+            Origin.SURFACE,
+            /* exit= */ 2,
+            /* http= */ 422,
+            "FAILED_PRECONDITION",
+            Retry.PERMANENT,
+            /* retryable= */ false,
+            Optional.empty(),
+            Severity.ERROR,
+            /* isPublic= */ true,
+            /* retired= */ false,
+            /* reserved= */ false)),
     /** The command writes, and `--read-only` forbids it. */
     READ_ONLY(
         "read_only",

@@ -27,6 +27,7 @@ const (
 	CodeTimeout              Code = "timeout"
 	CodeIoError              Code = "io_error"
 	CodeLocked               Code = "locked"
+	CodeClientConfigInvalid  Code = "client_config_invalid"
 	CodeReadOnly             Code = "read_only"
 	CodeStoreCorrupt         Code = "store_corrupt"
 	CodeUnsupportedMedia     Code = "unsupported_media"
@@ -397,6 +398,21 @@ var Rows = map[Code]Row{
 		Retryable: true,
 		Backoff:   &Backoff{FirstMS: 1000, Factor: 2, CeilingMS: 60000, Attempts: 8},
 		Severity:  SeverityWarn,
+		Public:    true,
+		Retired:   false,
+		Reserved:  false,
+	},
+	CodeClientConfigInvalid: {
+		Kind:      KindSerialization,
+		Canonical: CanonicalEAdapterValidation,
+		Domain:    "CONFIG.CLIENT_INVALID",
+		Origin:    OriginSurface,
+		Exit:      2,
+		HTTP:      422,
+		GRPC:      "FAILED_PRECONDITION",
+		Retry:     RetryPermanent,
+		Retryable: false,
+		Severity:  SeverityError,
 		Public:    true,
 		Retired:   false,
 		Reserved:  false,

@@ -349,6 +349,22 @@ export const ERRORS = {
     retired: false,
     reserved: false,
   },
+  client_config_invalid: {
+    kind: "serialization",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "CONFIG.CLIENT_INVALID",
+    origin: "surface",
+    exit: 2,
+    http: 422,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
   read_only: {
     kind: "policy_deny",
     canonical: "E_CORE_STATE_VIOLATION",
@@ -651,6 +667,13 @@ export interface LockedDetails {
   readonly holder_pid: number | null;
 }
 
+/** The details of `client_config_invalid`. A settings file of another program cannot be changed safely. */
+export interface ClientConfigInvalidDetails {
+  readonly client: string;
+  readonly path: string;
+  readonly cause: string;
+}
+
 /** The details of `read_only`. The command writes, and `--read-only` forbids it. */
 export interface ReadOnlyDetails {
   readonly operation: string;
@@ -771,6 +794,7 @@ export type KebabError =
   | ErrorOf<"timeout", TimeoutDetails>
   | ErrorOf<"io_error", IoErrorDetails>
   | ErrorOf<"locked", LockedDetails>
+  | ErrorOf<"client_config_invalid", ClientConfigInvalidDetails>
   | ErrorOf<"read_only", ReadOnlyDetails>
   | ErrorOf<"store_corrupt", StoreCorruptDetails>
   | ErrorOf<"unsupported_media", UnsupportedMediaDetails>

@@ -1,6 +1,19 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kebab.cli.integrations.clients import CLIENTS
 from tests.shape.tree import ROOT
 
-SKILL = ROOT / "integrations/claude-code/kebab/SKILL.md"
+SKILL = ROOT / "integrations/skill/SKILL.md"
+ALL = pytest.mark.parametrize("name", [client.name for client in CLIENTS])
+
+
+def list_written(home):
+    """Return what lies in a home besides the error log of kebab."""
+    return [path for path in home.rglob("*") if home / "state" not in (path, *path.parents)]
 
 
 def test_the_skill_is_installed_and_removed(kebab, home):
@@ -16,22 +29,131 @@ def test_the_skill_is_installed_and_removed(kebab, home):
     assert not path.exists()
 
 
-def test_without_a_person_nothing_is_written(kebab, home):
-    ran = kebab("install", "claude-code", "--json")
+@ALL
+def test_a_second_run_changes_nothing_and_removal_removes_everything(kebab, home, name):
+    first = kebab("install", name, "--yes", "--json").reply
+    again = kebab("install", name, "--json").reply
+    removed = kebab("install", name, "--uninstall", "--yes", "--json").reply
+    nothing = kebab("install", name, "--uninstall", "--json").reply
+
+    assert (first["change"], again["change"]) == ("create", "keep")
+    assert (removed["change"], removed["path"]) == ("remove", first["path"])
+    assert {one["change"] for one in nothing["files"]} == {"none"}
+    assert not [path for path in list_written(home) if path.is_file()]
+
+
+def test_the_entry_starts_the_server_with_the_knowledge_base_of_the_call(kebab, home):
+    kebab("install", "claude-code", "--mcp", "--yes", "--data-dir", "notes", "--config", "/c.toml")
+    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["kebab"]
+
+    assert entry["type"] == "stdio"
+    assert Path(entry["command"]).is_absolute()
+    flags = ["--config", "/c.toml", "--data-dir", str(Path.cwd() / "notes")]
+    assert entry["args"][-5:] == ["mcp", *flags]
+
+
+def test_a_moved_program_is_an_update(kebab, home, monkeypatch):
+    kebab("install", "cursor", "--yes")
+    monkeypatch.setattr(sys, "executable", str(home / "elsewhere/python"))
+
+    ran = kebab("install", "cursor", "--yes", "--json").reply
+    entry = json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["kebab"]
+
+    assert ran["change"] == "update"
+    assert entry["command"] == str(home / "elsewhere/python")
+    assert entry["args"] == ["-m", "kebab", "mcp"]
+
+
+@ALL
+def test_without_a_person_nothing_is_written(kebab, home, name):
+    ran = kebab("install", name, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "confirmation_required")
-    assert not (home / ".claude").exists()
+    assert ran.fault["hint"] == f"kebab install {name} --yes"
+    assert not list_written(home)
 
 
-def test_read_only_writes_nothing(kebab, home):
-    ran = kebab("install", "claude-code", "--yes", "--read-only", "--json")
+@ALL
+def test_read_only_writes_nothing(kebab, home, name):
+    ran = kebab("install", name, "--yes", "--read-only", "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "read_only")
-    assert not (home / ".claude").exists()
+    assert not list_written(home)
 
 
-def test_one_place_is_chosen(kebab, home):
-    ran = kebab("install", "claude-code", "--project", "--user", "--yes", "--json")
+@ALL
+def test_a_dry_run_shows_the_change_and_writes_nothing(kebab, home, name):
+    shown = kebab("install", name, "--dry-run", "--read-only")
+    reply = kebab("install", name, "--dry-run", "--json").reply
+
+    assert any(line.startswith("+") and "kebab" in line for line in shown.out.splitlines())
+    assert shown.out.splitlines()[-1] == f"would be written: {reply['path']}"
+    assert (reply["change"], reply["dry_run"]) == ("create", True)
+    assert not list_written(home)
+
+
+@ALL
+def test_the_entry_can_be_printed_for_other_programs(kebab, home, name):
+    reply = kebab("install", name, "--print", "--json").reply
+
+    assert (reply["schema_version"], reply["integration"]) == ("install_snippet.v1", name)
+    assert '"mcp"' in reply["snippet"]
+    assert kebab("install", name, "--print").out == reply["snippet"]
+    assert not list_written(home)
+
+
+def test_a_broken_file_stays_and_the_hint_prints_the_entry(kebab, home):
+    path = home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"theme": }')
+
+    ran = kebab("install", "gemini", "--yes", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "client_config_invalid")
+    assert ran.fault["hint"] == "kebab install gemini --print"
+    assert ran.fault["details"]["path"] == str(path)
+    assert path.read_text() == '{"theme": }'
+
+
+def test_skill_and_entry_can_be_chosen(kebab):
+    both = kebab("install", "codex", "--skill", "--mcp", "--yes", "--json").reply
+    one = kebab("install", "codex", "--uninstall", "--skill", "--yes", "--json").reply
+
+    assert [file["kind"] for file in both["files"]] == ["skill", "mcp"]
+    assert [(file["kind"], file["change"]) for file in one["files"]] == [("skill", "remove")]
+
+
+def test_a_client_that_is_not_there_is_named(kebab, home):
+    assert (
+        "no sign of this client on this machine: Cursor" in kebab("install", "cursor", "--yes").err
+    )
+
+    assert "no sign" not in kebab("install", "cursor", "--yes").err
+
+
+def test_without_a_client_all_are_listed(kebab, home):
+    kebab("install", "gemini", "--yes")
+    listed = kebab("install", "--json").reply
+
+    assert listed["schema_version"] == "install_overview.v1"
+    states = {one["name"]: (one["found"], one["mcp"], one["skill"]) for one in listed["clients"]}
+    assert states["gemini"] == (True, "current", "absent")
+    assert states["zed"] == (False, "absent", None)
+    assert "gemini\tfound\tabsent\tcurrent\n" in kebab("install").out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("claude-code", "--project", "--user"),
+        ("zed", "--skill"),
+        ("zed", "--print", "--dry-run"),
+        ("--uninstall",),
+        ("--print",),
+    ],
+)
+def test_contradictions_are_refused(kebab, home, arguments):
+    ran = kebab("install", *arguments, "--yes", "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
-    assert not (home / ".claude").exists()
+    assert not list_written(home)

@@ -1,0 +1,198 @@
+"""Lists the clients of agents that kebab installs itself in, and the files that each reads.
+
+The comment of each recipe cites the page of its client that defines the file and its form.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Scope = Literal["user", "project"]
+_SKILL = Path("kebab", "SKILL.md")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client: how it is recognised, and where it reads skills and MCP servers.
+
+    A path begins with the name of a folder of `find_folders`.
+    """
+
+    name: str
+    title: str
+    folder: str
+    """The folder that shows that the client is installed."""
+    program: str
+    """The program that shows it, too."""
+    entries: Mapping[Scope, str]
+    """The file with the list of MCP servers, by scope."""
+    container: str
+    """The key of that list."""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """What an entry says besides the command."""
+    skills: Mapping[Scope, str] = field(default_factory=dict)
+    """The folder of the skills, by scope; empty when the client reads none."""
+    prefers_skill: bool = False
+    """Whether the skill alone is installed unless the caller says otherwise."""
+
+
+CLIENTS = (
+    # https://code.claude.com/docs/en/skills: personal skills are read from
+    # `~/.claude/skills/NAME/SKILL.md`, those of a project from `.claude/skills/NAME/SKILL.md`.
+    # https://code.claude.com/docs/en/mcp, "MCP installation scopes": servers of the user are
+    # stored in `~/.claude.json`, those of a project in `.mcp.json` in its root, as
+    # `{"mcpServers": {"NAME": {"type": "stdio", "command": …, "args": […]}}}`. The page advises
+    # `claude mcp add`; the file is edited directly, so that the change can be shown before.
+    # https://code.claude.com/docs/en/env-vars: `CLAUDE_CONFIG_DIR` replaces `~/.claude`; the
+    # program then keeps `.claude.json` in that folder.
+    Client(
+        name="claude-code",
+        title="Claude Code",
+        folder="claude",
+        program="claude",
+        entries={"user": "claude-state/.claude.json", "project": "project/.mcp.json"},
+        container="mcpServers",
+        fixed={"type": "stdio"},
+        skills={"user": "claude/skills", "project": "project/.claude/skills"},
+        prefers_skill=True,
+    ),
+    # https://developers.openai.com/codex/mcp: Codex reads `[mcp_servers.NAME]` with `command` and
+    # `args` from `~/.codex/config.toml`, and in trusted projects from `.codex/config.toml`.
+    # https://developers.openai.com/codex/config-advanced: `CODEX_HOME` replaces `~/.codex`.
+    # https://developers.openai.com/codex/skills: skills are read from `$HOME/.agents/skills` and
+    # from `.agents/skills` of the repository.
+    Client(
+        name="codex",
+        title="Codex",
+        folder="codex",
+        program="codex",
+        entries={"user": "codex/config.toml", "project": "project/.codex/config.toml"},
+        container="mcp_servers",
+        skills={"user": "home/.agents/skills", "project": "project/.agents/skills"},
+    ),
+    # https://cursor.com/docs/context/mcp: servers are in `~/.cursor/mcp.json` for every project
+    # and in `.cursor/mcp.json` for one, as `{"mcpServers": {"NAME": {"type": "stdio", "command":
+    # …, "args": […]}}}`. https://cursor.com/docs/context/skills: skills are read from
+    # `~/.cursor/skills` and `.cursor/skills`.
+    Client(
+        name="cursor",
+        title="Cursor",
+        folder="cursor",
+        program="cursor",
+        entries={"user": "cursor/mcp.json", "project": "project/.cursor/mcp.json"},
+        container="mcpServers",
+        fixed={"type": "stdio"},
+        skills={"user": "cursor/skills", "project": "project/.cursor/skills"},
+    ),
+    # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration: `mcp.json` is in the
+    # workspace (`.vscode/mcp.json`) or in the user profile, as `{"servers": {"NAME": {"type":
+    # "stdio", "command": …, "args": […]}}}`; `type` is required.
+    # https://code.visualstudio.com/docs/configure/settings: the default profile is
+    # `%APPDATA%\Code\User`, `~/Library/Application Support/Code/User` or `~/.config/Code/User`.
+    # https://code.visualstudio.com/docs/agent-customization/agent-skills: skills are read from
+    # `~/.copilot/skills` and `.github/skills`.
+    Client(
+        name="vscode",
+        title="Visual Studio Code",
+        folder="vscode",
+        program="code",
+        entries={"user": "vscode/mcp.json", "project": "project/.vscode/mcp.json"},
+        container="servers",
+        fixed={"type": "stdio"},
+        skills={"user": "home/.copilot/skills", "project": "project/.github/skills"},
+    ),
+    # https://geminicli.com/docs/tools/mcp-server: servers are in `mcpServers` of
+    # `~/.gemini/settings.json`, or of `.gemini/settings.json` in the root of a project; an entry
+    # with `command` is started as a program, and `args` are its arguments.
+    # https://geminicli.com/docs/cli/using-agent-skills: skills are read from `~/.gemini/skills`
+    # and `.gemini/skills`.
+    Client(
+        name="gemini",
+        title="Gemini CLI",
+        folder="gemini",
+        program="gemini",
+        entries={"user": "gemini/settings.json", "project": "project/.gemini/settings.json"},
+        container="mcpServers",
+        skills={"user": "gemini/skills", "project": "project/.gemini/skills"},
+    ),
+    # https://zed.dev/docs/ai/mcp: a custom server is `{"context_servers": {"NAME": {"command": …,
+    # "args": […]}}}` in the settings file; older versions of the page and of Zed also ask for
+    # `"source": "custom"`. https://zed.dev/docs/configuring-zed: the settings file is
+    # `~/.config/zed/settings.json`, with `XDG_CONFIG_HOME` on Linux `$XDG_CONFIG_HOME/zed`, and
+    # `.zed/settings.json` in a project; it is JSON with comments.
+    # `crates/paths/src/paths.rs` of Zed: on Windows the folder is `%APPDATA%\Zed`.
+    Client(
+        name="zed",
+        title="Zed",
+        folder="zed",
+        program="zed",
+        entries={"user": "zed/settings.json", "project": "project/.zed/settings.json"},
+        container="context_servers",
+        fixed={"source": "custom"},
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders of this user and this project."""
+
+    environ: Mapping[str, str]
+    home: Path
+    project: Path
+    system: str = sys.platform
+
+    def resolve(self, path: str) -> Path:
+        """Return the absolute path for a path of a recipe."""
+        folder, _, below = path.partition("/")
+        return self._find_folder(folder) / below
+
+    def find_skill(self, client: Client, scope: Scope) -> Path | None:
+        """Return the file of the skill, None when the client reads no skills."""
+        skills = client.skills.get(scope)
+        return None if skills is None else self.resolve(skills) / _SKILL
+
+    def is_found(self, client: Client) -> bool:
+        """Return whether this machine shows a sign of the client."""
+        return self._find_folder(client.folder).is_dir() or bool(
+            shutil.which(client.program, path=self.environ.get("PATH", os.defpath))
+        )
+
+    def _find_folder(self, name: str) -> Path:
+        if name in ("home", "project"):
+            return self.home if name == "home" else self.project
+        if name in ("vscode", "zed"):
+            return self._find_editor_folder(name)
+        named, usual = {
+            "claude": ("CLAUDE_CONFIG_DIR", self.home / ".claude"),
+            "claude-state": ("CLAUDE_CONFIG_DIR", self.home),
+            "codex": ("CODEX_HOME", self.home / ".codex"),
+        }.get(name, ("", self.home / f".{name}"))
+        value = self.environ.get(named)
+        return Path(value).expanduser() if value else usual
+
+    def _find_editor_folder(self, name: str) -> Path:
+        """Return the folder of the user's settings of an editor; it depends on the system."""
+        below = {"vscode": "Code/User", "zed": "zed"}[name]
+        usual = self.home / ".config"
+        if self.system == "win32":
+            below = below.replace("zed", "Zed")
+            return Path(self.environ.get("APPDATA") or self.home / "AppData/Roaming") / below
+        if self.system == "darwin":
+            below_library = self.home / "Library/Application Support" / below
+            return below_library if name == "vscode" else usual / below
+        return Path(self.environ.get("XDG_CONFIG_HOME") or usual) / below
+
+
+def find_places() -> Places:
+    """Return the places of this process."""
+    return Places(os.environ, Path.home(), Path.cwd())
+
+
+def find_client(name: str) -> Client:
+    """Return the client of a name."""
+    return next(client for client in CLIENTS if client.name == name)

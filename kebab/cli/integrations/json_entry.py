@@ -1,0 +1,230 @@
+"""Sets or removes one entry of a JSON file; every other byte stays.
+
+An entry is a member of an object that is a member of the root, such as `mcpServers.kebab`. The
+form of what `set_entry` adds tells `remove_entry` what was there before, so both together return
+the original text: an object that existed and was empty gets its member on the same line, one that
+is new gets lines of its own.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kebab.cli.integrations.entry import Entry, is_current, keeps_members
+from kebab.cli.integrations.jsonc import Member, Node, ends_line_comment, parse_jsonc
+
+_COMMENTS_OF_LINE = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/))*(?:[ \t]*//[^\r\n]*)?")
+_REST_OF_LINE = re.compile(r"[ \t]*[^ \t\r\n]")
+_BLANKS = re.compile(r"[ \t]*")
+_NARROW = "  "
+_WIDE = "    "
+Path = tuple[str, str]
+"""The name of the object and the name of the entry."""
+Edit = tuple[int, int, str]
+"""Where a piece begins and ends, and what replaces it."""
+
+
+def read_values(text: str) -> Any:
+    """Return the values of a document, an empty object when there is none.
+
+    Raises:
+        EntryError: The text is no JSON with comments.
+    """
+    root = parse_jsonc(text)
+    return {} if root is None else root.value
+
+
+def set_entry(text: str | None, path: Path, entry: Entry) -> str:
+    """Return the text with an entry; None stands for a file that does not exist.
+
+    Raises:
+        EntryError: The text is no JSON with comments, or the entry has no place in it.
+    """
+    form = _Form(text or "")
+    root = parse_jsonc(text or "")
+    if text is None:
+        return form.render({path[0]: {path[1]: entry}}) + form.newline
+    if root is None:
+        return text + form.render_after_comments({path[0]: {path[1]: entry}})
+    form.learn_indent(root)
+    container = root.find(path[0])
+    if container is None:
+        return _apply(text, form.insert(root, path[0], {path[1]: entry}, new=True))
+    member = container.node.find(path[1])
+    if member is None:
+        return _apply(text, form.insert(container.node, path[1], entry))
+    return _update(text, form, path, entry, member)
+
+
+def _update(text: str, form: "_Form", path: Path, entry: Entry, member: Member) -> str:
+    """Change the members of an entry that differ, or all of it when it is another kind."""
+    found = member.node.value
+    if is_current(found, entry):
+        return text
+    if not keeps_members(found):
+        indent = form.find_indent(member.start)
+        value = _compact(entry) if indent is None else form.render(entry, indent)
+        return _apply(text, [(member.node.start, member.node.end, value)])
+    key = next(key for key in entry if found.get(key) != entry[key])
+    old = member.node.find(key)
+    if old is None:
+        changed = _apply(text, form.insert(member.node, key, entry[key]))
+    else:
+        changed = _apply(text, [(old.node.start, old.node.end, _compact(entry[key]))])
+    return set_entry(changed, path, entry)
+
+
+def remove_entry(text: str, path: Path) -> str | None:
+    """Return the text without an entry, None when the file itself was made for the entry.
+
+    Raises:
+        EntryError: The text is no JSON with comments.
+    """
+    root = parse_jsonc(text)
+    container = root.find(path[0]) if root else None
+    member = container.node.find(path[1]) if container else None
+    if root is None or container is None or member is None:
+        return text
+    if len(container.node.members or ()) == 1:
+        for before in _list_origins(text, root, container):
+            if set_entry(before, path, member.node.value) == text:
+                return before
+    return _apply(text, _cut(text, container.node, member))
+
+
+def _list_origins(text: str, root: Node, container: Member) -> Iterator[str | None]:
+    """Yield what the text may have been before the object of the entry was added."""
+    head, tail = text[: root.start], text[root.end :]
+    if len(root.members or ()) == 1:
+        yield None
+        yield head
+        yield head.removesuffix("\n").removesuffix("\r")
+        yield f"{head}{{}}{tail}"
+    yield _apply(text, _cut(text, root, container))
+
+
+def _cut(text: str, parent: Node, member: Member) -> list[Edit]:
+    """Return the edits that remove a member, with its line when it has one."""
+    members = parent.members or []
+    place = members.index(member)
+    start, end = _find_cut(text, members, place)
+    if (
+        len(members) == 1
+        and text[parent.start + 1 : start].strip() == "" == text[end : parent.end - 1].strip()
+        and "\n" in text[start : member.start]
+    ):
+        return [(parent.start + 1, parent.end - 1, "")]
+    edits = [(start, end, "")]
+    comma = members[place - 1].comma if place and member.comma is None else None
+    return [(comma - 1, comma, ""), *edits] if comma else edits
+
+
+def _find_cut(text: str, members: Sequence[Member], place: int) -> tuple[int, int]:
+    """Return the part of the text to cut; a comment behind a member stays."""
+    member = members[place]
+    start, end = member.start, member.end
+    if _match(_COMMENTS_OF_LINE, text, end):
+        return start, end
+    line = len(text[:start].rstrip(" \t"))
+    if text[:line].endswith("\n"):
+        line -= 2 if text[:line].endswith("\r\n") else 1
+        hides_rest = _match(_REST_OF_LINE, text, end) and ends_line_comment(text, line)
+        return (start if hides_rest else line), end
+    if member.comma and text[end : end + 1] == " ":
+        return start, end + 1
+    added = text[start - 1] == " " and text[start - 2] != "{"
+    return (start - 1 if added else start), end
+
+
+class _Form:
+    """The form of a text: its line ends and its indentation."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._unit = _NARROW
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+
+    def learn_indent(self, root: Node) -> None:
+        """Indent as the first member of the root is."""
+        if self._text[root.start : root.end] == "{}":
+            self._unit = _WIDE
+        elif root.members:
+            self._unit = self.find_indent(root.members[0].start) or _NARROW
+
+    def find_indent(self, place: int) -> str | None:
+        """Return the blanks before a place, None when something else is before it on its line."""
+        line = self._text.rfind("\n", 0, place) + 1
+        blanks = self._text[line:place]
+        return None if blanks.strip(" \t") else blanks
+
+    def render(self, value: Any, indent: str = "") -> str:
+        """Return a value; each member of an object has its own line."""
+        if not isinstance(value, dict) or not value:
+            return _compact(value)
+        inner = indent + self._unit
+        lines = [f"{inner}{_compact(key)}: {self.render(one, inner)}" for key, one in value.items()]
+        return self.newline.join(["{", f",{self.newline}".join(lines), f"{indent}}}"])
+
+    def render_after_comments(self, value: Any) -> str:
+        """Return a document to be added to a text that has blanks and comments at most."""
+        if not self._text or self._text.endswith("\n"):
+            return self.render(value)
+        return self.newline + self.render(value) + self.newline
+
+    def insert(self, parent: Node, key: str, value: Any, *, new: bool = False) -> list[Edit]:
+        """Return the edits that add a member behind those of an object; `new` is for the root."""
+        if parent.members:
+            return self._insert_behind(parent.members[-1], key, value)
+        inside = self._text[parent.start + 1 : parent.end - 1]
+        if inside.strip():
+            return self._insert_behind_comments(parent, inside, key, value)
+        if new and not inside:
+            return [(parent.start, parent.end, self.render({key: value}))]
+        place = parent.start + 1
+        return [
+            (place, place, f"{_compact(key)}: {self.render(value) if new else _compact(value)}")
+        ]
+
+    def _insert_behind(self, last: Member, key: str, value: Any) -> list[Edit]:
+        comments = _match(_COMMENTS_OF_LINE, self._text, last.end)
+        place = last.end + len(comments)
+        indent = self.find_indent(last.start)
+        if indent is not None:
+            added = f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}"
+        else:
+            ends = comments and self._text[place : place + 1] in ("\r", "\n")
+            added = f"{self.newline if ends else ' '}{_compact(key)}: {_compact(value)}"
+        if last.comma:
+            return [(place, place, f"{added},")]
+        return [(last.node.end, last.node.end, ","), (place, place, added)]
+
+    def _insert_behind_comments(
+        self, parent: Node, inside: str, key: str, value: Any
+    ) -> list[Edit]:
+        place = parent.start + 1 + len(inside.rstrip())
+        if "\n" not in inside:
+            return [(place, place, f" {_compact(key)}: {_compact(value)}")]
+        line = self._text.rfind("\n", 0, parent.end) + 1
+        outer = _match(_BLANKS, self._text, line)
+        indent = outer + self._unit
+        return [
+            (place, place, f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}")
+        ]
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _match(pattern: re.Pattern[str], text: str, place: int) -> str:
+    """Return what a pattern that may be empty matches at a place."""
+    found = pattern.match(text, place)
+    return found[0] if found else ""
+
+
+def _apply(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text with edits, which stand in order and do not overlap."""
+    for start, end, new in reversed(edits):
+        text = text[:start] + new + text[end:]
+    return text

@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.cli.integrations.clients import CLIENTS, Places, find_client, find_places
+
+HOME, PROJECT = Path("/home/ada"), Path("/work")
+
+
+def paths(name, scope="user", *, system="linux", **environ):
+    """Return the files of a client without the part that all share."""
+    places, client = Places(environ, HOME, PROJECT, system), find_client(name)
+    skill = places.find_skill(client, scope)
+    return str(places.resolve(client.entries[scope])), skill and str(skill)
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "skills"),
+    [
+        ("claude-code", "/home/ada/.claude.json", "/home/ada/.claude/skills"),
+        ("codex", "/home/ada/.codex/config.toml", "/home/ada/.agents/skills"),
+        ("cursor", "/home/ada/.cursor/mcp.json", "/home/ada/.cursor/skills"),
+        ("vscode", "/home/ada/.config/Code/User/mcp.json", "/home/ada/.copilot/skills"),
+        ("gemini", "/home/ada/.gemini/settings.json", "/home/ada/.gemini/skills"),
+        ("zed", "/home/ada/.config/zed/settings.json", None),
+    ],
+)
+def test_each_client_has_its_files_in_the_home(name, entry, skills):
+    assert paths(name) == (entry, skills and f"{skills}/kebab/SKILL.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "skills"),
+    [
+        ("claude-code", "/work/.mcp.json", "/work/.claude/skills"),
+        ("codex", "/work/.codex/config.toml", "/work/.agents/skills"),
+        ("cursor", "/work/.cursor/mcp.json", "/work/.cursor/skills"),
+        ("vscode", "/work/.vscode/mcp.json", "/work/.github/skills"),
+        ("gemini", "/work/.gemini/settings.json", "/work/.gemini/skills"),
+        ("zed", "/work/.zed/settings.json", None),
+    ],
+)
+def test_each_client_has_its_files_in_a_project(name, entry, skills):
+    assert paths(name, "project") == (entry, skills and f"{skills}/kebab/SKILL.md")
+
+
+def test_variables_move_the_folders():
+    moved = paths("claude-code", CLAUDE_CONFIG_DIR="/c")
+
+    assert moved == ("/c/.claude.json", "/c/skills/kebab/SKILL.md")
+    assert paths("codex", CODEX_HOME="/x")[0] == "/x/config.toml"
+    assert paths("zed", XDG_CONFIG_HOME="/g")[0] == "/g/zed/settings.json"
+    assert paths("vscode", XDG_CONFIG_HOME="/g")[0] == "/g/Code/User/mcp.json"
+    assert paths("zed", XDG_CONFIG_HOME="")[0] == "/home/ada/.config/zed/settings.json"
+
+
+def test_editors_have_the_folders_of_the_system():
+    library = "/home/ada/Library/Application Support/Code/User/mcp.json"
+
+    assert paths("vscode", system="darwin")[0] == library
+    assert paths("zed", system="darwin", XDG_CONFIG_HOME="/g")[0].startswith("/home/ada/.config")
+    assert paths("vscode", system="win32", APPDATA="/r")[0] == "/r/Code/User/mcp.json"
+    assert paths("zed", system="win32")[0] == "/home/ada/AppData/Roaming/Zed/settings.json"
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_is_found_by_its_folder_or_its_program(client, tmp_path):
+    places = Places({"PATH": str(tmp_path / "bin"), "XDG_CONFIG_HOME": ""}, tmp_path, tmp_path)
+    assert not places.is_found(client)
+
+    program = tmp_path / "bin" / client.program
+    program.parent.mkdir()
+    program.touch(0o755)
+    assert places.is_found(client)
+
+    program.unlink()
+    places.resolve(client.folder).mkdir(parents=True)
+    assert places.is_found(client)
+
+
+def test_the_places_are_those_of_the_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+    assert (find_places().home, find_places().project) == (tmp_path / "home", tmp_path)

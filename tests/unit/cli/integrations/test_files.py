@@ -1,0 +1,305 @@
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from kebab.cli.integrations.clients import CLIENTS, Places
+from kebab.cli.integrations.files import (
+    apply_plan,
+    find_state,
+    format_diff,
+    format_snippet,
+    plan_entry,
+    plan_files,
+    plan_skill,
+    read_skill,
+)
+from kebab.cli.integrations.json_entry import read_values as read_json
+from kebab.cli.integrations.toml_entry import read_values as read_toml
+from kebab.errors.catalog import ClientConfigInvalid, IoError
+
+ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp"]}
+OLD = {"command": "/old/kebab", "args": ["mcp", "--data-dir", "/x"]}
+JSON = {
+    "empty": b"",
+    "empty object": b"{}\n",
+    "others": b'{\n  "OBJ": {\n    "other": {"command": "x"}\n  },\n  "theme": 1\n}\n',
+    "comments": b'// mine\n{\n  "OBJ": { // servers\n    /* one */ "a": {},\n  },\n  // end\n}\n',
+    "trailing comma": b'{"theme": [1,],}',
+    "CRLF": b'{\r\n    "OBJ": {\r\n        "a": {}\r\n    }\r\n}\r\n',
+    "tabs": b'{\n\t"theme": "\xc3\xa9",\n\t"OBJ": {}\n}',
+    "BOM": b'\xef\xbb\xbf{\n  "theme": 1\n}\n',
+}
+TOML = {
+    "empty": b"",
+    "others": b'model = "x"\n\n[OBJ.other]\ncommand = "y"\n',
+    "comments": b"# mine\n[OBJ.other] # one\nargs = [\n  'x', # two\n]\n# end",
+    "CRLF": b"model = 1\r\n[tui]\r\n",
+    "BOM": b"\xef\xbb\xbfmodel = 1\n",
+}
+CASES = [
+    pytest.param(
+        client, data.replace(b"OBJ", client.container.encode()), id=f"{client.name} {name}"
+    )
+    for client in CLIENTS
+    for name, data in (TOML if client.name == "codex" else JSON).items()
+]
+ALL = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+
+
+@pytest.fixture
+def find(tmp_path):
+    """Return the file with the entries of a client; nothing exists yet."""
+    places = Places({}, tmp_path, tmp_path / "project", "linux")
+    return lambda client: places.resolve(client.entries["user"])
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def install(client, path, entry=ENTRY):
+    return apply_plan(plan_entry(client, path, entry)).change
+
+
+def read(path):
+    text = path.read_bytes().decode("utf-8-sig")
+    return read_toml(text) if path.suffix == ".toml" else read_json(text)
+
+
+@pytest.mark.parametrize(("client", "data"), CASES)
+def test_an_entry_is_added_changed_and_removed(client, data, find):
+    path = find(client)
+    write(path, data)
+
+    assert install(client, path, OLD) == "add"
+    assert read(path)[client.container]["kebab"] == OLD
+    assert install(client, path) == "update"
+    assert read(path)[client.container]["kebab"] == ENTRY
+    done = path.read_bytes()
+    assert install(client, path) == "keep"
+    assert path.read_bytes() == done
+    assert install(client, path, None) == "remove"
+    assert path.read_bytes() == data
+    assert install(client, path, None) == "none"
+    assert path.read_bytes() == data
+
+
+@ALL
+def test_a_missing_file_is_written_and_removed_again(client, find):
+    path = find(client)
+
+    assert install(client, path) == "create"
+    assert read(path) == {client.container: {"kebab": ENTRY}}
+    assert install(client, path, None) == "remove"
+    assert not path.exists()
+    assert install(client, path, None) == "none"
+
+
+@ALL
+@pytest.mark.parametrize("data", [b"{]", b"kebab = [", b"\xff\xfe kebab", b'{"kebab": 1,,}'])
+@pytest.mark.parametrize("entry", [ENTRY, None])
+def test_a_file_that_cannot_be_parsed_stays_as_it_is(client, data, entry, find):
+    path = find(client)
+    write(path, data)
+    if entry is None and b"kebab" not in data:
+        assert install(client, path, None) == "none"
+    else:
+        with pytest.raises(ClientConfigInvalid) as refused:
+            plan_entry(client, path, entry)
+        assert (refused.value.client, refused.value.path) == (client.name, str(path))
+
+    assert path.read_bytes() == data
+
+
+@ALL
+def test_a_list_of_servers_of_another_type_is_refused(client, find):
+    path = find(client)
+    data = f"{client.container} = 1" if path.suffix == ".toml" else f'{{"{client.container}": 1}}'
+    write(path, data.encode())
+
+    with pytest.raises(ClientConfigInvalid):
+        plan_entry(client, path, ENTRY)
+
+
+@ALL
+def test_a_link_stays_and_what_it_points_to_is_changed(client, find, tmp_path):
+    path, real = find(client), tmp_path / "dotfiles" / "real"
+    write(real, b"")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(real)
+
+    assert install(client, path) == "add"
+    assert path.is_symlink()
+    assert b"/usr/bin/kebab" in real.read_bytes()
+    assert install(client, path, None) == "remove"
+    assert (path.is_symlink(), real.read_bytes()) == (True, b"")
+
+
+@ALL
+def test_a_dangling_link_stays(client, find, tmp_path):
+    path = find(client)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(tmp_path / "later")
+
+    assert install(client, path) == "create"
+    assert (tmp_path / "later").is_file()
+    assert install(client, path, None) == "remove"
+    assert path.is_symlink()
+    assert not (tmp_path / "later").exists()
+
+
+@ALL
+def test_permissions_stay(client, find):
+    path = find(client)
+    write(path, b"")
+    path.chmod(0o640)
+    install(client, path)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@ALL
+def test_a_write_protected_file_is_not_replaced(client, find):
+    path = find(client)
+    write(path, b"")
+    path.chmod(0o444)
+
+    with pytest.raises(IoError) as refused:
+        install(client, path)
+    assert (refused.value.op, refused.value.cause) == ("write", "the file is write-protected")
+    assert path.read_bytes() == b""
+
+
+@ALL
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_costs_nothing(client, find, monkeypatch, step):
+    path = find(client)
+    write(path, b"\n")
+
+    def fail(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), fail)
+    with pytest.raises(IoError) as refused:
+        install(client, path)
+
+    assert refused.value.cause == "No space left on device"
+    assert path.read_bytes() == b"\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@ALL
+def test_what_another_program_wrote_meanwhile_is_not_lost(client, find):
+    path = find(client)
+    write(path, b"\n")
+    plan = plan_entry(client, path, ENTRY)
+    write(path, b"\n\n")
+
+    with pytest.raises(IoError, match="another program changed the file meanwhile"):
+        apply_plan(plan)
+    assert path.read_bytes() == b"\n\n"
+
+
+def test_a_secret_is_never_readable_by_others(find, monkeypatch):
+    client = CLIENTS[0]
+    path = find(client)
+    write(path, b"{}")
+    path.chmod(0o600)
+    modes = []
+    real = os.fsync
+
+    def note(descriptor):
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    install(client, path)
+
+    assert modes == [0o600]
+
+
+def test_a_path_without_utf_8_is_refused(find):
+    client = CLIENTS[0]
+    entry = {"command": os.fsdecode(b"/\xff/kebab"), "args": ["mcp"]}
+
+    with pytest.raises(ClientConfigInvalid, match="not valid UTF-8"):
+        plan_entry(client, find(client), entry)
+
+
+def test_the_difference_shows_the_entry_and_little_more(find):
+    client = CLIENTS[0]
+    path = find(client)
+    write(path, b'{\n  "token": "secret",\n  "theme": 1,\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
+    shown = list(format_diff(plan_entry(client, path, ENTRY)))
+
+    assert shown[:3] == [f"--- {path}", f"+++ {path}", "@@ -4,3 +4,7 @@"]
+    assert '+    "kebab": {' in shown
+    assert not any("secret" in line for line in shown)
+    install(client, path)
+    assert list(format_diff(plan_entry(client, path, ENTRY))) == []
+
+
+@ALL
+def test_a_snippet_is_the_file_without_other_settings(client, find):
+    path = find(client)
+    install(client, path)
+
+    assert format_snippet(client, path, ENTRY) == path.read_text("utf-8")
+
+
+@ALL
+def test_the_state_tells_what_an_installation_would_change(client, find):
+    path = find(client)
+
+    def state():
+        return find_state(lambda: plan_entry(client, path, ENTRY))
+
+    assert state() == "absent"
+    install(client, path, OLD)
+    assert state() == "outdated"
+    install(client, path)
+    assert state() == "current"
+    path.write_bytes(b"{]")
+    assert state() == "invalid"
+    path.unlink()
+    path.mkdir()
+    assert state() == "invalid"
+
+
+def test_the_skill_is_written_once_and_removed_with_its_folder(tmp_path):
+    path = tmp_path / "skills/kebab/SKILL.md"
+
+    assert apply_plan(plan_skill(path, uninstall=False)).change == "create"
+    assert path.read_bytes() == read_skill()
+    assert plan_skill(path, uninstall=False).change == "keep"
+    removed = apply_plan(plan_skill(path, uninstall=True))
+    assert (removed.change, removed.backup) == ("remove", None)
+    assert not path.parent.exists()
+    assert plan_skill(path, uninstall=True).change == "none"
+
+
+@pytest.mark.parametrize("uninstall", [False, True])
+def test_an_edited_skill_is_kept_as_a_copy(tmp_path, uninstall):
+    path = tmp_path / "kebab/SKILL.md"
+    for text in ("mine", "mine again"):
+        write(path, text.encode())
+        done = apply_plan(plan_skill(path, uninstall=uninstall))
+        assert Path(str(done.backup)).read_text() == text
+
+    assert len(list(path.parent.glob("SKILL.md.bak*"))) == 2
+    assert path.exists() is not uninstall
+
+
+def test_the_files_of_a_client_are_planned_together(tmp_path):
+    places = Places({}, tmp_path, tmp_path, "linux")
+    codex, zed = CLIENTS[1], CLIENTS[-1]
+
+    assert [one.kind for one in plan_files(codex, places, "user", ("skill", "mcp"), ENTRY)] == [
+        "skill",
+        "mcp",
+    ]
+    assert [one.kind for one in plan_files(zed, places, "user", ("skill", "mcp"), None)] == ["mcp"]

@@ -1,0 +1,198 @@
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kebab.cli.integrations.entry import EntryError
+from kebab.cli.integrations.json_entry import read_values, remove_entry, set_entry
+
+PLACE = ("servers", "kebab")
+ENTRY = {"type": "stdio", "command": "/usr/bin/kebab", "args": ["mcp", "--data-dir", "/한글"]}
+OLD = {"type": "stdio", "command": "/old/kebab", "args": ["mcp"]}
+STRINGS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+
+GAPS = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", " /* é */ ", " // x\n", "\n// y\n    "])
+TRAILING = st.sampled_from(["", ","])
+KEYS = st.sampled_from(["servers", "a", "b", "other", "kebab-2"])
+SCALARS = st.sampled_from(["1", "-2.50e3", "true", "null", '"x"', '"\\u00e9 // no comment"', '""'])
+
+
+def remove(text):
+    return remove_entry(text, PLACE)
+
+
+@st.composite
+def objects(draw, inner, keys=KEYS):
+    """An object with comments and blanks wherever they may stand."""
+    names = draw(st.lists(keys, unique=True, max_size=3))
+    parts = ["{"]
+    for place, name in enumerate(names):
+        last = place == len(names) - 1
+        comma = draw(TRAILING) if last else ","
+        parts += [draw(GAPS), f'"{name}"', draw(GAPS), ":", draw(GAPS)]
+        parts += [draw(inner), draw(GAPS), comma]
+    return "".join([*parts, draw(GAPS), "}"])
+
+
+@st.composite
+def arrays(draw, inner):
+    values = draw(st.lists(inner, max_size=2))
+    gap = draw(GAPS)
+    return "[" + f"{gap},".join(values) + (draw(TRAILING) if values else "") + draw(GAPS) + "]"
+
+
+ANY = st.recursive(SCALARS, lambda inner: objects(inner) | arrays(inner), max_leaves=6)
+
+
+@st.composite
+def documents(draw):
+    """A document; what is called `servers` at its top is an object."""
+    text = draw(objects(ANY, st.sampled_from(["a", "b", "c"])))
+    servers = draw(st.none() | objects(objects(ANY), st.sampled_from(["other", "kebab-2"])))
+    if servers is not None:
+        member = f'"servers"{draw(GAPS)}:{draw(GAPS)}{servers}'
+        more = "," if read_values(text) else draw(TRAILING)
+        text = f"{{{draw(GAPS)}{member}{draw(GAPS)}{more}{text[1:]}"
+    return draw(GAPS) + text + draw(GAPS)
+
+
+def list_comments(text):
+    return [found for found in STRINGS_AND_COMMENTS.findall(text) if found.startswith("/")]
+
+
+def without_entry(text):
+    values = read_values(text)
+    values.get("servers", {}).pop("kebab", None)
+    return {key: value for key, value in values.items() if key != "servers" or value}
+
+
+@given(documents())
+def test_everything_but_the_entry_stays(text):
+    done = set_entry(text, PLACE, ENTRY)
+
+    assert read_values(done)["servers"]["kebab"] == ENTRY
+    assert without_entry(done) == without_entry(text)
+    assert list_comments(done) == list_comments(text)
+    assert set_entry(done, PLACE, ENTRY) == done
+
+
+@given(documents())
+@example("{}")
+@example("{}\n")
+@example("{ }")
+@example("{\n}\n")
+@example('{"servers": {}}')
+@example('{"servers": { }}')
+@example('{\n  "servers": {\n  }\n}\n')
+@example('{\n  "a": 1,\n  "servers": {}\n}\n')
+@example('{"servers":{/* none */}}')
+@example('{ // x\n"servers" :{\n} } ')
+@example('\n// only a comment\n{"a": 1 // own\n}')
+def test_removal_restores_the_original_text(text):
+    assert remove(set_entry(text, PLACE, ENTRY)) == text
+
+
+@pytest.mark.parametrize("text", [None, "", "\n", "\r\n", "// c", "// c\n", "/* c */", "// c\r\n"])
+def test_a_file_without_values_is_restored_too(text):
+    done = set_entry(text, PLACE, ENTRY)
+
+    assert read_values(done) == {"servers": {"kebab": ENTRY}}
+    assert remove(done) == text
+
+
+@given(documents())
+def test_a_changed_entry_changes_in_place(text):
+    before, after = set_entry(text, PLACE, OLD), set_entry(text, PLACE, ENTRY)
+
+    assert set_entry(before, PLACE, ENTRY) == after
+
+
+@given(documents())
+def test_what_is_not_there_is_not_removed(text):
+    assert remove(text) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '{\n\t"servers": {\n\t\t"a": {}\n\t}\n}\n',
+            (
+                '{\n\t"servers": {\n\t\t"a": {},\n\t\t"kebab": {\n'
+                '\t\t\t"command": "k"\n\t\t}\n\t}\n}\n'
+            ),
+        ),
+        (
+            '{\r\n    "servers": {\r\n        "a": {}, // mine\r\n    },\r\n}',
+            (
+                '{\r\n    "servers": {\r\n        "a": {}, // mine\r\n        "kebab": {\r\n'
+                '            "command": "k"\r\n        },\r\n    },\r\n}'
+            ),
+        ),
+        ('{"a":1}', '{"a":1, "servers": {"kebab": {"command": "k"}}}'),
+        (
+            '{\n "a": 1\n}',
+            '{\n "a": 1,\n "servers": {\n  "kebab": {\n   "command": "k"\n  }\n }\n}',
+        ),
+        (
+            "{}",
+            (
+                '{\n    "servers": {\n        "kebab": {\n            "command": "k"\n        }\n'
+                "    }\n}"
+            ),
+        ),
+    ],
+)
+def test_the_form_of_the_file_is_kept(before, after):
+    assert set_entry(before, PLACE, {"command": "k"}) == after
+
+
+def test_own_members_and_comments_of_an_entry_stay():
+    text = (
+        '{"servers": {\n  // the notes\n  "kebab": {\n    "command": "/old", // here\n'
+        '    "env": {"A": "b"},\n    "disabled": true\n  } // end\n}}'
+    )
+    done = set_entry(text, PLACE, ENTRY)
+
+    assert read_values(done)["servers"]["kebab"] == {
+        **ENTRY,
+        "env": {"A": "b"},
+        "disabled": True,
+    }
+    assert list_comments(done) == ["// the notes", "// here", "// end"]
+    removed = remove(done)
+    assert read_values(removed) == {"servers": {}}
+    assert list_comments(removed) == ["// the notes", "// end"]
+
+
+@pytest.mark.parametrize("found", ["null", "[]", '{"url": "http://127.0.0.1/mcp", "headers": {}}'])
+def test_an_entry_of_another_kind_is_replaced_as_a_whole(found):
+    done = set_entry(f'{{\n  "servers": {{\n    "kebab": {found}\n  }}\n}}', PLACE, ENTRY)
+
+    assert read_values(done) == {"servers": {"kebab": ENTRY}}
+
+
+def test_a_neighbour_added_later_stays():
+    done = set_entry(None, PLACE, ENTRY)
+    text = done.replace('"kebab": {', '"first": {},\n    "kebab": {')
+
+    assert read_values(remove(text)) == {"servers": {"first": {}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("[]", "`servers` is expected in an object, and there is another value"),
+        ('{"servers": []}', "`kebab` is expected in an object, and there is another value"),
+        ('{"servers": {}, "servers": {}}', "`servers` occurs twice"),
+        ('{"servers": {"kebab": {}, "kebab": {}}}', "`kebab` occurs twice"),
+        ('{"servers": {}', "line 1, column 15: expected `,` or `}`"),
+    ],
+)
+@pytest.mark.parametrize("change", [lambda text: set_entry(text, PLACE, ENTRY), remove])
+def test_a_file_without_a_place_for_the_entry_is_refused(change, text, cause):
+    with pytest.raises(EntryError) as refused:
+        change(text)
+
+    assert str(refused.value) == cause
