@@ -64,7 +64,12 @@ def capture(
     inherited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     process = subprocess.Popen(  # noqa: S603 - it runs this checkout
         [sys.executable, "-m", "kebab", *arguments],
-        env={**inherited, "TERM": "xterm-256color", **(environ or {})},
+        env={
+            **inherited,
+            "KEBAB_DAEMON_AUTO": "false",
+            "TERM": "xterm-256color",
+            **(environ or {}),
+        },
         stdin=far_out,
         stdout=far_out,
         stderr=far_err,

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -111,12 +112,18 @@ class Sandbox:
         self.folder = folder
         self.data = folder / "data"
         self._runner = runner
-        self._environment = _build_environment(os.environ, folder, models)
+        self.environment: Mapping[str, str] = _build_environment(os.environ, folder, models)
         folder.mkdir(parents=True, exist_ok=True)
+
+    def with_variables(self, variables: Mapping[str, str]) -> "Sandbox":
+        """Return the same knowledge base with further environment variables."""
+        other = copy(self)
+        other.environment = {**self.environment, **variables}
+        return other
 
     def run(self, command: Command) -> Outcome:
         """Run a command to its end."""
-        return self._runner(command, self._environment, self.folder)
+        return self._runner(command, self.environment, self.folder)
 
     def count_disk_bytes(self) -> int:
         """Return the disk space of the knowledge base."""
@@ -131,6 +138,7 @@ def _build_environment(outer: Mapping[str, str], folder: Path, models: Path) -> 
         "HOME": str(folder / "home"),
         "KEBAB_DATA_DIR": str(folder / "data"),
         "KEBAB_MODELS_DIR": str(models),
+        "KEBAB_DAEMON_AUTO": "false",  # a measured process does its own work
         "KEBAB_OFFLINE": "true",  # the time to download a model is not measured
         "ORT_DISABLE_TELEMETRY": "1",  # also where onnxruntime runs without kebab
     }

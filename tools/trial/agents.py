@@ -5,6 +5,7 @@ has read matches everything the question needs, when the tool says that nothing 
 has no query left.
 """
 
+import os
 import re
 import resource
 import subprocess
@@ -72,7 +73,14 @@ class Reply:
 def run_tool(command: Sequence[str], folder: Path, shown: int | None = None) -> Reply:
     """Run a command and return its output, at most `shown` lines of it."""
     done = subprocess.run(  # noqa: S603 - kebab, ripgrep and sed
-        command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False
+        command,
+        cwd=folder,
+        # The time of a warm process would not be counted.
+        env={**os.environ, "KEBAB_DAEMON_AUTO": "false"},
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     lines = done.stdout.splitlines(keepends=True)
     return Reply("".join(lines[:shown]), done.returncode)

@@ -24,6 +24,7 @@ def test_processes_ignore_the_settings_of_the_user(sandbox, runner, tmp_path):
     (environment,) = runner.environments
     ours = {name: value for name, value in environment.items() if name.startswith("KEBAB_")}
     assert ours == {
+        "KEBAB_DAEMON_AUTO": "false",
         "KEBAB_DATA_DIR": str(tmp_path / "sandbox" / "data"),
         "KEBAB_MODELS_DIR": str(tmp_path / "models"),
         "KEBAB_OFFLINE": "true",
@@ -31,6 +32,15 @@ def test_processes_ignore_the_settings_of_the_user(sandbox, runner, tmp_path):
     assert environment["HOME"].startswith(str(tmp_path))
     assert environment["ORT_DISABLE_TELEMETRY"] == "1"
     assert "XDG_DATA_HOME" not in environment
+
+
+def test_variables_can_be_added_for_some_processes(sandbox, runner):
+    sandbox.with_variables({"KEBAB_DAEMON_AUTO": "true"}).run(build_kebab_command("--help"))
+    sandbox.run(build_kebab_command("--help"))
+
+    first, second = runner.environments
+    assert first == {**second, "KEBAB_DAEMON_AUTO": "true"}
+    assert second["KEBAB_DAEMON_AUTO"] == "false"
 
 
 def test_disk_space_is_that_of_the_data_directory(sandbox):
