@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kebab.core.chunks import Place
 from kebab.core.media import CitationKind, get_media_type
@@ -22,6 +23,9 @@ from kebab.wire.citation import (
     SlideCitation,
     SlideSpan,
 )
+
+if TYPE_CHECKING:
+    from kebab.wire.search import SearchHit
 
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 _PLAIN = re.compile(r"[\w./@+~,=-]*", re.ASCII)
@@ -102,6 +106,28 @@ def _format_cells(place: Place, rows: int) -> str:
 def format_reference(name: str, first: int, last: int) -> str:
     """Return the reference to lines `first` to `last` of a file, which `kebab fetch` takes."""
     return quote_path(name) + (f"#L{first}" if first == last else f"#L{first}-L{last}")
+
+
+def get_cited_lines(citation: Citation) -> tuple[int, int] | None:
+    """Return the first and the last line of a citation; None for one without lines."""
+    match citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return lines.start, lines.end
+        case _:
+            return None
+
+
+def format_hit_reference(
+    hit: "SearchHit", lines: tuple[int, int] | None, *, absolute: bool = False
+) -> str:
+    """Return a reference to `lines` of the file of a hit, or to the place of the hit without lines.
+
+    `kebab fetch` takes it; `absolute` names the file by its whole path.
+    """
+    name = hit.file if absolute and hit.file else hit.doc_path
+    if lines is None:
+        return quote_path(name) + hit.citation.uri.removeprefix(quote_path(hit.citation.path))
+    return format_reference(name, *lines)
 
 
 def quote_path(path: str) -> str:

@@ -1,8 +1,9 @@
 """Parses references: text that names a document, and perhaps lines of it.
 
 Every form that kebab or another tool prints is a reference: `a.md#L5-L9`, `a.md:5-9`, `a.md:5:2`,
-`a.md:5:text`, a percent-encoded URI, an id, a path. A reference may have several readings, because
-`#` and `:` may be part of a file's name; the file that exists decides.
+`a.md:5:text`, a percent-encoded URI, the URI of an MCP resource, an id, a path. A reference may
+have several readings, because `#` and `:` may be part of a file's name; the file that exists
+decides.
 """
 
 import re
@@ -37,6 +38,9 @@ _LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORE
 _COLON = re.compile(r":(?=L?\d)")
 _AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
 _FILE = "file://"
+_RESOURCE = "kebab://"
+ID_AUTHORITY = "id"
+"""The authority of the URI of a resource that is named by the id of its document."""
 _MAX_COLONS = 8
 _MARK = re.compile("#")
 _MAX_MARKS = 8
@@ -52,6 +56,9 @@ def read_reference(text: str) -> list[Reading]:
     if plain.startswith(_FILE):
         _, _, path = plain.removeprefix(_FILE).partition("/")
         return _read_uri(f"/{path}")
+    if plain.startswith(_RESOURCE):
+        authority, _, path = plain.removeprefix(_RESOURCE).partition("/")
+        return _read_uri(path if authority == ID_AUTHORITY else f"/{path}")
     readings = [Reading(plain), *_read_fragment(plain), *_read_line_numbers(plain)]
     decoded = decode_percent(plain)
     if decoded != plain:

@@ -201,6 +201,9 @@ CASES = {
         (["completion", "zsh"], 0, "completion_script.v1"),
         (["completion", "tcsh"], 2, "usage_invalid"),
     ],
+    "mcp": [
+        (["mcp", "--allow-write", "--read-only"], 2, "usage_invalid"),
+    ],
     "errors": [
         (["errors"], 0, "error_stats.v1"),
         (["errors", "--since", "24h", "--by", "kind"], 0, "error_stats.v1"),

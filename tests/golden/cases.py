@@ -61,9 +61,15 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model pull": ("model", "pull"),
     "model use": ("model", "use", "auto"),
 }
-"""A plain line of each command that answers; `bench` measures, `chat` and `open` are for people."""
+"""A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
+and `mcp` talks with a client."""
 
-NEVER = {"bench": ("bench", "--chunks", "10"), "chat": ("chat",), "open": ("open", "nowhere")}
+NEVER = {
+    "bench": ("bench", "--chunks", "10"),
+    "chat": ("chat",),
+    "mcp": ("mcp",),
+    "open": ("open", "nowhere"),
+}
 LINES = {**SUCCESS, **NEVER}
 NEEDS_MODEL = ("model pull", "model use")
 

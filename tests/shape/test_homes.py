@@ -27,6 +27,8 @@ GRAMMARS = (
     "typescript",
 )
 HOMES = {
+    # The event loop and the threads of the MCP server.
+    "anyio": ("kebab.mcp",),
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.charset",),
     "click": ("kebab.cli",),
@@ -36,6 +38,8 @@ HOMES = {
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
+    "mcp": ("kebab.mcp",),
+    "mcp_types": ("kebab.mcp",),
     # Answers are drawn by it.
     "markdown_it": ("kebab.cli.render.markdown",),
     # Wire records and settings are its structs: pipelines and `app` fill them, surfaces read them.
@@ -44,6 +48,7 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.ingest",
+        "kebab.mcp",
         "kebab.rag",
         "kebab.search",
         "kebab.wire",
@@ -71,8 +76,10 @@ HOMES = {
 }
 RUN_AS_A_PROGRAM = {"pip"}
 COME_WITH_ANOTHER = {
+    "anyio": "mcp",
     "huggingface_hub": "fastembed",
     "lance_namespace": "lancedb",
+    "mcp_types": "mcp",
     "yaml": "frontmatter",
 }
 

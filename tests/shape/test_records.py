@@ -12,6 +12,9 @@ ALIKE = 0.6
 FEWEST = 3
 """Fields in common that are no coincidence."""
 REASONS = {
+    ("kebab.mcp.arguments.ReadArguments", "kebab.wire.fetch.FetchRequest"): (
+        "one reference may stand alone, and models read its schema"
+    ),
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),

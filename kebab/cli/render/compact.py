@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from kebab.app.citations import format_reference, quote_path
+from kebab.app.citations import format_hit_reference, get_cited_lines
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
@@ -22,7 +22,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean, clean_lines
-from kebab.wire.citation import CodeCitation, LineCitation, SectionCitation
+from kebab.wire.citation import SectionCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
 _FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
@@ -63,7 +63,8 @@ class Block:
     @property
     def lines(self) -> tuple[int, int] | None:
         """The first and the last line in the file; None for a citation without lines."""
-        first, last = _get_lines(self.hits[0]), _get_lines(self.hits[-1])
+        first = get_cited_lines(self.hits[0].citation)
+        last = get_cited_lines(self.hits[-1].citation)
         return (first[0], last[1]) if first and last else None
 
 
@@ -80,7 +81,7 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     shown: dict[tuple[str, ...], str] = {}
     for block in merge_adjacent(reply.hits):
         absolute = folders[block.first.doc_path] != {folder}
-        reference = format_block_reference(block, absolute=absolute)
+        reference = format_hit_reference(block.first, block.lines, absolute=absolute)
         earlier = shown.setdefault(block.texts, reference)
         yield ""
         yield _render_head(block, canvas, reference)
@@ -121,14 +122,6 @@ def _join_blocks(one: Block, other: Block) -> Block | None:
     return Block((*early.hits, *late.hits)) if same else None
 
 
-def _get_lines(hit: SearchHit) -> tuple[int, int] | None:
-    match hit.citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return lines.start, lines.end
-        case _:
-            return None
-
-
 def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
     """Yield what all hits share: their number, folder and revision, and the queries."""
     count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
@@ -149,15 +142,6 @@ def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""
     )
-
-
-def format_block_reference(block: Block, *, absolute: bool = False) -> str:
-    """Return a reference that `kebab fetch` takes; `absolute` names the file by its whole path."""
-    first = block.first
-    name = first.file if absolute and first.file else first.doc_path
-    if block.lines is None:
-        return quote_path(name) + first.citation.uri.removeprefix(quote_path(first.citation.path))
-    return format_reference(name, *block.lines)
 
 
 def select_headings(hit: SearchHit) -> list[str]:
@@ -184,7 +168,7 @@ def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
     if context := block.first.context or "":
         yield canvas.dim(clean_lines(context))
     for hit in block.hits:
-        lines = _get_lines(hit)
+        lines = get_cited_lines(hit.citation)
         if end is not None and lines and lines[0] - end == _BLANK_LINES:
             yield ""
         yield from _render_lines(hit, canvas)
@@ -194,7 +178,7 @@ def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
 def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     """Yield the lines of a passage, with its matches painted if the canvas has colour."""
     text = hit.text or hit.snippet
-    extracted = _get_lines(hit) is None
+    extracted = get_cited_lines(hit.citation) is None
     spans = (hit.text_highlights or []) if hit.text else hit.highlights
     marks = [False] * len(text)
     for first, last in spans if canvas.color else ():

@@ -110,6 +110,7 @@ def test_capabilities_match_this_build(desk):
         "bulk_search",
         "lexical_only_mode",
         "extractive_ask",
+        "mcp_server",
     }
 
 

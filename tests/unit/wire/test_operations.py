@@ -17,6 +17,7 @@ ABOVE = {
     "chat": "asks one question after another",
     "completion": "prints a script for a shell",
     "install": "writes a file of another program",
+    "mcp": "serves many operations to an agent",
     "open": "runs an editor on what `fetch` finds",
     "eval compare": "compares two reports",
     "eval init": "reads documents and passages",

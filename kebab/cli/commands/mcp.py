@@ -1,0 +1,101 @@
+"""`kebab mcp` serves the knowledge base to an agent over standard input and output."""
+
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
+from kebab.config.settings import Settings
+from kebab.errors.signal import Exit
+from kebab.errors.system import translate_import_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kebab.mcp.tools import Tool
+
+_SDK = "mcp"
+_STOP_S = 2.0
+"""The longest wait for work to stop when the client has gone."""
+
+
+@click.command(
+    "mcp",
+    cls=Command,
+    exits=(),
+    examples=(
+        "kebab mcp",
+        "kebab mcp --data-dir ~/work/kebab --allow-write",
+        "npx @modelcontextprotocol/inspector --cli kebab mcp --method tools/list",
+    ),
+)
+@click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")
+@click.option("--with-ask", is_flag=True, help="Offer the tool `ask`, for clients without a model.")
+@click.option(
+    "--text-only",
+    is_flag=True,
+    help="Return text without structured results, for clients that hide the text beside them.",
+)
+@click.pass_obj
+def command(
+    context: CommandContext, /, *, allow_write: bool, with_ask: bool, text_only: bool
+) -> Exit:
+    """Serve the knowledge base to an agent through the Model Context Protocol.
+
+    The client starts this command and talks to it over standard input and output. It gets the tools
+    `search`, `read`, `grep`, `outline`, `explain` and `status`, and the documents as resources. The
+    server ends when the client closes its input. The entry in the settings of most clients is
+    `{"mcpServers": {"kebab": {"command": "kebab", "args": ["mcp"]}}}`.
+    """
+    if allow_write and context.flags.read_only:
+        cause = "`--allow-write` and `--read-only` exclude each other"
+        raise click.UsageError(cause, click.get_current_context())
+    with translate_import_errors("the MCP server", _SDK, extra="mcp"):
+        if find_spec(_SDK) is None:
+            raise ModuleNotFoundError(name=_SDK)
+    settings = context.load_settings()
+    from kebab.mcp.tools import select_tools
+
+    tools = select_tools(allow_write=allow_write, with_ask=with_ask)
+    with suppress(KeyboardInterrupt):
+        _serve(context, settings, tools, text_only=text_only)
+    return Exit.DONE
+
+
+def _serve(
+    context: CommandContext, settings: Settings, tools: "Sequence[Tool]", *, text_only: bool
+) -> None:
+    """Serve until the input ends; the first messages are answered before the SDK is imported."""
+    from kebab.app.pool import KebabPool
+    from kebab.cli.mcp_text import render_for_model
+    from kebab.mcp.calls import ToolCaller
+    from kebab.mcp.handshake import Handshake
+    from kebab.mcp.instructions import build_instructions
+    from kebab.mcp.stdio import MessageReader, serve_stdio
+
+    caller = ToolCaller(
+        settings,
+        context.config_path,
+        read_only=context.flags.read_only,
+        render=render_for_model,
+        tools=tools,
+        pool=KebabPool(),
+    )
+    instructions = caller.run(build_instructions)
+    handshake = Handshake(instructions, caller.list_tools, text_only=text_only)
+    write = context.channels.out.write_bytes
+    reader = MessageReader(sys.stdin.buffer, write, handshake)
+    reader.start()
+    # The import takes most of a second, in which the reader answers the first messages.
+    from kebab.mcp.resources import Resources
+    from kebab.mcp.server import Handlers, build_server
+
+    handlers = Handlers(caller, Resources(caller), text_only=text_only)
+    try:
+        serve_stdio(build_server(handlers, instructions), reader, write)
+    finally:
+        handlers.work.stop(_STOP_S)

@@ -1,0 +1,169 @@
+"""Builds the server of the official SDK from the tools and the resources."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from kebab.core.progress import Cancel
+from kebab.mcp.calls import ToolCaller
+from kebab.mcp.handshake import LIST_TTL_MS, NAME, describe_server, hides_text
+from kebab.mcp.progress import ProgressReporter
+from kebab.mcp.resources import ResourceError, Resources
+
+_MOST_CALLS = 4
+"""The calls that run at once; others wait."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class RunningWork:
+    """Counts the threads that work for requests, and asks them to stop at the end."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running: set[Cancel] = set()
+
+    def run(self, work: Callable[[], Any], cancel: Cancel) -> Any:
+        """Run work in this thread."""
+        with self._changed:
+            self._running.add(cancel)
+        try:
+            return work()
+        finally:
+            with self._changed:
+                self._running.discard(cancel)
+                self._changed.notify_all()
+
+    def stop(self, timeout_s: float) -> None:
+        """Ask all work to stop, and wait for it."""
+        with self._changed:
+            for cancel in self._running:
+                cancel.request()
+            self._changed.wait_for(lambda: not self._running, timeout_s)
+
+
+class Handlers:
+    """Answers the requests of clients; all work runs in threads.
+
+    Args:
+        caller: Runs the tools.
+        resources: Lists, reads and completes resources.
+        text_only: Whether no client gets structured results.
+    """
+
+    def __init__(self, caller: ToolCaller, resources: Resources, *, text_only: bool) -> None:
+        self._caller = caller
+        self._resources = resources
+        self._text_only = text_only
+        self._limiter: anyio.CapacityLimiter | None = None
+        self.work = RunningWork()
+
+    async def list_tools(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Return the tools, always in the same order."""
+        del params
+        tools = self._caller.list_tools(structured=self._wants_structure(context))
+        return types.ListToolsResult.model_validate({"tools": tools})
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Run a tool."""
+        if params.name not in self._caller.tools:
+            names = ", ".join(self._caller.tools)
+            cause = f"unknown tool: {params.name}; the tools are: {names}"
+            raise MCPError(code=types.INVALID_PARAMS, message=cause)
+        cancel = Cancel()
+        progress = ProgressReporter(context.session.report_progress, cancel)
+        call = partial(
+            self._caller.call,
+            params.name,
+            params.arguments or {},
+            structured=self._wants_structure(context),
+            report=progress.report,
+            cancel=cancel,
+        )
+        return types.CallToolResult.model_validate(await self._run(call, cancel))
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Return a page of documents."""
+        del context
+        page = await self._run(partial(self._resources.list, params.cursor if params else None))
+        return types.ListResourcesResult.model_validate(page)
+
+    async def list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Return the one template."""
+        del context, params
+        return types.ListResourceTemplatesResult.model_validate(self._resources.list_templates())
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return the text of a document, or of a place in it."""
+        del context
+        contents = await self._run(partial(self._resources.read, str(params.uri)))
+        return types.ReadResourceResult.model_validate(contents)
+
+    async def complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        """Return the paths that begin with or contain what was typed."""
+        del context
+        typed = params.argument.value if params.argument.name == "path" else None
+        found = await self._run(partial(self._resources.complete, typed))
+        return types.CompleteResult.model_validate(found)
+
+    async def _run(self, work: Callable[[], Any], cancel: Cancel | None = None) -> Any:
+        """Run work in a thread; when the request is cancelled the thread is asked to stop."""
+        cancel = cancel or Cancel()
+        self._limiter = self._limiter or anyio.CapacityLimiter(_MOST_CALLS)
+        try:
+            return await anyio.to_thread.run_sync(
+                self.work.run, work, cancel, abandon_on_cancel=True, limiter=self._limiter
+            )
+        except ResourceError as fault:
+            code = types.INVALID_PARAMS
+            raise MCPError(code=code, message=str(fault), data=fault.data) from fault
+        finally:
+            cancel.request()
+
+    def _wants_structure(self, context: Context) -> bool:
+        """Return whether the client of a request gets structured results."""
+        if self._text_only:
+            return False
+        client = context.session.client_params
+        if client is not None:
+            return not hides_text(client.client_info.name)
+        headers = getattr(context.request, "headers", {})
+        return not hides_text(headers.get("user-agent"))
+
+
+def build_server(handlers: Handlers, instructions: str) -> Server[Any]:
+    """Return the server; its handlers keep no state of a connection."""
+    hint = CacheHint(LIST_TTL_MS, "private")
+    return Server(
+        NAME,
+        version=describe_server()["version"],
+        instructions=instructions,
+        cache_hints={"tools/list": hint, "server/discover": hint},
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_completion=handlers.complete,
+    )

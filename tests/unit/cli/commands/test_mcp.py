@@ -1,0 +1,39 @@
+"""`kebab mcp` answers a client on stdout, and ends with its input."""
+
+import json
+
+import pytest
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "clientInfo": {"name": "probe", "version": "1"},
+        "capabilities": {},
+    },
+}
+
+
+@pytest.mark.parametrize("flags", [[], ["--read-only"], ["--json"], ["--allow-write"]])
+def test_the_end_of_the_input_ends_it(kebab, flags):
+    ran = kebab("mcp", *flags, stdin=json.dumps(HELLO).encode() + b"\n")
+
+    assert (ran.status, ran.err) == (0, "")
+    (answer,) = ran.events
+    assert answer["result"]["serverInfo"]["name"] == "kebab"
+    assert "Nothing is indexed yet" in answer["result"]["instructions"]
+
+
+def test_writing_and_reading_only_exclude_each_other(kebab):
+    assert kebab("mcp", "--allow-write", "--read-only", "--json").fault["code"] == "usage_invalid"
+
+
+def test_without_the_sdk_the_error_names_the_extra(kebab, monkeypatch):
+    monkeypatch.setattr("kebab.cli.commands.mcp.find_spec", lambda _: None)
+
+    fault = kebab("mcp", "--json").fault
+
+    assert fault["code"] == "dependency_missing"
+    assert fault["hint"].endswith("install 'kebab[mcp]'")

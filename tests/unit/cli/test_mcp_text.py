@@ -1,0 +1,55 @@
+"""A model reads what the command line prints to a program."""
+
+import pytest
+
+from kebab.cli.mcp_text import render_for_model
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.compact import render_compact
+from kebab.wire.fetch import FetchList
+from tests.fakes import replies
+
+
+def test_a_search_is_the_compact_form():
+    reply = replies.response(replies.hit())
+
+    assert render_for_model(reply).split("\n") == [
+        line.rstrip() for line in render_compact(reply, Canvas())
+    ]
+
+
+def test_a_further_page_is_named_by_its_cursor():
+    reply = replies.response(replies.hit(), has_more=True, next_cursor="abc")
+
+    assert render_for_model(reply).endswith('more: cursor "abc"')
+
+
+def test_each_fetched_text_stands_below_its_reference():
+    cut = replies.fetch_result(truncated=True, rest="a.md#L5", freshness="changed")
+    missing = replies.not_found("nowhere.md", "somewhere.md")
+    reply = FetchList(results=[cut, missing], missing=1, truncated=True)
+
+    text = render_for_model(reply)
+
+    assert text.startswith(f"==> {cut.citation.uri} <== lines {cut.start_line} to {cut.end_line}")
+    assert "changed since" in text
+    assert "the rest: a.md#L5" in text
+    assert "somewhere.md" in text
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (replies.grep_response(replies.grep_hit()), "12"),
+        (replies.grep_response(), "no line matches"),
+        (replies.outline(), "#"),
+        (replies.explanation(), "query"),
+        (replies.not_found(), "nowhere"),
+        (replies.ingest_report(), "document"),
+        (replies.answer(), "Stop the writer"),
+    ],
+)
+def test_other_replies_have_their_own_text(reply, said):
+    text = render_for_model(reply)
+
+    assert said in text
+    assert "\x1b" not in text

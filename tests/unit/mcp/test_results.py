@@ -1,0 +1,63 @@
+"""Structured results hold references, counts and verdicts."""
+
+import pytest
+
+from kebab.mcp.results import (
+    build_explain_result,
+    build_grep_result,
+    build_outline_result,
+    build_read_result,
+    build_search_result,
+)
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.grep import GrepRequest
+from kebab.wire.outline import OutlineRequest
+from kebab.wire.search import SearchRequest
+from kebab.wire.why import WhyRequest
+
+
+@pytest.fixture
+def run(caller):
+    return lambda name, request: caller.run(lambda kebab: getattr(kebab, name)(request))
+
+
+def test_hits_have_references_and_rounded_scores(run):
+    result = build_search_result(run("search", SearchRequest(query="sourdough starter")))
+
+    assert result.convincing
+    assert result.hits[0].ref == "bread.md#L1-L5"
+    assert result.hits[0].score == round(result.hits[0].score, 2)
+    assert result.next_cursor is None
+
+
+def test_no_hit_is_not_convincing(run):
+    result = build_search_result(run("search", SearchRequest(query="qqqqqqqq")))
+
+    assert (result.hits, result.convincing) == ([], False)
+
+
+def test_places_name_their_lines_and_what_was_cut_off(run):
+    reply = run("fetch", FetchRequest(refs=["bread.md", "nowhere.md"], max_tokens=15))
+    result = build_read_result(reply)
+
+    assert result.missing == ["nowhere.md"]
+    assert result.places[0].first_line == 1
+    assert result.places[0].rest is not None
+
+
+def test_matches_are_counted_by_file(run, notes):
+    result = build_grep_result(run("grep", GrepRequest(pattern="flour")))
+
+    assert result.files == {str(notes / "bread.md"): 1}
+
+
+@pytest.mark.parametrize(("name", "found"), [("bread.md", True), ("nowhere.md", False)])
+def test_an_outline_says_whether_there_is_one(run, name, found):
+    assert build_outline_result(run("outline", OutlineRequest(name=name))).found is found
+
+
+def test_a_verdict_has_its_reason_and_rank(run):
+    search = SearchRequest(query="sourdough")
+    result = build_explain_result(run("why", WhyRequest(name="bread.md", search=search)))
+
+    assert (result.found, result.reason, result.rank) == (True, "found", 1)
