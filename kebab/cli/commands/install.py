@@ -1,5 +1,6 @@
 """`kebab install` lets the clients of agents use kebab: by a skill, or as an MCP server."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -140,7 +141,8 @@ def _build_report(client: str, files: list[InstalledFile], *, dry_run: bool) -> 
 
 def _list_server_flags(context: CommandContext) -> list[str]:
     """Return the flags of the knowledge base that the caller names, with absolute paths."""
-    named = (("--config", context.flags.config), ("--data-dir", context.flags.data_dir))
+    data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
+    named = (("--config", context.flags.config), ("--data-dir", data_dir))
     return [word for flag, value in named if value for word in (flag, resolve_path(value))]
 
 

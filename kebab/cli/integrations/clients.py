@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from kebab.errors.system import resolve_path
+
 Scope = Literal["user", "project"]
 _SKILL = Path("kebab", "SKILL.md")
 
@@ -173,7 +175,7 @@ class Places:
             "codex": ("CODEX_HOME", self.home / ".codex"),
         }.get(name, ("", self.home / f".{name}"))
         value = self.environ.get(named)
-        return Path(value).expanduser() if value else usual
+        return Path(os.path.expanduser(value)) if value else usual  # noqa: PTH111 - a `~` of nobody is a name
 
     def _find_editor_folder(self, name: str) -> Path:
         """Return the folder of the user's settings of an editor; it depends on the system."""
@@ -190,7 +192,7 @@ class Places:
 
 def find_places() -> Places:
     """Return the places of this process."""
-    return Places(os.environ, Path.home(), Path.cwd())
+    return Places(os.environ, Path.home(), Path(resolve_path(".")))
 
 
 def find_client(name: str) -> Client:

@@ -75,7 +75,7 @@ def remove_entry(text: str, path: Path) -> str | None:
         above = text[: one.start]
         blanks = (end for end in ("\r\n", "\n") if one.is_header and above.endswith(end * 2))
         text = above.removesuffix(next(blanks, "")) + text[one.end :]
-    return text
+    return text if above else text.removeprefix(_find_newline(text))
 
 
 def _append(text: str | None, path: Path, entry: Entry) -> str:

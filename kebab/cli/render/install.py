@@ -37,7 +37,8 @@ def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
     for file in reply.files:
         if file.change == "none" and any(other.change != "none" for other in reply.files):
             continue
-        yield f"{words[file.change]}: {canvas.location(file.path)}"
+        what = "entry " if file.kind == "mcp" and file.change == "remove" else ""
+        yield f"{what}{words[file.change]}: {canvas.location(file.path)}"
         if file.backup:
             yield from canvas.note(f"your version is kept: {file.backup}")
 

@@ -52,6 +52,30 @@ def test_the_entry_starts_the_server_with_the_knowledge_base_of_the_call(kebab, 
     assert entry["args"][-5:] == ["mcp", *flags]
 
 
+def test_the_home_is_named_in_full(kebab, home):
+    reply = kebab("install", "cursor", "--print", "--data-dir", "~/notes", "--json").reply
+    entry = json.loads(reply["snippet"])["mcpServers"]["kebab"]
+
+    assert entry["args"][-2:] == ["--data-dir", str(home / "notes")]
+
+
+def test_a_file_in_place_of_a_folder_is_reported(kebab, home):
+    (home / ".gemini").write_text("mine")
+    ran = kebab("install", "gemini", "--yes", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "io_error")
+    assert (home / ".gemini").read_text() == "mine"
+
+
+def test_a_deleted_working_folder_does_not_matter(kebab, home, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert kebab("install", "codex", "--yes").status == 0
+    assert (home / ".codex/config.toml").is_file()
+
+
 def test_a_moved_program_is_an_update(kebab, home, monkeypatch):
     kebab("install", "cursor", "--yes")
     monkeypatch.setattr(sys, "executable", str(home / "elsewhere/python"))

@@ -48,6 +48,7 @@ def test_variables_move_the_folders():
     moved = paths("claude-code", CLAUDE_CONFIG_DIR="/c")
 
     assert moved == ("/c/.claude.json", "/c/skills/kebab/SKILL.md")
+    assert paths("codex", CODEX_HOME="~nobody-at-all/x")[0] == "~nobody-at-all/x/config.toml"
     assert paths("codex", CODEX_HOME="/x")[0] == "/x/config.toml"
     assert paths("zed", XDG_CONFIG_HOME="/g")[0] == "/g/zed/settings.json"
     assert paths("vscode", XDG_CONFIG_HOME="/g")[0] == "/g/Code/User/mcp.json"

@@ -81,7 +81,7 @@ def test_a_table_after_the_entry_stays_with_its_comment(text):
     more = "\n# about the last one\n[last]\nx = 1\n"
     removed = remove((done if done.endswith("\n") else f"{done}\n") + more)
 
-    assert removed.endswith(more)
+    assert removed.endswith(more.lstrip())
     assert removed.replace("\r", "").rstrip().startswith(base.replace("\r", "").rstrip())
 
 
@@ -142,6 +142,12 @@ def test_a_file_without_a_place_for_the_entry_is_refused(text):
 def test_an_entry_within_another_value_cannot_be_removed():
     with pytest.raises(EntryError):
         remove("mcp_servers = { kebab = { command = 'x' } }\n")
+
+
+def test_a_table_at_the_top_leaves_no_blank_line():
+    other = "[mcp_servers.other]\ncommand = 'x'\n"
+
+    assert remove(f"{set_entry(None, PLACE, ENTRY)}\n{other}") == other
 
 
 def test_what_is_not_there_is_not_removed():

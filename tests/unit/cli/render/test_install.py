@@ -32,6 +32,15 @@ def test_a_file_without_anything_is_named_only_when_there_is_no_other():
     assert list(render_install(report(SKILL), Canvas())) == ["not installed: /s"]
 
 
+def test_an_entry_is_removed_and_its_file_is_not():
+    removed = InstalledFile(kind="mcp", path="/m", change="remove")
+
+    assert list(render_install(report(removed), Canvas())) == ["entry removed: /m"]
+    assert list(render_install(report(removed, dry_run=True), Canvas())) == [
+        "entry would be removed: /m"
+    ]
+
+
 def test_a_planned_change_is_worded_as_such():
     shown = render_install(report(ENTRY, dry_run=True), Canvas())
 
