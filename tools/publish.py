@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.config.template import build_settings_table as settings_table
+from kebab.http.openapi import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
 from tools.cli_reference import build_commands_table, build_reference_page
@@ -28,6 +29,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     """Yield every generated file, relative to the checkout, with its text."""
     for name, schema in build_schemas().items():
         yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
+    yield _WIRE / "openapi.json", _format_json(build_document())
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
     yield Path("docs") / "formats.md", render_formats_page()

@@ -915,17 +915,32 @@ class ReadOnly(
     message="not allowed with `--read-only`: {operation}",
     hint="repeat without `--read-only`",
     rerun=Rerun(drop=("--read-only",)),
+    cases={
+        "needs": Wording(
+            "the server does not allow this: {operation}", "start the server again with `{needs}`"
+        ),
+    },
 ):
     """The command writes, and `--read-only` forbids it.
 
-    `operation` is the operation that writes.
+    `operation` is the operation that writes. A server writes only when it was started with the flag
+    in `needs`, which is null on the command line.
 
     Example: `kebab ingest notes --read-only`.
 
-    What to do: repeat the command without `--read-only`.
+    What to do: repeat the command without `--read-only`, or start the server with the flag.
     """
 
     operation: str
+    needs: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a server without the flag, or the command line."""
+        return "needs" if self.needs else ""
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the same command line without the flag, where there is one."""
+        return None if self.needs else self.rerun
 
 
 class StoreCorrupt(
@@ -1077,19 +1092,49 @@ class Unauthorized(
         origin=Origin.SURFACE,
         http=401,
         grpc="UNAUTHENTICATED",
-        reserved=True,
     ),
     message="the token of the server is missing or wrong",
     hint="send it as a header: `Authorization: Bearer TOKEN`",
 ):
     """The token of the HTTP server is missing or wrong.
 
-    The code is reserved. This build has no HTTP server, and nothing raises it.
+    The server reads nothing else of such a request.
 
-    Example: a request to the server without the header `Authorization`.
+    Example: a request to the HTTP server without the header `Authorization`.
 
-    What to do: send the token that the server was started with.
+    What to do: send the token in the file that the server names when it starts, `http.token` in
+    the state directory.
     """
+
+
+class ServerBusy(
+    Signal,
+    meaning=Meaning(
+        code="server_busy",
+        kind=Kind.RATE_LIMIT,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="SERVER.BUSY",
+        origin=Origin.SURFACE,
+        http=503,
+        grpc="RESOURCE_EXHAUSTED",
+        retry=Retry.TRANSIENT,
+        severity=Severity.WARN,
+        backoff=Backoff(ceiling_ms=30_000, attempts=6),
+    ),
+    message="too many requests are waiting for this server: {waiting}",
+    hint="send fewer requests at the same time",
+):
+    """Too many requests are waiting for the HTTP server.
+
+    The server answers a fixed number of requests at the same time, and the others wait in the order
+    in which they arrived. This one was refused because the queue is full.
+
+    Example: a script that sends a thousand searches without waiting for the first answer.
+
+    What to do: wait as long as `retry_after_ms` says, then send the request again.
+    """
+
+    waiting: int
 
 
 class DependencyMissing(

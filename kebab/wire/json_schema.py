@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +22,8 @@ _CHAIN = {
     "description": "Under `--verbose`: the causes, outermost first.",
 }
 _ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
+
+_COMPONENT = "#/components/schemas/{name}"
 
 Schema = dict[str, Any]
 
@@ -73,6 +76,20 @@ def build_detail_schema(signal: type[Signal]) -> Schema:
     required = {"required": schema["required"] if signal.meaning.public else []}
     properties = {**schema["properties"], "chain": _CHAIN}
     return {**schema, **required, "title": form.__name__, "properties": properties}
+
+
+def build_components(forms: Sequence[type[Struct]]) -> dict[str, Schema]:
+    """Return the schemas of wire objects and of all their parts, for an OpenAPI document."""
+    parts = {name: part for form in forms for name, part in _collect_parts(form).items()}
+    components = msgspec.json.schema_components(forms, ref_template=_COMPONENT)[1]
+    for name, schema in components.items():
+        _describe(schema, parts[name])
+    return dict(sorted(components.items()))
+
+
+def require_envelope(form: type[Struct]) -> Schema:
+    """Return the schema of a reply at the top level in an OpenAPI document."""
+    return {"$ref": _COMPONENT.format(name=form.__name__), "required": _ENVELOPE}
 
 
 def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:

@@ -43,7 +43,8 @@ OUTSIDE = ("ollama", "pip", "ulimit", "df")
 """Programs that need a network, a server or another shell; only the form of the line is checked."""
 
 ANSWERED_ELSEWHERE = {
-    "unauthorized": "reserved; nothing raises it",
+    "unauthorized": "its hint is a header of HTTP, tried in tests/unit/http",
+    "server_busy": "its hint is no command",
     "usage_invalid": "its hints are tried in test_usage_hints.py",
     "generic": "its hint is tried in `test_an_unexpected_error_leads_to_its_trace`",
     "confirmation_required": "its hints are tried in test_names.py, where the user wants to delete",

@@ -47,6 +47,7 @@ HOMES = {
         "kebab.app",
         "kebab.cli",
         "kebab.config",
+        "kebab.http",
         "kebab.ingest",
         "kebab.mcp",
         "kebab.rag",
@@ -69,9 +70,11 @@ HOMES = {
     "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html",),
+    "starlette": ("kebab.http.application",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code.symbols",),
     **{f"tree_sitter_{grammar}": ("kebab.parse.code.languages",) for grammar in GRAMMARS},
+    "uvicorn": ("kebab.http.server",),
     "yaml": ("kebab.parse",),
 }
 RUN_AS_A_PROGRAM = {"pip"}

@@ -69,6 +69,14 @@ TABLES = {
         "parse/office/test_sheets.py",
         "test_every_exception_of_the_library_is_one_that_is_translated",
     ),
+    "starlette": (
+        "http/test_application.py",
+        "test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_used",
+    ),
+    "uvicorn": (
+        "http/test_server.py",
+        "test_every_exception_of_the_library_belongs_to_what_is_not_used",
+    ),
     "yaml": (
         "parse/markdown/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",

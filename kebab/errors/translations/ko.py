@@ -69,6 +69,9 @@ ROWS: dict[type[Signal], Wording] = {
         "{client}의 설정 파일을 변경할 수 없습니다: {path}: {cause}",
         "kebab install {client} --print",
     ),
+    rows.ServerBusy: Wording(
+        "이 서버를 기다리는 요청이 너무 많습니다: {waiting}", "동시에 보내는 요청을 줄이세요"
+    ),
     rows.DependencyMissing: Wording(
         "이 기능에 필요한 라이브러리를 불러올 수 없습니다: {feature}", "{install}"
     ),
@@ -202,6 +205,11 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "{endpoint} (`{setting}`)에서 예상하지 못한 응답을 받았습니다: {cause}",
             "모델 서버의 주소를 지정하세요: `export {variable}=URL`",
         ),
+    },
+    rows.ReadOnly: {
+        "needs": Wording(
+            "서버가 허용하지 않는 작업입니다: {operation}", "`{needs}`로 서버를 다시 시작하세요"
+        )
     },
     rows.DependencyMissing: {
         "program": Wording("이 작업에 쓸 프로그램이 없습니다: {feature}", "{install}")

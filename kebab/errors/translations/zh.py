@@ -56,6 +56,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.ClientConfigInvalid: Wording(
         "无法更改 {client} 的设置：{path}：{cause}", "kebab install {client} --print"
     ),
+    rows.ServerBusy: Wording("等待此服务器的请求过多：{waiting}", "请减少同时发送的请求"),
     rows.DependencyMissing: Wording("无法加载此功能所需的库：{feature}", "{install}"),
     rows.ConfirmationRequired: Wording("`{operation}` 需要确认", "kebab {operation} --yes"),
     rows.OutOfMemory: Wording("内存不足：{operation}", "请关闭其他程序后重试"),
@@ -166,6 +167,9 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
             "收到 {endpoint}（`{setting}`）的意外响应：{cause}",
             "请设置模型服务器的地址：`export {variable}=URL`",
         ),
+    },
+    rows.ReadOnly: {
+        "needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器")
     },
     rows.DependencyMissing: {"program": Wording("没有可用于此操作的程序：{feature}", "{install}")},
     rows.IoError: {

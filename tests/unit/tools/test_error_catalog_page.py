@@ -15,4 +15,4 @@ def test_the_page_says_how_long_to_wait_and_what_is_reserved():
     assert page.count("\n- try again: ") == sum(
         one.backoff is not None for one in build_error_rows()
     )
-    assert page.count("\n- reserved: ") == 1
+    assert page.count("\n- reserved: ") == sum(one.reserved for one in build_error_rows())

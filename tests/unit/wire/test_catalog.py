@@ -17,7 +17,7 @@ def test_a_row_says_how_long_to_wait_and_whether_it_is_reserved():
 
     assert busy.backoff == RetryAdvice(first_ms=2_000, factor=2, ceiling_ms=60_000, attempts=6)
     assert not busy.reserved
-    assert (unauthorized.backoff, unauthorized.reserved) == (None, True)
+    assert (unauthorized.backoff, unauthorized.reserved) == (None, False)
 
 
 @pytest.mark.parametrize(

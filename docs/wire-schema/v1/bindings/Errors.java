@@ -579,7 +579,25 @@ public final class Errors {
             Severity.ERROR,
             /* isPublic= */ true,
             /* retired= */ false,
-            /* reserved= */ true)),
+            /* reserved= */ false)),
+    /** Too many requests are waiting for the HTTP server. */
+    SERVER_BUSY(
+        "server_busy",
+        new Row(
+            Kind.RATE_LIMIT,
+            Canonical.E_CORE_STATE_VIOLATION,
+            "SERVER.BUSY",
+            Origin.SURFACE,
+            /* exit= */ 2,
+            /* http= */ 503,
+            "RESOURCE_EXHAUSTED",
+            Retry.TRANSIENT,
+            /* retryable= */ true,
+            Optional.of(new Backoff(1000, 2.0, 30000, 6)),
+            Severity.WARN,
+            /* isPublic= */ true,
+            /* retired= */ false,
+            /* reserved= */ false)),
     /** A library or a program that the feature needs is not installed, or cannot be loaded. */
     DEPENDENCY_MISSING(
         "dependency_missing",

@@ -34,6 +34,7 @@ const (
 	CodeParseFailed          Code = "parse_failed"
 	CodeTooLarge             Code = "too_large"
 	CodeUnauthorized         Code = "unauthorized"
+	CodeServerBusy           Code = "server_busy"
 	CodeDependencyMissing    Code = "dependency_missing"
 	CodeConfirmationRequired Code = "confirmation_required"
 	CodeOutOfMemory          Code = "out_of_memory"
@@ -505,7 +506,23 @@ var Rows = map[Code]Row{
 		Severity:  SeverityError,
 		Public:    true,
 		Retired:   false,
-		Reserved:  true,
+		Reserved:  false,
+	},
+	CodeServerBusy: {
+		Kind:      KindRateLimit,
+		Canonical: CanonicalECoreStateViolation,
+		Domain:    "SERVER.BUSY",
+		Origin:    OriginSurface,
+		Exit:      2,
+		HTTP:      503,
+		GRPC:      "RESOURCE_EXHAUSTED",
+		Retry:     RetryTransient,
+		Retryable: true,
+		Backoff:   &Backoff{FirstMS: 1000, Factor: 2, CeilingMS: 30000, Attempts: 6},
+		Severity:  SeverityWarn,
+		Public:    true,
+		Retired:   false,
+		Reserved:  false,
 	},
 	CodeDependencyMissing: {
 		Kind:      KindPrecondition,

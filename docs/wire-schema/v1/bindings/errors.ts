@@ -459,7 +459,23 @@ export const ERRORS = {
     severity: "error",
     public: true,
     retired: false,
-    reserved: true,
+    reserved: false,
+  },
+  server_busy: {
+    kind: "rate_limit",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "SERVER.BUSY",
+    origin: "surface",
+    exit: 2,
+    http: 503,
+    grpc: "RESOURCE_EXHAUSTED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 30000, attempts: 6 },
+    severity: "warn",
+    public: true,
+    retired: false,
+    reserved: false,
   },
   dependency_missing: {
     kind: "precondition",
@@ -677,6 +693,7 @@ export interface ClientConfigInvalidDetails {
 /** The details of `read_only`. The command writes, and `--read-only` forbids it. */
 export interface ReadOnlyDetails {
   readonly operation: string;
+  readonly needs?: string | null;
 }
 
 /** The details of `store_corrupt`. The database or the vector table is damaged. */
@@ -709,6 +726,11 @@ export interface TooLargeDetails {
 
 /** The details of `unauthorized`. The token of the HTTP server is missing or wrong. */
 export type UnauthorizedDetails = Record<string, never>;
+
+/** The details of `server_busy`. Too many requests are waiting for the HTTP server. */
+export interface ServerBusyDetails {
+  readonly waiting: number;
+}
 
 /** The details of `dependency_missing`. A library or a program that the feature needs is not installed, or cannot be loaded. */
 export interface DependencyMissingDetails {
@@ -801,6 +823,7 @@ export type KebabError =
   | ErrorOf<"parse_failed", ParseFailedDetails>
   | ErrorOf<"too_large", TooLargeDetails>
   | ErrorOf<"unauthorized", UnauthorizedDetails>
+  | ErrorOf<"server_busy", ServerBusyDetails>
   | ErrorOf<"dependency_missing", DependencyMissingDetails>
   | ErrorOf<"confirmation_required", ConfirmationRequiredDetails>
   | ErrorOf<"out_of_memory", OutOfMemoryDetails>

@@ -1,0 +1,115 @@
+import pytest
+
+from kebab.http.guard import LOOPBACK_NAMES, build_hosts
+from tests.unit.http.conftest import BEARER, LIMIT, TOKEN
+
+HEALTH, SEARCH = "/v1/health", "/v1/search"
+JSON = {"Content-Type": "application/json"}
+BIG = b'{"query": "' + b"x" * LIMIT + b'"}'
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"]
+)
+@pytest.mark.parametrize("path", [SEARCH, "/v1/openapi.json", "/v1/nothing", "/", "/mcp"])
+def test_without_the_token_nothing_is_told(client, path, header):
+    answer = client.post(path, headers={"Authorization": header})
+
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="kebab"'
+    assert answer.json()["code"] == "unauthorized"
+    assert TOKEN not in answer.text
+
+
+def test_health_needs_no_token_and_says_nothing_else(client):
+    answer = client.get(HEALTH, headers={"Authorization": ""})
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.0.0.1:9",
+        "localhost",
+        "LOCALHOST:7717",
+        "localhost.",
+        "[::1]",
+        "[::1]:7717",
+    ],
+)
+def test_names_of_this_machine_are_hosts(client, host):
+    assert client.get(HEALTH, headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "localhost@evil.example", "localhost/x",
+     "[::1", "localhost:port", "", "0.0.0.0", "localhost.evil.example:7717"],
+)  # fmt: skip
+def test_other_hosts_are_refused_even_with_the_token(client, host):
+    answer = client.get(HEALTH, headers={"Host": host})
+
+    assert answer.status_code == 403
+    assert (answer.json()["code"], answer.json()["details"]["option"]) == ("usage_invalid", "Host")
+
+
+def test_a_server_for_every_address_takes_addresses_but_no_foreign_names(make_client):
+    client = make_client(host="0.0.0.0")
+
+    assert client.get(HEALTH, headers={"Host": "192.168.1.7:7717"}).status_code == 200
+    assert client.get(HEALTH, headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_the_bound_host_is_a_host():
+    assert build_hosts("Notes.local") == (LOOPBACK_NAMES | {"notes.local"}, False)
+    assert build_hosts("::") == (LOOPBACK_NAMES | {"::"}, True)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:7717", "http://127.0.0.1:1"]
+)
+def test_requests_of_other_pages_are_refused(client, origin):
+    answer = client.post(SEARCH, json={"query": "cat"}, headers={"Origin": origin})
+
+    assert answer.status_code == 403
+    assert answer.json()["details"]["option"] == "Origin"
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_page_of_the_server_itself_may_ask(client):
+    origin = {"Origin": "http://127.0.0.1:7717"}
+
+    assert client.post(SEARCH, json={"query": "cat"}, headers=origin).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["Host", "Authorization", "Origin"])
+def test_a_repeated_header_is_refused(client, name):
+    twice = [(name, "localhost"), (name, "localhost")]
+    others = [] if name == "Authorization" else list(BEARER.items())
+
+    answer = client.request("POST", SEARCH, json={"query": "cat"}, headers=[*twice, *others])
+
+    assert answer.status_code in (400, 401, 403)
+    assert answer.json()["schema_version"] == "error.v1"
+
+
+def test_a_body_that_is_too_large_is_refused_by_its_length(client, pool):
+    answer = client.post(SEARCH, content=BIG, headers=JSON)
+
+    assert answer.status_code == 413
+    assert answer.json()["code"] == "too_large"
+    assert answer.json()["details"]["limit"] == LIMIT
+    assert not pool.lent
+
+
+def test_a_body_of_unknown_length_is_counted_while_it_is_read(client, pool):
+    def send():
+        for _ in range(LIMIT):
+            yield b"x" * 100
+
+    answer = client.post(SEARCH, content=send(), headers=JSON)
+
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert not pool.lent

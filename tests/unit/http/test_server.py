@@ -1,0 +1,131 @@
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from kebab.errors.catalog import UsageInvalid
+from kebab.http.server import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    Address,
+    open_listener,
+    parse_address,
+)
+from tests.shape.libraries import list_own_exceptions
+from tests.unit.http.conftest import read_until, wait_until
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("", (DEFAULT_HOST, DEFAULT_PORT)),
+        ("8080", (DEFAULT_HOST, 8080)),
+        (":8080", (DEFAULT_HOST, 8080)),
+        ("0", (DEFAULT_HOST, 0)),
+        ("localhost", ("localhost", DEFAULT_PORT)),
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+        ("[::1]:80", ("::1", 80)),
+        ("[::1]", ("::1", DEFAULT_PORT)),
+    ],
+)
+def test_an_address_has_defaults(text, address):
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["localhost:99999", "http://localhost", "a b", "user@host:1"])
+def test_what_is_no_address_is_a_usage_error(text):
+    with pytest.raises(UsageInvalid):
+        parse_address(text)
+
+
+def test_an_address_is_shown_as_a_url():
+    assert Address("::1", 80).format_url() == "http://[::1]:80"
+    assert Address("127.0.0.1", 80).is_loopback
+    assert not Address("0.0.0.0", 80).is_loopback
+
+
+def test_a_port_in_use_is_a_usage_error():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(UsageInvalid, match=f"{port}.*in use"):
+            open_listener(Address("127.0.0.1", port))
+
+
+def test_a_host_of_another_machine_is_a_usage_error():
+    with pytest.raises(UsageInvalid, match="cannot listen"):
+        open_listener(Address("203.0.113.7", 0))
+
+
+def test_bytes_that_are_no_request_get_an_error_object(serve):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as connection:
+        connection.sendall(b"this is not HTTP\r\n\r\n")
+        head, _, body = read_until(connection, b"}").partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["code"] == "usage_invalid"
+
+
+def test_headers_have_a_limit(serve):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as connection:
+        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
+        assert read_until(connection, b"}").startswith(b"HTTP/1.1 400 ")
+
+
+def test_running_requests_finish_and_those_that_do_not_are_told_to_stop(
+    serve, send, pool, monkeypatch
+):
+    monkeypatch.setattr("kebab.http.server._GRACE_S", 0.3)
+    address, server = serve()
+    connection = send(address, "/v1/search", {"query": "stuck"}, "*/*")
+    wait_until(lambda: pool.asked)
+    server.should_exit = True
+
+    text = read_until(connection, b"correlation_id")
+    assert b'"code":"cancelled"' in text
+
+
+def test_two_requests_on_one_connection(serve):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as connection:
+        request = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        connection.sendall(request * 2)
+        text = b""
+        while text.count(b'{"status":"ok"}') < 2:
+            text += connection.recv(65_536)
+
+
+def test_a_slow_sender_is_no_burden_for_the_others(serve, send):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as slow:
+        slow.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\n")
+        started = time.monotonic()
+        assert b" 200 OK" in read_until(send(address, "/v1/search", {"query": "cat"}), b"\r\n\r\n")
+        assert time.monotonic() - started < 5
+
+
+def test_many_clients_at_once_are_all_answered(serve, send):
+    address, _ = serve()
+    statuses: list[bytes] = []
+
+    def ask():
+        connection = send(address, "/v1/search", {"query": "cat"}, "*/*")
+        statuses.append(read_until(connection, b"\r\n\r\n")[:15])
+
+    threads = [threading.Thread(target=ask) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert statuses == [b"HTTP/1.1 200 OK"] * 50
+
+
+@pytest.mark.filterwarnings("ignore")  # modules of the library warn of themselves
+def test_every_exception_of_the_library_belongs_to_what_is_not_used():
+    unused = {"ImportFromStringError", "ClientDisconnected", "UvicornDeprecationWarning"}
+
+    assert {kind.__name__ for kind in list_own_exceptions("uvicorn")} <= unused

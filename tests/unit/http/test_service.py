@@ -1,0 +1,152 @@
+import asyncio
+import json
+import threading
+
+import pytest
+
+from kebab.app.pool import KebabPool
+from kebab.config.settings import Settings
+from kebab.errors.catalog import ConfigInvalid, ServerBusy
+from kebab.http.service import Service, ServiceOptions, is_long
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import encode_json
+from tests.unit.app.test_facade import REQUESTS
+from tests.unit.http.conftest import wait_until
+
+WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
+
+
+def answer(service, operation, body):
+    async def main():
+        return await service.submit(operation, body).future
+
+    return asyncio.run(main())
+
+
+@pytest.fixture
+def real(tmp_path):
+    """Return a function that makes a service over real knowledge bases in an empty folder."""
+    made = []
+    folder = tmp_path / "data"
+    settings = Settings(data_dir=str(folder), models_dir=str(tmp_path / "models"), offline=True)
+
+    def make(**options):
+        service = Service(
+            ServiceOptions(
+                config_path=tmp_path / "config.toml", load_settings=lambda: settings, **options
+            )
+        )
+        made.append(service)
+        return service
+
+    yield make
+    for service in made:
+        service.close()
+
+
+@pytest.mark.parametrize("operation", WRITING)
+def test_nothing_is_written_unless_the_server_allows_it(real, operation, tmp_path):
+    outcome = answer(real(), operation, encode_json(REQUESTS[operation]))
+
+    error = json.loads(outcome.body)
+    assert (outcome.status, error["code"]) == (403, "read_only"), error
+    assert error["details"]["needs"] == "--allow-write"
+    assert "--read-only" not in error["message"]
+    assert not (tmp_path / "data").exists()
+    assert not (tmp_path / "config.toml").exists()
+
+
+def test_a_server_that_may_write_writes(real):
+    service = real(allow_write=True)
+    text = b'{"text": "U291cmRvdWdoIHJpc2Vz", "title": "Bread"}'
+
+    assert json.loads(answer(service, "ingest_text", text).body)["new"] == 1
+    found = json.loads(answer(service, "search", b'{"query": "sourdough"}').body)
+    assert len(found["hits"]) == 1
+
+
+def test_read_only_wins_over_the_flag(real):
+    outcome = answer(real(allow_write=True, read_only=True), "ingest", b"")
+
+    assert json.loads(outcome.body)["details"] == {"operation": "ingest", "needs": None}
+
+
+def test_a_dry_run_is_no_writing(real):
+    assert answer(real(), "reset", b'{"dry_run": true}').status in (200, 409)
+
+
+def test_settings_are_read_again_for_each_request(make_service, pool):
+    limits = iter([Settings(), Settings(data_dir="/other")])
+    service = make_service(load_settings=lambda: next(limits))
+    for _ in range(2):
+        answer(service, "list", b"")
+
+    assert [kebab.settings.data_dir for kebab in pool.lent] == ["", "/other"]
+
+
+def test_settings_that_break_are_an_error_until_they_are_mended(make_service):
+    faults = [ConfigInvalid(path="/c.toml", cause="not TOML"), None]
+
+    def load():
+        if fault := faults.pop(0):
+            raise fault
+        return Settings()
+
+    service = make_service(load_settings=load)
+
+    assert answer(service, "list", b"").status == 400
+    assert answer(service, "list", b"").status == 200
+
+
+def test_a_search_never_waits_for_long_work(make_service):
+    async def main():
+        service = make_service(quick_lanes=1, long_lanes=1)
+        stuck = [service.submit("ask", b'{"question": "stuck"}') for _ in range(3)]
+        found = await asyncio.wait_for(service.submit("search", b'{"query": "cat"}').future, 10)
+        for job in stuck:
+            job.stop()
+        return found.status, [(await job.future).status for job in stuck[:1]]
+
+    assert asyncio.run(main()) == (200, [499])
+
+
+def test_too_many_waiting_requests_are_refused(make_service, pool):
+    async def main():
+        service = make_service(quick_lanes=1, most_waiting=2)
+        jobs = [service.submit("search", b'{"query": "stuck"}') for _ in range(2)]
+        await asyncio.to_thread(wait_until, lambda: pool.lent)
+        jobs.append(service.submit("search", b'{"query": "stuck"}'))
+        with pytest.raises(ServerBusy):
+            service.submit("search", b'{"query": "cat"}')
+        for job in jobs:
+            job.stop()
+        return len(jobs)
+
+    assert asyncio.run(main()) == 3
+
+
+def test_stopping_ends_running_and_waiting_work(make_service, pool):
+    async def main():
+        service = make_service(quick_lanes=1)
+        jobs = [service.submit("search", b'{"query": "stuck"}') for _ in range(3)]
+        await asyncio.to_thread(wait_until, lambda: pool.lent)
+        service.stop()
+        await asyncio.wait([job.future for job in jobs], timeout=10)
+        return [job.future.done() for job in jobs]
+
+    assert asyncio.run(main()) == [True] * 3
+
+
+def test_operations_that_report_or_write_are_long_and_a_search_is_not():
+    assert {"ask", "dupes", "doctor", *WRITING} <= {name for name in OPERATIONS if is_long(name)}
+    assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related", "why")))
+
+
+def test_threads_share_one_model(tmp_path, monkeypatch):
+    """The service takes knowledge bases from a pool, which shares the models."""
+    service = Service(ServiceOptions(config_path=tmp_path / "c", load_settings=Settings), None)
+    try:
+        assert isinstance(service._pool, KebabPool)
+        assert threading.active_count() > 1
+    finally:
+        service.close()
