@@ -93,6 +93,7 @@ class VectorSync:
         self._chunk_embedder: ChunkEmbedder | None = None
         self._vectors: VectorWriter | None = None
         self._verifies_all = False
+        self._is_consistent = False
         self._lost = 0
         self._reason: str | None = None
 
@@ -149,6 +150,8 @@ class VectorSync:
         if self._library.get_value(VECTOR_FILES) != self._load_index(version).describe_files():
             self.verify_all()
             self._open()
+        # Since the last run has finished, nobody has written to the index.
+        self._is_consistent = self._library.get_value(VECTORS_DIRTY) is None
 
     def verify_all(self) -> None:
         """Make this run compare the index with the library row by row."""
@@ -173,14 +176,15 @@ class VectorSync:
             self._finish()
 
     def _open(self) -> ChunkEmbedder:
-        """Open the index once and reconcile it with the library first."""
+        """Open the index once; reconcile it first unless the last run left it consistent."""
         if self._chunk_embedder is None:
             version = self.version
             assert version is not None, "vectors are opened after the model was set"
             self._context.reporter.send_heartbeat("vectors")
             vectors = self._load_index(version)
             self._library.set_value(VECTORS_DIRTY, "1")
-            self._reconcile(vectors, version)
+            if not self._is_consistent:
+                self._reconcile(vectors, version)
             self._chunk_embedder = ChunkEmbedder(self._library, vectors, version, self._context)
             self.counts = self._chunk_embedder.counts
         return self._chunk_embedder

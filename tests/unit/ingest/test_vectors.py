@@ -59,6 +59,28 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
+def test_rows_are_compared_only_after_an_interrupted_run(desk, monkeypatch):
+    desk.write("a.md", "text")
+    desk.ingest()
+    table, listed = desk.tables[desk.embedder.version], []
+    real = table.list_keys
+
+    def watch(**how):
+        listed.append(how)
+        return real(**how)
+
+    monkeypatch.setattr(table, "list_keys", watch)
+    monkeypatch.setattr(desk, "check", lambda: None)
+
+    desk.write("a.md", "more")
+    assert desk.ingest().embedding.embedded == 1
+    assert listed == []
+
+    desk.library.set_value(VECTORS_DIRTY, "1")
+    desk.ingest()
+    assert listed == [{"verify": False}]
+
+
 def test_vectors_of_deleted_chunks_are_deleted_without_a_model(desk):
     desk.write("a.md", "text")
     desk.ingest()

@@ -119,6 +119,25 @@ def test_a_reader_whose_version_is_deleted_reads_the_latest_one(table, tmp_path,
     assert sorted(reader.read_latest(lambda: read(reader))) == [2, 3]
 
 
+def test_two_writers_in_turn_see_what_the_other_wrote(table, tmp_path, make_rows):
+    """A process that stays open keeps its table while another one writes and deletes versions."""
+    other = LanceTable(tmp_path, "v", 3)
+    for key in range(10, 50, 2):
+        table.append(make_rows(key))
+        table.maintain()
+        other.append(make_rows(key + 1))
+        other.delete([Key(key)])
+        other.maintain()
+        table.delete([Key(key - 1)])
+    assert keys(table) == keys(other) == [1, 2, 3, 49]
+
+
+def test_a_table_that_another_process_has_dropped_is_created_again(table, tmp_path, make_rows):
+    LanceTable(tmp_path, "v", 3).drop()
+    assert table.append(make_rows(5))
+    assert keys(table) == [5]
+
+
 def test_a_damaged_table_is_not_read_for_ever(table, tmp_path):
     reader = LanceTable(tmp_path, "v", 3)
     reader.list_keys()
@@ -198,7 +217,7 @@ def test_nothing_reaches_the_channels(tmp_path, make_rows, capfd):
 
 
 def test_a_large_table_may_have_more_fragments(table, make_rows, monkeypatch):
-    monkeypatch.setattr("kebab.store.lance.engine._ROWS_PER_FRAGMENT", 1)
+    monkeypatch.setattr("kebab.store.lance.engine._FRAGMENTS_PER_ROOT", 2)
     for key in range(10, 20):
         table.append(make_rows(key))
     assert not table.maintain()
