@@ -57,7 +57,7 @@ def _build_section(path: str, command: Command) -> list[str]:
     context = click.Context(command, info_name=f"kebab {path}", **command.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]
-    options = [one for one in own if isinstance(one, click.Option)]
+    options = [one for one in own if isinstance(one, click.Option) and not one.hidden]
     statuses = ", ".join(f"{status}" for status, _ in command.exits)
     return [
         f"## kebab {path}",

@@ -1,5 +1,6 @@
 """Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
 
+import os
 from typing import TYPE_CHECKING
 
 from kebab import __version__
@@ -45,6 +46,7 @@ _CAPABILITIES = Capabilities(
     lexical_only_mode=True,
     extractive_ask=True,
     review=False,
+    warm_process=os.name == "posix",
 )
 _EMPTY = Stats(
     doc_count=0,

@@ -193,6 +193,7 @@ COMMANDS = {
     "schema": CommandEntry("Health", "Show version, capabilities, models and statistics"),
     "errors": CommandEntry("Health", "Count recent errors"),
     "explain": CommandEntry("Health", "Explain an error code"),
+    "serve": CommandEntry("Health", "Keep models and tables open for the next commands"),
     "mcp": CommandEntry("Health", "Serve the knowledge base to an agent through MCP"),
     "install": CommandEntry("Health", "Let a coding agent or an editor use kebab"),
     "completion": CommandEntry("Health", "Print the completion script of a shell"),

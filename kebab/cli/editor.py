@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
 from kebab.cli.channels import OutputChannels
+from kebab.core.own_process import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
 
 _Arguments = Callable[[str, int], list[str]]
@@ -95,6 +96,7 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         DependencyMissing: The program does not exist.
         IoError: The program cannot be started, or fails.
     """
+    require_own_process()
     out = subprocess.DEVNULL if quiet else channels.out.descriptor
     err = subprocess.DEVNULL if quiet else channels.err.descriptor
     try:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kebab.core.own_process import RunCold
 from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.system import build_import_error
 
@@ -39,11 +40,17 @@ class ErrorReport:
 
 
 def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> int:
-    """Do the work; return its exit status, or that of the exception that ended it."""
+    """Do the work; return its exit status, or that of the exception that ended it.
+
+    Raises:
+        RunCold: This is the warm process, and the call needs a process of its own.
+    """
     import click
 
     try:
         return work()
+    except RunCold:
+        raise
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except BaseException as error:  # noqa: BLE001 - the edge of the process

@@ -5,7 +5,7 @@ too long, the process ends without it.
 """
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -25,10 +25,10 @@ class Interrupts:
         self._cancel: Cancel | None = None
         self._notice: Callable[[], None] | None = None
 
-    def install(self) -> None:
-        """Handle SIGINT and SIGTERM for the rest of the process."""
-        signal.signal(signal.SIGINT, self._handle)
-        signal.signal(signal.SIGTERM, self._handle)
+    def install(self, signals: Iterable[int] = (signal.SIGINT, signal.SIGTERM)) -> None:
+        """Handle these signals for the rest of the process."""
+        for number in signals:
+            signal.signal(number, self._handle)
 
     def reset(self) -> None:
         """Count from zero, because new work begins."""

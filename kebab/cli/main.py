@@ -1,7 +1,7 @@
 """Contains the console entry point.
 
-It imports no slow module of the standard library: `typing` alone takes more than half as long as
-the start of the interpreter.
+A call that the warm process runs imports nothing but `kebab.warm.client`; therefore `typing` is not
+imported here either.
 """
 
 import gc
@@ -9,10 +9,11 @@ import os
 import sys
 
 from kebab import __version__
+from kebab.warm.client import WarmProcessDiedError, is_warm_call, run_warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
     from kebab.cli.channels import OutputChannels
@@ -28,6 +29,10 @@ _COLLECT_EVERY = 50_000
 """New objects between two garbage collections; the default of 700 slows short commands."""
 
 
+SIGNALS = (2, 15)
+"""SIGINT and SIGTERM; the module `signal` takes milliseconds to import."""
+
+
 def run() -> "NoReturn":
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
@@ -35,10 +40,26 @@ def run() -> "NoReturn":
         sys.exit(0)
     if COMPLETION_VARIABLE in os.environ:
         sys.exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
+    warm = is_warm_call(arguments, os.environ)
+    failure: BaseException | None = None
+    if warm:
+        try:
+            status = run_warm(arguments)
+        except (WarmProcessDiedError, KeyboardInterrupt) as error:
+            failure = error
+        else:
+            if status is not None:
+                os._exit(status)
     from kebab.cli.channels import open_channels
 
     gc.set_threshold(_COLLECT_EVERY)
-    status = main(arguments, open_channels(), signals=True)
+    status = main(
+        arguments,
+        open_channels(),
+        signals=SIGNALS,
+        failure=failure,
+        leave_warm=warm and failure is None,
+    )
     # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
 
@@ -52,16 +73,29 @@ def _print_version() -> bool:
     return True
 
 
-def main(
+def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
     arguments: "Sequence[str]",
     channels: "OutputChannels",
     *,
-    signals: bool = False,
+    signals: "Sequence[int]" = (),
     kebab_factory: "KebabFactory | None" = None,
+    leave: "Callable[[int], NoReturn]" = os._exit,
+    failure: BaseException | None = None,
+    leave_warm: bool = False,
 ) -> int:
     """Run one command line on these channels; return the exit status.
 
-    With `signals` it handles Ctrl-C and SIGTERM; `kebab_factory` replaces the facade.
+    Args:
+        arguments: The command line.
+        channels: Its output.
+        signals: The signals that interrupt it.
+        kebab_factory: Replaces the facade.
+        leave: Ends the process when unwinding takes too long.
+        failure: What happened to the call already; it is reported instead of running the call.
+        leave_warm: Whether to start the warm process at the end.
+
+    Raises:
+        RunCold: This is the warm process, and the call needs a process of its own.
     """
     import threading
 
@@ -73,16 +107,25 @@ def main(
     except ImportError as error:
         return report_missing_library(error, channels.err.write, arguments)
 
-    def leave() -> None:
-        timer = threading.Timer(_GRACE_S, _end_process, [context])
+    def leave_soon() -> None:
+        timer = threading.Timer(_GRACE_S, _end_process, [context, leave])
         timer.daemon = True
         timer.start()
 
-    interrupts = Interrupts(leave)
+    def work() -> int:
+        if failure is not None:
+            raise failure
+        return _dispatch(context)
+
+    interrupts = Interrupts(leave_soon)
     context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory)
-    if signals:
-        interrupts.install()
-    return run_reporting_errors(context, lambda: _dispatch(context))
+    interrupts.install(signals)
+    status = run_reporting_errors(context, work)
+    if leave_warm:
+        from kebab.cli.warm_start import start_warm_process
+
+        start_warm_process(context)
+    return status
 
 
 def _dispatch(context: "CommandContext") -> int:
@@ -94,7 +137,7 @@ def _dispatch(context: "CommandContext") -> int:
         return int(root.invoke(call))
 
 
-def _end_process(context: "CommandContext") -> None:
+def _end_process(context: "CommandContext", leave: "Callable[[int], NoReturn]") -> None:
     """Report the interruption once, and end the process without unwinding."""
     from kebab.cli.errors import report_safely
     from kebab.errors.signal import Exit
@@ -102,7 +145,7 @@ def _end_process(context: "CommandContext") -> None:
     if not context.error_reported:
         context.on_abort()
         report_safely(context, KeyboardInterrupt())
-    os._exit(Exit.INTERRUPTED)
+    leave(Exit.INTERRUPTED)
 
 
 def _print_completions(instruction: str) -> int:

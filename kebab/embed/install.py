@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kebab.config.settings import AUTO
+from kebab.core.own_process import require_own_process
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 from kebab.embed import model_directory, registry
 from kebab.embed.child_process import ChildProcess, build_module_arguments
@@ -50,6 +51,7 @@ def install_model(
         EmbeddingUnavailable: No model is installed and no source gave one.
         Cancelled: The work was asked to stop.
         IoError: The models directory cannot be written.
+        RunCold: A model must be downloaded, and this is the warm process.
     """
     models = (model,) if isinstance(model, EmbeddingModel) else tuple(model or registry.MODELS)
     name = models[0].key if len(models) == 1 else AUTO
@@ -59,6 +61,7 @@ def install_model(
             return candidate, directory
     if offline:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
+    require_own_process()
     return _Fetch(models_dir, report, cancel, patient=patient).run(name, models)
 
 

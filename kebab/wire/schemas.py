@@ -24,6 +24,7 @@ from kebab.wire import (
     related,
     search,
     search_stream,
+    serve,
     sources,
     why,
 )
@@ -49,6 +50,7 @@ _MODULES: tuple[ModuleType, ...] = (
     related,
     search,
     search_stream,
+    serve,
     sources,
     why,
 )

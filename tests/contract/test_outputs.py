@@ -91,6 +91,11 @@ CASES = {
         (["open", DOC], 2, "dependency_missing"),
         (["open"], 2, "usage_invalid"),
     ],
+    "serve": [
+        (["serve", "--status"], 1, "serve_status.v1"),
+        (["serve", "--stop"], 1, "serve_status.v1"),
+        (["serve", "--status", "--stop"], 2, "usage_invalid"),
+    ],
     "outline": [
         (["outline"], 0, "outline.v1"),
         (["outline", DOC, "--depth", "1"], 0, "outline.v1"),

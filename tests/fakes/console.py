@@ -65,6 +65,7 @@ def environment(home: os.PathLike[str] | str) -> dict[str, str]:
     places = ("CONFIG", "DATA", "CACHE", "STATE")
     folders = {f"XDG_{place}_HOME": os.path.join(home, place.lower()) for place in places}  # noqa: PTH118 - a string is wanted
     own = {"HOME": os.fspath(home), "KEBAB_OFFLINE": "true", "EDITOR": "no-such-editor"}
+    own["XDG_RUNTIME_DIR"] = os.devnull
     return {**inherited, **folders, **own}
 
 

@@ -452,10 +452,10 @@ def _absent(name: str) -> bool:
 
 def _main() -> int:
     from kebab.cli.channels import open_channels
-    from kebab.cli.main import main
+    from kebab.cli.main import SIGNALS, main
 
     opener: Any = NoisyKebab
-    return main(sys.argv[1:], open_channels(), signals=True, kebab_factory=opener)
+    return main(sys.argv[1:], open_channels(), signals=SIGNALS, kebab_factory=opener)
 
 
 if __name__ == "__main__":

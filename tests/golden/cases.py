@@ -62,13 +62,14 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model use": ("model", "use", "auto"),
 }
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
-and `mcp` talks with a client."""
+`mcp` talks with a client, `serve` names a path of the machine."""
 
 NEVER = {
     "bench": ("bench", "--chunks", "10"),
     "chat": ("chat",),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
+    "serve": ("serve", "--status"),
 }
 LINES = {**SUCCESS, **NEVER}
 NEEDS_MODEL = ("model pull", "model use")
@@ -105,7 +106,7 @@ WRITES = (
     "model use",
 )
 TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
-NO_SETTINGS = ("completion", "install", "errors", "explain", "chat", "eval compare")
+NO_SETTINGS = ("completion", "install", "errors", "explain", "chat", "eval compare", "serve")
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
 
 STATES = {

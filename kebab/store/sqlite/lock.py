@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from kebab.core.own_process import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite.connection import LOCK_NAME
@@ -52,7 +53,9 @@ class WriterLock:
         Raises:
             Locked: Another writer holds it.
             IoError: The lock file cannot be created.
+            RunCold: This is the warm process.
         """
+        require_own_process()
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

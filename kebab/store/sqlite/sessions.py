@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
+from kebab.core.own_process import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader
@@ -102,6 +103,7 @@ class SqliteSessionStore:
         """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)
+        require_own_process()
         with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
             database.execute("BEGIN IMMEDIATE")
             yield database

@@ -19,6 +19,7 @@ ABOVE = {
     "install": "writes a file of another program",
     "mcp": "serves many operations to an agent",
     "open": "runs an editor on what `fetch` finds",
+    "serve": "runs other commands",
     "eval compare": "compares two reports",
     "eval init": "reads documents and passages",
     "eval run": "asks many searches",

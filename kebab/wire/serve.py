@@ -1,0 +1,42 @@
+"""Declares the status of the warm process."""
+
+from msgspec import Struct, field
+
+from kebab.wire.record import Reply
+
+
+class WarmWorker(Struct, frozen=True, kw_only=True):
+    """A process that runs calls."""
+
+    pid: int
+    """Its process id."""
+    busy: bool
+    """Whether it runs a call now."""
+    calls: int
+    """The number of calls that it took."""
+    memory_bytes: int
+    """Its resident memory, part of which it shares with the other processes; 0 when unknown."""
+
+
+class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
+    """The warm process, which runs calls of the command line for this user and installation."""
+
+    running: bool
+    """Whether it runs."""
+    socket: str | None
+    """The path of its socket; null where the system lacks the means, so that every call runs
+    cold."""
+    pid: int | None = None
+    """The id of the process that owns the socket; null when it does not run."""
+    version: str | None = None
+    """The version of kebab that it runs."""
+    uptime_s: float | None = None
+    """The seconds since it started."""
+    idle_s: float | None = None
+    """The seconds since it was last busy."""
+    calls: int | None = None
+    """The number of calls that its workers took."""
+    memory_bytes: int | None = None
+    """The resident memory of the owner of the socket; 0 when unknown."""
+    workers: list[WarmWorker] = field(default_factory=list)
+    """The processes that run calls."""

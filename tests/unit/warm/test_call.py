@@ -1,0 +1,104 @@
+import marshal
+import os
+import socket
+
+import pytest
+
+from kebab.warm.call import Call, Request, is_own_peer, receive_call
+from kebab.warm.client import LIVE, RESULT
+
+REQUEST = Request(b"identity", ["search", "김치"], "/", {"HOME": "/h"}, 0o22)
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def send(connection, message, descriptors=(0, 1, 2)):
+    data = marshal.dumps(tuple(message), 2)
+    framed = len(data).to_bytes(4, "big") + data
+    if descriptors:
+        socket.send_fds(connection, [framed], list(descriptors))
+    else:
+        connection.sendall(framed)
+
+
+def test_a_call_arrives_with_its_descriptors(ends):
+    send(ends[0], REQUEST)
+    call = receive_call(ends[1])
+
+    assert call is not None
+    assert call.request == REQUEST
+    assert [os.fstat(number).st_ino for number in call.descriptors] == [
+        os.fstat(number).st_ino for number in (0, 1, 2)
+    ]
+    assert not any(map(os.get_inheritable, call.descriptors))
+    call.close()
+
+
+def test_a_long_environment_arrives_in_parts(ends):
+    import threading
+
+    long = REQUEST._replace(environ={"LONG": "x" * 1_000_000})
+    sender = threading.Thread(target=send, args=(ends[0], long))
+    sender.start()
+    call = receive_call(ends[1])
+    sender.join()
+
+    assert call is not None
+    assert call.request == long
+    call.close()
+
+
+@pytest.mark.parametrize("descriptors", [(), (0,)])
+def test_a_message_without_three_descriptors_is_refused(ends, descriptors):
+    send(ends[0], REQUEST, descriptors)
+
+    assert receive_call(ends[1]) is None
+
+
+def test_a_client_that_left_or_sends_garbage_is_refused(ends):
+    ends[0].sendall(b"\0\0\0\5hello")
+    ends[0].close()
+
+    assert receive_call(ends[1]) is None
+
+
+def test_this_process_is_an_own_peer(ends):
+    assert is_own_peer(ends[0])
+
+
+def test_output_is_kept_for_the_result_in_its_order(ends):
+    call = Call(ends[1], REQUEST, [])
+    assert call.collect(2, b"warning\n")
+    assert call.collect(1, b"hit\n")
+    call.send_result(1)
+    data = ends[0].recv(1000)
+
+    assert data[:1] == RESULT
+    assert marshal.loads(data[5:]) == (1, [(2, b"warning\n"), (1, b"hit\n")])
+
+
+def test_a_live_call_writes_itself(ends):
+    call = Call(ends[1], REQUEST, [])
+    written = []
+    call.write_live = lambda stream, data: written.append((stream, data))
+    call.show_output()
+    assert call.collect(1, b"one\n")
+    call.show_output()
+
+    assert not call.collect(1, b"two\n")
+    assert written == [(1, b"one\n")]
+    assert ends[0].recv(10) == LIVE
+
+
+def test_a_live_call_is_not_run_again(ends):
+    call = Call(ends[1], REQUEST, [])
+    call.collect(1, b"one\n")
+    call.show_output()
+    call.send_cold()
+
+    assert ends[0].recv(10) == LIVE

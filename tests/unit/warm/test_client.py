@@ -1,0 +1,85 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from kebab.warm.client import is_warm_call
+
+ON = {"HOME": "/h"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warm"),
+    [
+        (["search", "bread"], True),
+        (["--json", "--data-dir", "ingest", "search", "bread"], True),
+        (["session", "list"], True),
+        (["session", "rm", "talk"], False),
+        (["source", "rm", "notes"], False),
+        (["ingest", "notes"], False),
+        (["search", "--in", "notes", "bread"], False),
+        (["search", "--in=notes", "bread"], False),
+        (["search", "-i"], False),
+        (["--help"], False),
+        ([], False),
+    ],
+)
+def test_only_commands_that_read_are_handed_over(arguments, warm):
+    assert is_warm_call(arguments, ON) is warm
+
+
+@pytest.mark.parametrize("off", ["0", "false", "FALSE", "no", "off"])
+def test_the_variable_switches_it_off(off):
+    assert not is_warm_call(["search"], {"KEBAB_DAEMON_AUTO": off})
+    assert is_warm_call(["search"], {"KEBAB_DAEMON_AUTO": "true"})
+
+
+def test_the_client_imports_neither_typing_nor_socket_nor_click():
+    program = (
+        "import os, sys; before = set(sys.modules); import kebab.cli.main, _socket;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={**os.environ, "PYTHONPATH": os.getcwd()},  # noqa: PTH109 - a string is wanted
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert set(done.stdout.split()) <= {
+        "_socket",
+        "gc",
+        "kebab",
+        "kebab.cli",
+        "kebab.cli.main",
+        "kebab.warm",
+        "kebab.warm.client",
+        "kebab.warm.place",
+        "marshal",
+        "time",
+    }
+
+
+def test_a_warm_call_answers_as_a_cold_one(warm):
+    before = warm.count_calls()
+    served, cold = (call("search", "sourdough") for call in (warm.call, warm.call_cold))
+
+    assert warm.count_calls() == before + 1
+    assert (served.returncode, served.stdout, served.stderr) == (
+        cold.returncode,
+        cold.stdout,
+        cold.stderr,
+    )
+    assert b"Sourdough needs time" in served.stdout
+
+
+def test_a_worker_that_dies_costs_nothing(warm):
+    for pid in warm.wait_until_idle():
+        os.kill(pid, signal.SIGKILL)
+    done = warm.call("search", "sourdough", "--json")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert warm.wait_until_idle()

@@ -1,0 +1,39 @@
+import os
+
+from kebab.warm import place
+
+
+def test_a_change_of_what_the_interpreter_read_at_its_start_is_another_identity():
+    one = place.compute_identity({"LANG": "C.UTF-8"})
+
+    assert place.compute_identity({"LANG": "C.UTF-8", "HOME": "/elsewhere"}) == one
+    assert place.compute_identity({"LANG": "ko_KR.UTF-8"}) != one
+
+
+def test_the_name_of_a_socket_is_the_same_in_every_process():
+    environ = {"XDG_RUNTIME_DIR": "/run/user/7"}
+
+    assert place.find_socket(environ, b"identity") == place.find_socket(environ, b"identity")
+    assert place.find_socket(environ, b"identity") != place.find_socket(environ, b"another")
+    assert str(place.find_socket(environ, b"identity")).startswith("/run/user/7/kebab/")
+
+
+def test_without_a_runtime_folder_it_is_a_temporary_one_of_the_user():
+    assert place.find_folder({"TMPDIR": "/t"}) == f"/t/kebab-{os.getuid()}"
+    assert place.find_folder({"TMPDIR": "t", "XDG_RUNTIME_DIR": "r"}) == f"/tmp/kebab-{os.getuid()}"
+
+
+def test_a_path_that_is_too_long_for_a_socket_is_none():
+    assert place.find_socket({"XDG_RUNTIME_DIR": "/" + "x" * 200}, b"identity") is None
+
+
+def test_only_a_folder_that_nobody_else_can_enter_is_private(tmp_path):
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir(mode=0o700)
+    link.symlink_to(folder)
+
+    assert place.is_private_folder(str(folder))
+    assert not place.is_private_folder(str(link))
+    assert not place.is_private_folder(str(tmp_path / "nowhere"))
+    folder.chmod(0o710)
+    assert not place.is_private_folder(str(folder))

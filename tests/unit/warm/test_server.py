@@ -1,0 +1,70 @@
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from kebab.warm.server import CodeCheck
+from tests.fakes.warm import start_warm_process
+
+
+def test_code_that_was_not_touched_is_current():
+    check = CodeCheck()
+    check._EVERY_S = 0.0
+
+    assert check.is_current()
+
+
+def test_it_ends_on_sigterm_and_leaves_nothing(base):
+    with start_warm_process(base) as warm:
+        workers = warm.wait_until_idle()
+        warm.process.send_signal(signal.SIGTERM)
+        assert warm.process.wait(timeout=20) == 0
+
+        assert list((warm.runtime / "kebab").iterdir()) == []
+        assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_workers_end_with_a_killed_parent(base):
+    with start_warm_process(base) as warm:
+        workers = warm.wait_until_idle()
+        warm.process.kill()
+        warm.process.wait()
+        deadline = time.monotonic() + 10
+        while any(map(is_alive, workers)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+        assert not any(map(is_alive, workers))
+        done = warm.call("search", "sourdough", KEBAB_DAEMON_AUTO="false")
+        assert done.returncode == 0
+
+
+def test_it_ends_when_its_socket_is_gone(base):
+    with start_warm_process(base) as warm:
+        Path(warm.socket).unlink()
+
+        assert warm.process.wait(timeout=20) == 0
+
+
+def test_a_second_one_does_not_start(warm):
+    second = warm.call("serve", "--json")
+
+    assert second.returncode == 1
+    assert b'"running":true' in second.stdout
+
+
+def is_alive(pid):
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+def test_two_calls_at_once_are_both_served(warm):
+    line = [sys.executable, "-m", "kebab", "search", "sourdough", "--json"]
+    calls = [subprocess.Popen(line, env=warm.environ, stdout=subprocess.PIPE) for _ in range(4)]
+
+    assert [call.wait(timeout=60) for call in calls] == [0] * 4
+    for call in calls:
+        assert call.stdout is not None
+        call.stdout.close()

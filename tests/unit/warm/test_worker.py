@@ -1,0 +1,71 @@
+import os
+
+import pytest
+
+from kebab.config.settings import Daemon, Settings
+from kebab.core.own_process import RunCold
+from kebab.warm.worker import KebabOpener, ProcessState, read_memory, replace_environment
+
+
+@pytest.fixture
+def own_environment():
+    before = dict(os.environ)
+    yield
+    replace_environment(before)
+
+
+def test_the_environment_becomes_that_of_the_client(own_environment):
+    wanted = {"HOME": "/elsewhere", "PATH": os.environ["PATH"]}
+    replace_environment(wanted)
+
+    assert dict(os.environ) == wanted
+
+
+def test_settings_that_switch_the_warm_process_off_run_cold(tmp_path):
+    with pytest.raises(RunCold):
+        KebabOpener()(Settings(daemon=Daemon(auto=False)), config_path=tmp_path / "config.toml")
+
+
+def test_the_memory_of_a_process_is_known_while_it_lives():
+    assert read_memory(os.getpid()) > 1_000_000
+    assert read_memory(-1) == 0
+
+
+def test_a_state_is_restored():
+    state = ProcessState.take()
+    os.umask(0o007)
+    folder = os.getcwd()  # noqa: PTH109 - a string is wanted
+    try:
+        state.restore()
+        assert ProcessState.take() == state
+        assert os.getcwd() == "/"  # noqa: PTH109 - a string is wanted
+    finally:
+        os.chdir(folder)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "김치", "--json"),
+        ("list", "--json"),
+        ("search", "nothing-of-the-kind"),
+        ("fetch", "bread.md"),
+        ("schema", "--commands", "--json"),
+        ("search", "--nonsense", "--json"),
+        ("explain", "locked"),
+    ],
+)
+def test_calls_with_other_environments_between_them_answer_as_cold(warm, tmp_path, arguments):
+    warm.call("search", "bread", KEBAB_LANG="ko", TZ="Asia/Seoul", HOME=str(tmp_path))
+    served, cold = warm.call(*arguments), warm.call_cold(*arguments)
+
+    assert served.returncode == cold.returncode
+    assert len(served.stdout) == pytest.approx(len(cold.stdout), abs=40)
+    assert len(served.stderr) == pytest.approx(len(cold.stderr), abs=40)
+
+
+def test_what_reads_stdin_runs_cold(warm):
+    done = warm.call("search", "-", "--json", stdin=b"sourdough")
+
+    assert done.returncode == 0
+    assert b'"query":"sourdough"' in done.stdout
