@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.filters import resolve_source_names
 from kebab.app.library import build_not_found
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import (
@@ -82,6 +81,9 @@ def _remove(context: AppContext, planned: SourceRemoved) -> SourceRemoved:
 
 def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> SourceCounts | NotFound:
     """Return the source of a name, of a path, or of the end of a path."""
+    # Filters need most of search, and a list of sources does not.
+    from kebab.app.filters import resolve_source_names
+
     values = context.build_filter_values(reader)
     sources = {one.source.name: one for one in values.count_sources()}
     name = escape_undecodable(name)

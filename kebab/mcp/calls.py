@@ -13,6 +13,7 @@ from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput
 from kebab.mcp.arguments import Arguments
+from kebab.mcp.instructions import build_instructions
 from kebab.mcp.tools import RunOperation, Tool, ToolOutput
 from kebab.wire.record import Reply, encode_json, to_invalid_input
 
@@ -53,6 +54,15 @@ class ToolCaller:
     def list_tools(self, *, structured: bool) -> list[dict[str, Any]]:
         """Return the entries of `tools/list`, always in the same order."""
         return [tool.describe(structured=structured) for tool in self.tools.values()]
+
+    def describe_index(self) -> str:
+        """Return the instructions of the server; an index that cannot be read is described too."""
+        try:
+            text: str = self.run(build_instructions)
+        except Exception as fault:  # noqa: BLE001 - a client shall see the tools and the reason
+            reply = report_failure("schema", fault, self.settings).reply
+            return f"The index of kebab cannot be read: {reply.message}. Tell the user."
+        return text
 
     def run(self, use: Callable[[Kebab], Any]) -> Any:
         """Return what a function makes of the knowledge base; signals pass through."""

@@ -53,10 +53,10 @@ def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
         {
             "type": "resource_link",
             "uri": format_resource_uri(hit.file, hit.doc_id, _get_fragment(hit)),
-            "name": reference,
+            "name": hit.doc_path.rpartition("/")[2],
             "annotations": {"priority": round(hit.score, 2)} | _read_time(hit),
         }
-        for hit, reference in zip(reply.hits, list_hit_references(reply), strict=True)
+        for hit in reply.hits
     ]
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.mcp.tools import Tool
+    from kebab.wire.record import Reply
 
 _SDK = "mcp"
 _STOP_S = 2.0
@@ -71,21 +72,19 @@ def _serve(
 ) -> None:
     """Serve until the input ends; the first messages are answered before the SDK is imported."""
     from kebab.app.pool import KebabPool
-    from kebab.cli.mcp_text import render_for_model
     from kebab.mcp.calls import ToolCaller
     from kebab.mcp.handshake import Handshake
-    from kebab.mcp.instructions import build_instructions
     from kebab.mcp.stdio import MessageReader, serve_stdio
 
     caller = ToolCaller(
         settings,
         context.config_path,
         read_only=context.flags.read_only,
-        render=render_for_model,
+        render=_render,
         tools=tools,
         pool=KebabPool(),
     )
-    instructions = caller.run(build_instructions)
+    instructions = caller.describe_index()
     handshake = Handshake(instructions, caller.list_tools, text_only=text_only)
     write = context.channels.out.write_bytes
     reader = MessageReader(sys.stdin.buffer, write, handshake)
@@ -99,3 +98,10 @@ def _serve(
         serve_stdio(build_server(handlers, instructions), reader, write)
     finally:
         handlers.work.stop(_STOP_S)
+
+
+def _render(reply: "Reply") -> str:
+    """Render a reply; the renderers are imported after the handshake."""
+    from kebab.cli.mcp_text import render_for_model
+
+    return render_for_model(reply)

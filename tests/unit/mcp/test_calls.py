@@ -6,8 +6,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from kebab.config.paths import resolve_paths
 from kebab.core.progress import Cancel, Progress
 from kebab.mcp.tools import TOOLS
+from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.error import ErrorReply
 from kebab.wire.json_schema import build_schema
 
@@ -185,6 +187,16 @@ def test_an_ingest_reports_progress_and_can_be_cancelled(caller, notes):
     assert done["structuredContent"]["new"] == 1
     assert events
     assert stopped["structuredContent"]["cancelled"]
+
+
+def test_a_damaged_index_is_described_and_every_call_says_so(caller, settings):
+    database = get_database_path(resolve_paths(settings).data)
+    for file in database.parent.glob(f"{database.name}*"):
+        file.write_bytes(b"nonsense" * 1000)
+
+    assert "cannot be read" in caller.describe_index()
+    result = caller.call("search", {"queries": "sourdough"})
+    assert result["structuredContent"]["code"] == "store_corrupt"
 
 
 def test_a_fault_of_the_program_becomes_a_result(caller, monkeypatch):
