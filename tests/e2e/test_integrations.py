@@ -8,11 +8,13 @@ import shutil
 import stat
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from kebab.cli.command_list import iterate_commands
+from kebab.cli.integrations.clients import CLIENTS
 from tests.fakes.console import environment
 from tests.shape.tree import ROOT
 
@@ -166,6 +168,44 @@ def test_a_command_of_the_skill_runs(home, line):
         line = line.replace(name, real)
 
     assert shell(home, line).strip()
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
+    shell(home, f"kebab install {client.name} --mcp --project --yes --data-dir $HOME/elsewhere")
+    path = home / client.entries["project"].removeprefix("project/")
+    text = path.read_text("utf-8")
+    values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    entry = values[client.container]["kebab"]
+
+    assert json.loads(greet(home, [entry["command"], *entry["args"]]))["result"]["serverInfo"]
+    shell(home, f"kebab install {client.name} --project --uninstall --yes")
+    assert not path.exists()
+
+
+def greet(home, command):
+    """Start an MCP server, say hello, and return the first line that it answers."""
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    done = subprocess.run(
+        command,
+        cwd=home,
+        env=set_environment(home),
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout.partition("\n")[0]
 
 
 def test_every_file_is_listed():

@@ -55,6 +55,11 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
     yield from lay_out_table(rows, canvas.width, canvas)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")
+    for client in reply.clients:
+        states = (("--skill", client.skill), ("--mcp", client.mcp))
+        flags = [flag for flag, state in states if state == "outdated"]
+        if flags:
+            yield canvas.step("update", " ".join(["kebab install", client.name, *flags]))
 
 
 def _build_row(client: InstallableClient) -> list[Cell]:

@@ -77,4 +77,4 @@ def test_clients_are_a_table_on_a_terminal():
     assert "up to date" in lines[2]
     assert "outdated" in lines[2]
     assert lines[3].split() == ["zed", "no", "reads", "none", "not", "installed"]
-    assert lines[-1] == "install: kebab install CLIENT"
+    assert lines[-2:] == ["install: kebab install CLIENT", "update: kebab install codex --mcp"]
