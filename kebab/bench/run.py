@@ -18,6 +18,7 @@ from kebab.bench.measurements import (
     measure_startup,
 )
 from kebab.bench.sandbox import Runner, run_process
+from kebab.bench.warm_calls import measure_warm_calls
 from kebab.core.progress import Heartbeat
 from kebab.wire.bench import BenchMachine, BenchProgress, BenchReport
 
@@ -28,6 +29,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "startup": measure_startup,
     "ingest": measure_ingest,
     "search": measure_search,
+    "warm_call": measure_warm_calls,
     "embedding": measure_embedding,
 }
 """The measurements of `kebab bench` by name, in the order in which they run."""

@@ -32,6 +32,7 @@ class FakeRunner:
         degraded: Sequence[Mapping[str, str]] = (),
         broken: str = "",
         edited: int = 1,
+        warm: str = "running",
     ) -> None:
         self.version = version
         self.seconds = seconds
@@ -40,6 +41,10 @@ class FakeRunner:
         """A word in a command that makes it fail."""
         self.edited = edited
         """How many passages an edit has embedded."""
+        self.warm = warm
+        """The warm process is `running`, `unknown` to the system, `slow` to start, or `idle`: it
+        runs and serves no call."""
+        self._served = 0
         self.chunks = 0
         self.commands: list[tuple[str, ...]] = []
         self.environments: list[dict[str, str]] = []
@@ -50,6 +55,8 @@ class FakeRunner:
     ) -> Outcome:
         self.commands.append(tuple(command))
         self.environments.append(dict(environment))
+        is_warm = environment.get("KEBAB_DAEMON_AUTO") == "true"
+        self._served += is_warm and "search" in command and self.warm == "running"
         if self.broken and self.broken in command:
             return Outcome(status=2, seconds=self.seconds, err=b"error: broken on purpose\n")
         reply = self._build_reply(command, folder)
@@ -69,11 +76,21 @@ class FakeRunner:
             if program == "index":
                 return self._index(Path(command[4]), folder)
             return _REPLIES[program]
-        if "search" in command:
-            return {"degraded": self.degraded}
         if "kebab.bench.embedding_worker" in command:
             return {"texts": 256, "seconds": 2.0 if "kebab" in command else 10.0}
+        if "serve" in command:
+            return self._describe_warm_process()
+        return self._search(command)
+
+    def _search(self, command: Sequence[str]) -> dict[str, object]:
+        if "search" in command:
+            return {"degraded": self.degraded, "timing_ms": 5.0}
         return _run_yardstick(command[2])
+
+    def _describe_warm_process(self) -> dict[str, object]:
+        worker = {"busy": self.warm == "slow"}
+        socket = None if self.warm == "unknown" else "/run/kebab/1"
+        return {"socket": socket, "calls": self._served, "workers": [worker]}
 
     def _index(self, notes: Path, folder: Path) -> dict[str, object]:
         report = self._ingest(notes, folder)

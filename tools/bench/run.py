@@ -32,6 +32,7 @@ def build_measurements(sizes: tuple[int, ...], files: int) -> Mapping[str, Measu
         "startup": MEASUREMENTS["startup"],
         "ingest": MEASUREMENTS["ingest"],
         "search": MEASUREMENTS["search"],
+        "warm_call": MEASUREMENTS["warm_call"],
         "edit": measure_edit,
         "files": partial(measure_files, files=files),
         "embedding": MEASUREMENTS["embedding"],
