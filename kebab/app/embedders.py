@@ -1,6 +1,7 @@
 """Chooses, downloads and loads the embedding model of a knowledge base."""
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import AUTO, Settings
@@ -29,6 +30,7 @@ class Embedders:
         self._offline = settings.offline
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
+        self._lock = Lock()
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
@@ -150,11 +152,12 @@ class Embedders:
     def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
 
-        if model.version not in self._built:
-            self._built[model.version] = OnnxEmbedder(
-                folder, model, threads=self._threads, deadline_ms=self._deadline_ms
-            )
-        return self._built[model.version]
+        with self._lock:
+            if model.version not in self._built:
+                self._built[model.version] = OnnxEmbedder(
+                    folder, model, threads=self._threads, deadline_ms=self._deadline_ms
+                )
+            return self._built[model.version]
 
 
 def _find_configured(configured: str) -> EmbeddingModel | None:

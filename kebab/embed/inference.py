@@ -172,10 +172,16 @@ class InferenceSession:
         # The longest go first, so that no thread ends with a long one.
         order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
         with self._translate_errors():
+            pool = self._start_threads()
+            jobs = {index: pool.submit(embed, sequences[index], options) for index in order}
+        return InferenceRun(options, [jobs[index].result for index in range(len(sequences))])
+
+    def _start_threads(self) -> ThreadPoolExecutor:
+        """Return the threads of this session, which all its callers share."""
+        with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
-            jobs = {index: self._pool.submit(embed, sequences[index], options) for index in order}
-        return InferenceRun(options, [jobs[index].result for index in range(len(sequences))])
+            return self._pool
 
     def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
         """Wait for the vectors of a run, no longer than the deadline from now.

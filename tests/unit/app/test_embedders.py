@@ -1,10 +1,14 @@
 import shutil
+import time
+from threading import Thread
 
+import numpy as np
 import pytest
 
 from kebab.app.embedders import Embedders
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
+from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -145,3 +149,46 @@ def test_damaged_weights_cannot_be_repaired_offline(made, tiny_models, tmp_path)
     assert not embedders.is_intact(MINILM.version)
     with pytest.raises(EmbeddingUnavailable):
         embedders.repair(MINILM.version, ignore_progress, Cancel())
+
+
+def test_threads_that_load_a_model_at_once_share_one(made, monkeypatch):
+    class SlowEmbedder(OnnxEmbedder):
+        def __init__(self, *args, **options):
+            time.sleep(0.02)
+            super().__init__(*args, **options)
+
+    monkeypatch.setattr("kebab.embed.onnx_embedder.OnnxEmbedder", SlowEmbedder)
+    embedders, found = made(), []
+    threads = [
+        Thread(target=lambda: found.append(embedders.load_installed(E5_SMALL.version)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+
+
+def test_threads_that_share_a_model_get_the_vectors_that_one_gets(made):
+    embedder = made(**{"models.embedding.threads": 2}).load_installed(E5_SMALL.version)
+    texts = [f"note {number} about sourdough and 검색" for number in range(40)]
+    alone = [embedder.embed_query(text).tobytes() for text in texts]
+    passages = np.concatenate([rows for _, rows in embedder.embed_passages(texts)]).tobytes()
+    shared = made(**{"models.embedding.threads": 2}).load_installed(E5_SMALL.version)
+    found: list[bool] = []
+
+    def work():
+        found.append([shared.embed_query(text).tobytes() for text in texts] == alone)
+        rows = np.concatenate([rows for _, rows in shared.embed_passages(texts)])
+        found.append(rows.tobytes() == passages)
+
+    threads = [Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [True] * 12

@@ -71,6 +71,60 @@ def test_read_only_wins_over_the_flag(real):
     assert json.loads(outcome.body)["details"] == {"operation": "ingest", "needs": None}
 
 
+def change_database(data, change):
+    """Change the database as a disk, a person or a synchronisation program may do."""
+    database = data / "kebab.sqlite"
+    saved = {file: file.read_bytes() for file in data.iterdir() if file.is_file()}
+    if change == "vanished":
+        data.rename(data.with_name("away"))
+        return lambda: data.with_name("away").rename(data)
+    if change == "replaced by garbage":
+        database.unlink()
+        database.write_bytes(b"this is no database " * 1000)
+    if change == "overwritten":
+        database.write_bytes(b"\0" * len(saved[database]))
+        (data / "kebab.sqlite-wal").unlink(missing_ok=True)
+    if change == "truncated":
+        database.unlink()
+        database.write_bytes(saved[database][: len(saved[database]) // 2])
+        (data / "kebab.sqlite-wal").unlink(missing_ok=True)
+
+    def repair():
+        for file in data.iterdir():
+            if file.name.startswith("kebab.sqlite"):
+                file.unlink()
+        for file, content in saved.items():
+            file.write_bytes(content)
+
+    return repair
+
+
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        ("vanished", {"not_indexed"}),
+        ("replaced by garbage", {"store_corrupt"}),
+        # An open database may still answer from what it holds in memory, and then rightly.
+        ("overwritten", {"store_corrupt", "not_indexed", None}),
+        ("truncated", {"store_corrupt"}),
+    ],
+)
+def test_a_database_that_breaks_is_an_error_and_works_again_when_it_is_repaired(
+    real, tmp_path, change, codes
+):
+    service = real(allow_write=True)
+    answer(service, "ingest_text", b'{"text": "U291cmRvdWdoIHJpc2Vz", "title": "Bread"}')
+    search = b'{"query": "sourdough", "mode": "lexical"}'
+    before = json.loads(answer(service, "search", search).body)
+    repair = change_database(tmp_path / "data", change)
+    broken = [answer(service, "search", search) for _ in range(2)]
+    repair()
+    after = json.loads(answer(service, "search", search).body)
+
+    assert {json.loads(one.body).get("code") for one in broken} <= codes, broken
+    assert len(before["hits"]) == len(after["hits"]) == 1
+
+
 def test_a_dry_run_is_no_writing(real):
     assert answer(real(), "reset", b'{"dry_run": true}').status in (200, 409)
 
