@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 ALLOW_WRITE = "--allow-write"
 """The flag of a server that may change the knowledge base."""
 
+DEFAULT_DEADLINE_S = 60.0
+
 _USAGE_HINT = "kebab serve --help"
 _SLOW = frozenset({"doctor", "rank"})
 """Operations that may take seconds, besides those that write or report their progress."""
@@ -48,7 +50,7 @@ class ServiceOptions:
     allow_write: bool = False
     read_only: bool = False
     """Whether nothing at all is written, not even the query cache."""
-    deadline_s: float = 60.0
+    deadline_s: float = DEFAULT_DEADLINE_S
     """The limit of operations that are not long; waiting counts."""
     quick_lanes: int = 2
     long_lanes: int = 4

@@ -1,4 +1,4 @@
-"""Declares the status of the warm process."""
+"""Declares the status of the warm process, and the start of the HTTP server."""
 
 from msgspec import Struct, field
 
@@ -40,3 +40,16 @@ class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     """The resident memory of the owner of the socket; 0 when unknown."""
     workers: list[WarmWorker] = field(default_factory=list)
     """The processes that run calls."""
+
+
+class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_started.v1"):
+    """The HTTP server accepts requests from now on; `kebab serve --http` writes it to stderr."""
+
+    url: str
+    """Its address."""
+    token_path: str
+    """The file of the token that requests must have."""
+    pid: int
+    """Its process id."""
+    allow_write: bool
+    """Whether operations may write and delete."""

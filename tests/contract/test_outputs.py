@@ -95,6 +95,9 @@ CASES = {
         (["serve", "--status"], 1, "serve_status.v1"),
         (["serve", "--stop"], 1, "serve_status.v1"),
         (["serve", "--status", "--stop"], 2, "usage_invalid"),
+        (["serve", "--http", "--status"], 2, "usage_invalid"),
+        (["serve", "--http", "nowhere:99999"], 2, "usage_invalid"),
+        (["serve", "--allow-write"], 2, "usage_invalid"),
     ],
     "outline": [
         (["outline"], 0, "outline.v1"),

@@ -21,7 +21,17 @@ from subprocess import DEVNULL, PIPE, Popen
 from urllib.parse import urlsplit
 
 _SEED = 7
-_WORDS = "backup restore sourdough release password index meeting server config 배포 검색 日本語".split()
+_WORDS = (
+    "backup",
+    "restore",
+    "sourdough",
+    "password",
+    "index",
+    "meeting",
+    "server",
+    "배포",
+    "검색",
+)
 _MODES = ("lexical", "hybrid")
 _START_S = 30.0
 _WARM_UP_S = 3.0
@@ -49,7 +59,11 @@ def build_body(chance: random.Random) -> bytes:
     """Return a request that is rarely the same twice."""
     query = " ".join(chance.sample(_WORDS, chance.randint(1, 3)))
     suffix = f" {chance.randint(0, 200)}"
-    request = {"query": query + suffix, "mode": chance.choice(_MODES), "limit": chance.randint(1, 20)}
+    request = {
+        "query": query + suffix,
+        "mode": chance.choice(_MODES),
+        "limit": chance.randint(1, 20),
+    }
     return json.dumps(request).encode()
 
 
@@ -57,8 +71,9 @@ async def run_client(url: str, token: str, until: float, load: Load, seed: int) 
     """Send one request after the other on one connection until a moment."""
     place = urlsplit(url)
     chance = random.Random(seed)  # noqa: S311 - no secret
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    writer = None
     try:
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
         while time.monotonic() < until:
             body = build_body(chance)
             started = time.monotonic()
@@ -69,7 +84,8 @@ async def run_client(url: str, token: str, until: float, load: Load, seed: int) 
     except (OSError, EOFError) as fault:
         load.statuses[type(fault).__name__] += 1
     finally:
-        writer.close()
+        if writer is not None:
+            writer.close()
 
 
 def _build_head(host: str, token: str, length: int) -> bytes:
@@ -99,7 +115,7 @@ async def run_clients(url: str, token: str, clients: int, seconds: float) -> Loa
 
 
 def read_memory_mb(pid: int) -> float:
-    """Return the memory of a process that no file backs; mapped weights and indexes do not count."""
+    """Return the memory of a process that no file backs, so without mapped weights."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition("RssAnon:")[2].split()[0]) * 1024 / 1e6
 

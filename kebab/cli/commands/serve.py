@@ -1,16 +1,17 @@
-"""`kebab serve` runs the warm process, shows its status, and ends it."""
+"""`kebab serve` runs the warm process, shows its status, and ends it; or the HTTP server."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.errors.signal import Exit, Signal
-from kebab.wire.serve import ServeStatus
+from kebab.wire.serve import HttpServerStarted, ServeStatus
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -24,16 +25,39 @@ _MB = 1 << 20
     "serve",
     cls=Command,
     exits=(Exit.NO,),
-    examples=("kebab serve --status", "kebab serve --stop"),
+    examples=(
+        "kebab serve --status",
+        "kebab serve --stop",
+        "kebab serve --http",
+        "kebab serve --http 127.0.0.1:8080 --allow-write",
+    ),
 )
 @click.option("--status", "shows_status", is_flag=True, help="Show the warm process.")
 @click.option(
     "--stop", "stops", is_flag=True, help="End the warm process, and wait until it ended."
 )
-@click.option("--background", is_flag=True, hidden=True)
+@click.option(
+    "--http",
+    "address",
+    metavar="[HOST:PORT]",
+    is_flag=False,
+    flag_value="",
+    help="Run the HTTP server, at 127.0.0.1:7717 unless told.",
+)
+@click.option(
+    "--allow-write", is_flag=True, help="Let clients of the HTTP server write and delete."
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End HTTP requests after this time, 60 unless told; 0 means never. Long work has the"
+    " limits of the settings.",
+)
+@click.option("--background", is_flag=True, hidden=True, help="Be the process that commands start.")
 @click.pass_obj
 def command(
-    context: CommandContext, /, *, shows_status: bool, stops: bool, background: bool
+    context: CommandContext, /, *, shows_status: bool, stops: bool, background: bool, **http: Any
 ) -> Exit:
     """Keep models and tables open, so that commands answer at once.
 
@@ -41,16 +65,75 @@ def command(
     settings `daemon.auto` and `daemon.idle_minutes` change that. Without flags it runs in the
     foreground until Ctrl-C. The exit status is 1 when `--status` or `--stop` finds none, and when
     another one runs already.
+
+    With `--http` it is the HTTP server instead, until Ctrl-C or SIGTERM. Clients send the token in
+    the file that it names, as `Authorization: Bearer TOKEN`, and a request of the operation OP as
+    JSON to `POST /v1/OP`. `GET /v1/openapi.json` describes all of them.
     """
-    if shows_status and stops:
-        cause = "give one of `--status` and `--stop`"
-        raise click.UsageError(cause, click.get_current_context())
+    _check_flags(shows_status=shows_status, stops=stops, background=background, **http)
+    if http["address"] is not None:
+        return _serve_http(context, **http)
     if shows_status:
         status = _read_status()
         return context.print_reply(status, _render_status, _choose_exit(done=status.running))
     if stops:
         return _stop(context)
     return _serve(context, background=background)
+
+
+def _check_flags(*, shows_status: bool, stops: bool, background: bool, **http: Any) -> None:
+    """Refuse flags that exclude each other."""
+    cause = ""
+    if shows_status and stops:
+        cause = "give one of `--status` and `--stop`"
+    elif http["address"] is not None and (shows_status or stops or background):
+        cause = "`--http` goes with neither `--status` nor `--stop`"
+    elif http["address"] is None and (http["allow_write"] or http["deadline"] is not None):
+        cause = "`--allow-write` and `--deadline` go with `--http`"
+    if cause:
+        raise click.UsageError(cause, click.get_current_context())
+
+
+def _serve_http(
+    context: CommandContext, *, address: str, allow_write: bool, deadline: float | None
+) -> Exit:
+    """Run the HTTP server.
+
+    Raises:
+        DependencyMissing: Its libraries are not installed.
+        UsageInvalid: The address cannot be used.
+    """
+    settings = context.load_settings()
+    from kebab.config.load import load_settings
+    from kebab.http.server import Running, parse_address, run_http_server
+    from kebab.http.service import DEFAULT_DEADLINE_S, ServiceOptions
+
+    flags = {"data_dir": context.flags.data_dir, "lang": context.flags.lang}
+    options = ServiceOptions(
+        config_path=context.config_path,
+        load_settings=partial(load_settings, context.named_config_path, flags=flags),
+        allow_write=allow_write,
+        read_only=context.flags.read_only,
+        deadline_s=DEFAULT_DEADLINE_S if deadline is None else deadline,
+    )
+
+    def announce(running: Running) -> None:
+        if not running.address.is_loopback:
+            host = running.address.host
+            context.warn(f"other machines can reach this server, without encryption: {host}")
+        started = HttpServerStarted(
+            url=running.address.format_url(),
+            token_path=running.token_path,
+            pid=os.getpid(),
+            allow_write=allow_write,
+        )
+        if context.flags.machine:
+            context.write_event(started)
+        else:
+            lines = [f"listening: {started.url}", f"token: {started.token_path}"]
+            context.channels.err.write_lines(lines)
+
+    return run_http_server(options, parse_address(address), settings, on_start=announce)
 
 
 def _find_socket() -> str | None:

@@ -71,54 +71,57 @@ def test_read_only_wins_over_the_flag(real):
     assert json.loads(outcome.body)["details"] == {"operation": "ingest", "needs": None}
 
 
-def change_database(data, change):
-    """Change the database as a disk, a person or a synchronisation program may do."""
+def vanish(data):
+    data.rename(data.with_name("away"))
+
+
+def replace_by_garbage(data):
+    (data / "kebab.sqlite").unlink()
+    (data / "kebab.sqlite").write_bytes(b"this is no database " * 1000)
+
+
+def overwrite(data):
     database = data / "kebab.sqlite"
-    saved = {file: file.read_bytes() for file in data.iterdir() if file.is_file()}
-    if change == "vanished":
-        data.rename(data.with_name("away"))
-        return lambda: data.with_name("away").rename(data)
-    if change == "replaced by garbage":
-        database.unlink()
-        database.write_bytes(b"this is no database " * 1000)
-    if change == "overwritten":
-        database.write_bytes(b"\0" * len(saved[database]))
-        (data / "kebab.sqlite-wal").unlink(missing_ok=True)
-    if change == "truncated":
-        database.unlink()
-        database.write_bytes(saved[database][: len(saved[database]) // 2])
-        (data / "kebab.sqlite-wal").unlink(missing_ok=True)
+    database.write_bytes(b"\0" * database.stat().st_size)
 
-    def repair():
-        for file in data.iterdir():
-            if file.name.startswith("kebab.sqlite"):
-                file.unlink()
-        for file, content in saved.items():
-            file.write_bytes(content)
 
-    return repair
+def truncate(data):
+    database = data / "kebab.sqlite"
+    content = database.read_bytes()
+    database.unlink()
+    database.write_bytes(content[: len(content) // 2])
+
+
+def repair(data, saved):
+    if data.with_name("away").exists():
+        data.with_name("away").rename(data)
+    for file in data.glob("kebab.sqlite*"):
+        file.unlink()
+    for name, content in saved.items():
+        (data / name).write_bytes(content)
 
 
 @pytest.mark.parametrize(
-    ("change", "codes"),
+    ("harm", "codes"),
     [
-        ("vanished", {"not_indexed"}),
-        ("replaced by garbage", {"store_corrupt"}),
+        (vanish, {"not_indexed"}),
+        (replace_by_garbage, {"store_corrupt"}),
         # An open database may still answer from what it holds in memory, and then rightly.
-        ("overwritten", {"store_corrupt", "not_indexed", None}),
-        ("truncated", {"store_corrupt"}),
+        (overwrite, {"store_corrupt", "not_indexed", None}),
+        (truncate, {"store_corrupt"}),
     ],
 )
 def test_a_database_that_breaks_is_an_error_and_works_again_when_it_is_repaired(
-    real, tmp_path, change, codes
+    real, tmp_path, harm, codes
 ):
-    service = real(allow_write=True)
+    service, data = real(allow_write=True), tmp_path / "data"
     answer(service, "ingest_text", b'{"text": "U291cmRvdWdoIHJpc2Vz", "title": "Bread"}')
     search = b'{"query": "sourdough", "mode": "lexical"}'
     before = json.loads(answer(service, "search", search).body)
-    repair = change_database(tmp_path / "data", change)
+    saved = {file.name: file.read_bytes() for file in data.glob("kebab.sqlite*")}
+    harm(data)
     broken = [answer(service, "search", search) for _ in range(2)]
-    repair()
+    repair(data, saved)
     after = json.loads(answer(service, "search", search).body)
 
     assert {json.loads(one.body).get("code") for one in broken} <= codes, broken
