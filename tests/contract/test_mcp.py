@@ -3,7 +3,9 @@
 import json
 import signal
 import subprocess
+from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.contract.conftest import REAL
@@ -76,3 +78,23 @@ def test_a_signal_ends_it_quietly(serve, number, is_late):
 
     assert process.wait(DEADLINE_S) in (0, 130)
     assert process.stdout.read() == b""
+
+
+@pytest.mark.parametrize("has_token", [True, False])
+def test_the_http_server_offers_the_tools_behind_its_token(home, started, has_token):
+    pipe = subprocess.PIPE
+    arguments = ("serve", "--http", "127.0.0.1:0", "--json")
+    process = started(*arguments, module=REAL, stdout=subprocess.DEVNULL, stderr=pipe)
+    running = json.loads(process.stderr.readline())
+    token = Path(running["token_path"]).read_text(encoding="utf-8").strip()
+    headers = {"accept": "application/json, text/event-stream"}
+    if has_token:
+        headers["authorization"] = f"Bearer {token}"
+
+    answer = httpx.post(f"{running['url']}/mcp", json=HELLO, headers=headers, timeout=DEADLINE_S)
+    process.terminate()
+
+    assert answer.status_code == (200 if has_token else 401)
+    if has_token:
+        assert answer.json()["result"]["serverInfo"]["name"] == "kebab"
+    assert process.wait(DEADLINE_S) == 0

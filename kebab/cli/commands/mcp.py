@@ -9,6 +9,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
+from kebab.cli.mcp_service import SDK, build_caller
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.mcp.tools import Tool
-    from kebab.wire.record import Reply
 
-_SDK = "mcp"
 _STOP_S = 2.0
 """The longest wait for work to stop when the client has gone."""
 
@@ -55,9 +54,9 @@ def command(
     if allow_write and context.flags.read_only:
         cause = "`--allow-write` and `--read-only` exclude each other"
         raise click.UsageError(cause, click.get_current_context())
-    with translate_import_errors("the MCP server", _SDK, extra="mcp"):
-        if find_spec(_SDK) is None:
-            raise ModuleNotFoundError(name=_SDK)
+    with translate_import_errors("the MCP server", SDK, extra="mcp"):
+        if find_spec(SDK) is None:
+            raise ModuleNotFoundError(name=SDK)
     settings = context.load_settings()
     from kebab.mcp.tools import select_tools
 
@@ -71,19 +70,10 @@ def _serve(
     context: CommandContext, settings: Settings, tools: "Sequence[Tool]", *, text_only: bool
 ) -> None:
     """Serve until the input ends; the first messages are answered before the SDK is imported."""
-    from kebab.app.pool import KebabPool
-    from kebab.mcp.calls import ToolCaller
     from kebab.mcp.handshake import Handshake
     from kebab.mcp.stdio import MessageReader, serve_stdio
 
-    caller = ToolCaller(
-        settings,
-        context.config_path,
-        read_only=context.flags.read_only,
-        render=_render,
-        tools=tools,
-        pool=KebabPool(),
-    )
+    caller = build_caller(context, settings, tools)
     instructions = caller.describe_index()
     handshake = Handshake(instructions, caller.list_tools, text_only=text_only)
     write = context.channels.out.write_bytes
@@ -98,10 +88,3 @@ def _serve(
         serve_stdio(build_server(handlers, instructions), reader, write)
     finally:
         handlers.work.stop(_STOP_S)
-
-
-def _render(reply: "Reply") -> str:
-    """Render a reply; the renderers are imported after the handshake."""
-    from kebab.cli.mcp_text import render_for_model
-
-    return render_for_model(reply)

@@ -10,6 +10,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
+from kebab.cli.mcp_service import MCP_PATH, build_application
 from kebab.errors.signal import Exit, Signal
 from kebab.wire.serve import HttpServerStarted, ServeStatus
 
@@ -105,6 +106,7 @@ def _serve_http(
     """
     settings = context.load_settings()
     from kebab.config.load import load_settings
+    from kebab.http.application import MountedApp
     from kebab.http.server import Running, parse_address, run_http_server
     from kebab.http.service import DEFAULT_DEADLINE_S, ServiceOptions
 
@@ -133,7 +135,10 @@ def _serve_http(
             lines = [f"listening: {started.url}", f"token: {started.token_path}"]
             context.channels.err.write_lines(lines)
 
-    return run_http_server(options, parse_address(address), settings, on_start=announce)
+    place = parse_address(address)
+    mcp = build_application(context, settings, allow_write=allow_write)
+    mounts = [MountedApp(MCP_PATH, mcp, mcp.run)] if mcp else []
+    return run_http_server(options, place, settings, mounts=mounts, on_start=announce)
 
 
 def _find_socket() -> str | None:
