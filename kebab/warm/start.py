@@ -12,6 +12,11 @@ from kebab.warm import place
 from kebab.warm.socket_files import CONTROL, create_folder, is_listening
 
 BACKGROUND = "--background"
+_PROGRAM = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); import kebab; del sys.path[0];"
+    "from kebab.cli.main import run; run()"
+)
+"""Runs this copy of kebab, even if another one is installed."""
 _CONTROL_S = 2.0
 _ANSWER_BYTES = 1 << 16
 
@@ -28,8 +33,9 @@ def start_in_background(flags: Sequence[str], environ: Mapping[str, str]) -> boo
     path = place.find_socket(environ, place.compute_identity(environ))
     if path is None or not create_folder(os.path.dirname(path)) or is_listening(path):
         return False
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     # With `-P` the working directory is not searched for modules.
-    words = [sys.executable, "-P", "-m", "kebab", "serve", BACKGROUND, *flags]
+    words = [sys.executable, "-P", "-c", _PROGRAM, root, "serve", BACKGROUND, *flags]
     null = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)]
     copies = [(os.POSIX_SPAWN_DUP2, 0, number) for number in (1, 2)]
     closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _list_inherited()]

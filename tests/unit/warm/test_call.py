@@ -1,11 +1,13 @@
 import marshal
 import os
+import signal
 import socket
+import time
 
 import pytest
 
 from kebab.warm.call import Call, Request, is_own_peer, receive_call
-from kebab.warm.client import LIVE, RESULT
+from kebab.warm.client import LIVE, RESULT, SHOW
 
 REQUEST = Request(b"identity", ["search", "김치"], "/", {"HOME": "/h"}, 0o22)
 
@@ -69,6 +71,48 @@ def test_a_client_that_left_or_sends_garbage_is_refused(ends):
 
 def test_this_process_is_an_own_peer(ends):
     assert is_own_peer(ends[0])
+
+
+@pytest.fixture
+def interruptible():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGIO, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_of_the_client_interrupts_the_call(ends, interruptible, number):
+    call = Call(ends[1], REQUEST, [])
+    call.acknowledge()
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal comes in between
+        ends[0].sendall(bytes([number]))
+        time.sleep(10)
+
+    assert call.interrupted == 1
+    assert not call.is_abandoned
+
+
+def test_a_client_that_leaves_interrupts_the_call(ends, interruptible):
+    call = Call(ends[1], REQUEST, [])
+    call.acknowledge()
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal comes in between
+        ends[0].close()
+        time.sleep(10)
+
+
+def test_a_client_that_waits_sees_the_output_so_far(ends, interruptible):
+    call = Call(ends[1], REQUEST, [])
+    written = []
+    call.write_live = lambda stream, data: written.append((stream, data))
+    call.acknowledge()
+    call.collect(1, b"one\n")
+    ends[0].sendall(SHOW)
+    deadline = time.monotonic() + 10
+    while not written and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+    assert written == [(1, b"one\n")]
 
 
 def test_output_is_kept_for_the_result_in_its_order(ends):

@@ -6,6 +6,7 @@ from tests.fakes.warm import run_call
 
 def test_a_cold_call_leaves_one_warm_process_that_stop_ends(base, runtime):
     environ = base | {"XDG_RUNTIME_DIR": str(runtime), "KEBAB_DAEMON_AUTO": "true"}
+    del environ["PYTHONPATH"]  # the warm process runs the copy of its caller without it too
     assert run_call(environ, "search", "sourdough").returncode == 0
     try:
         deadline = time.monotonic() + 30

@@ -1,0 +1,209 @@
+"""Kills the warm process at random moments, and compares every answer with that of a cold call.
+
+`python -m tools.kills --count 500` runs calls one after another, while another thread kills the
+parent or a worker again and again, and a third one edits a file and ingests it. At the end every
+edit must be in the index.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from kebab.warm.socket_files import is_listening
+from kebab.warm.start import ask_status, find_own_socket
+
+CALLS: tuple[tuple[str, ...], ...] = (
+    ("search", "sourdough", "--json"),
+    ("search", "no such words at all", "--json"),
+    ("search", "bread", "-n", "3"),
+    ("grep", "needs", "--json"),
+    ("list", "--json"),
+    ("fetch", "bread.md", "--json"),
+    ("ask", "--extractive", "what does sourdough need", "--json"),
+    ("fetch", "nowhere.md", "--json"),
+    ("search", "--nonsense", "--json"),
+)
+_CHANGING = re.compile(
+    rb'"(timestamp|timing_ms|\w+_ms|corpus_revision|correlation_id|trace_id|created_at|indexed_at'
+    rb'|revision)":("[^"]*"|[\d.]+|null|\{[^}]*\})'
+)
+_INDEXING = re.compile(rb',"indexing":(null|\{[^}]*\})')
+_LONGEST_PAUSE_S = 0.15
+_START_S, _STOP_S, _CALL_S = 1.0, 60.0, 120.0
+
+
+class Outcome(NamedTuple):
+    """What happened."""
+
+    calls: int
+    kills: int
+    edits: int
+    faults: list[str]
+
+
+def main() -> int:
+    """Run the experiment; return 1 when anything went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500, help="the number of kills")
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kk-") as folder:
+        outcome = run_kills(Path(folder), options.count, options.seed)
+    print(json.dumps(outcome._asdict(), ensure_ascii=False))  # noqa: T201 - the report
+    return bool(outcome.faults)
+
+
+def run_kills(folder: Path, count: int, seed: int) -> Outcome:
+    """Run calls until there were `count` kills; `folder` has a short path and is empty."""
+    experiment = _Experiment(folder, seed)
+    experiment.edit()
+    expected = {call: experiment.call(call, warm=False) for call in CALLS}
+    with experiment.disturb(count):
+        while experiment.kills < count and not experiment.faults:
+            experiment.check(experiment.choose_call(), expected)
+    experiment.check_edits()
+    experiment.stop()
+    return Outcome(experiment.calls, experiment.kills, experiment.edits, experiment.faults)
+
+
+class _Experiment:
+    """A knowledge base with a warm process of its own."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.kills = self.calls = self.edits = 0
+        self.faults: list[str] = []
+        self._random = random.Random(seed)  # noqa: S311 - no secret
+        self._notes = folder / "notes"
+        self._changing = folder / "changing"
+        for made in (self._notes, self._changing, folder / "run"):
+            made.mkdir(mode=0o700)
+        (self._notes / "bread.md").write_text("# Bread\n\nSourdough needs time.\n", "utf-8")
+        places = ("CONFIG", "DATA", "CACHE", "STATE")
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("KEBAB_")}
+        self._environ: Mapping[str, str] = {
+            **kept,
+            **{f"XDG_{place}_HOME": str(folder / place.lower()) for place in places},
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(folder / "run"),
+            "KEBAB_OFFLINE": "true",
+        }
+        self._stopping = False
+
+    def run(self, words: Sequence[str], *, warm: bool) -> "subprocess.CompletedProcess[bytes]":
+        """Run a command line, where the warm process may serve it if `warm`."""
+        environ = {**self._environ, "KEBAB_DAEMON_AUTO": "true" if warm else "false"}
+        line = [sys.executable, "-m", "kebab", *words]
+        return subprocess.run(  # noqa: S603 - kebab itself
+            line, env=environ, capture_output=True, check=False, timeout=_CALL_S
+        )
+
+    def call(self, words: Sequence[str], *, warm: bool) -> tuple[int, bytes, bytes]:
+        """Return the status and the output of a call, without what differs from run to run."""
+        done = self.run((*words, *_restrict(words)), warm=warm)
+        return done.returncode, _drop_changing(done.stdout), _drop_changing(done.stderr)
+
+    def choose_call(self) -> tuple[str, ...]:
+        """Return the next call."""
+        return self._random.choice(CALLS)
+
+    def check(
+        self, words: tuple[str, ...], expected: Mapping[tuple[str, ...], tuple[int, bytes, bytes]]
+    ) -> None:
+        """Compare the answer of a call with the cold one."""
+        self.calls += 1
+        answer = self.call(words, warm=True)
+        if answer != expected[words]:
+            self.faults.append(f"{words}: {answer} instead of {expected[words]}")
+
+    def ingest(self) -> None:
+        """Ingest both folders."""
+        done = self.run(("ingest", str(self._notes), str(self._changing), "--json"), warm=True)
+        if done.returncode:
+            self.faults.append(f"ingest: {done.returncode} {done.stderr!r}")
+
+    @contextmanager
+    def disturb(self, count: int) -> Iterator[None]:
+        """Kill and edit in threads while the block runs."""
+        threads = [
+            threading.Thread(target=self._kill_often, args=(count,)),
+            threading.Thread(target=self._edit_often),
+        ]
+        for one in threads:
+            one.start()
+        try:
+            yield
+        finally:
+            self._stopping = True
+            for one in threads:
+                one.join()
+
+    def _kill_often(self, count: int) -> None:
+        while self.kills < count and not self._stopping:
+            time.sleep(self._random.uniform(0, _LONGEST_PAUSE_S))
+            path = find_own_socket(self._environ)
+            status = ask_status(path) if path else None
+            if status is None:
+                continue
+            workers = [worker["pid"] for worker in status["workers"]]
+            victim = self._random.choice([status["pid"], *workers * 4])
+            with suppress(ProcessLookupError):
+                os.kill(
+                    victim, self._random.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
+                )
+                self.kills += 1
+
+    def _edit_often(self) -> None:
+        while not self._stopping:
+            self.edit()
+            time.sleep(_LONGEST_PAUSE_S)
+
+    def edit(self) -> None:
+        """Change a file and ingest it; the statistics of the index, and so all scores, stay."""
+        self.edits += 1
+        text = f"# Edit\n\nzebra{self.edits:06}word\n"
+        (self._changing / "edit.md").write_text(text, "utf-8")
+        self.ingest()
+
+    def check_edits(self) -> None:
+        """Look for the last edit in the index."""
+        done = self.run(("grep", f"zebra{self.edits:06}word", "--json"), warm=False)
+        listed = self.run(("search", f"zebra{self.edits:06}word", "--json"), warm=False)
+        if done.returncode or b"edit.md" not in listed.stdout:
+            self.faults.append(f"edit {self.edits} is lost")
+
+    def stop(self) -> None:
+        """End the warm process; one that only begins is waited for."""
+        deadline = time.monotonic() + _STOP_S
+        while time.monotonic() < deadline:
+            self.run(("serve", "--stop"), warm=True)
+            time.sleep(_START_S)
+            path = find_own_socket(self._environ)
+            if path is None or not is_listening(path):
+                return
+        self.faults.append("the warm process does not end")
+
+
+def _drop_changing(output: bytes) -> bytes:
+    return _CHANGING.sub(rb'"\1":0', _INDEXING.sub(b"", output))
+
+
+def _restrict(words: Sequence[str]) -> tuple[str, ...]:
+    """Return a filter that leaves the edits out."""
+    takes_filter = words[0] in ("search", "grep", "list", "ask")
+    return ("--source", "notes") if takes_filter else ()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
