@@ -12,12 +12,14 @@ from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, to_search_hit
 from kebab.app.indexing import explain_degraded, read_indexing
+from kebab.app.refresh import refresh_question
 from kebab.app.search import (
     build_engine,
     build_filters,
     load_query_embedder,
     require_utf8,
     resolve_request_filters,
+    search_once,
 )
 from kebab.app.sessions import build_turn, parse_session_name
 from kebab.app.timestamps import format_timestamp
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from kebab.core.ports import Embedder
     from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.filters import UnmatchedFilter
+    from kebab.wire.filters import IndexRefresh, UnmatchedFilter
 
 AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
 """Receives the events of an answer."""
@@ -69,6 +71,7 @@ class AnswerContext:
     prompted: bool = False
     unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
     indexing: Indexing | UnsetType = UNSET
+    refresh: "IndexRefresh | None" = None
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
@@ -139,6 +142,7 @@ def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieva
         degraded=explain_degraded(retrieved.page.degraded, context.indexing),
         corpus_revision=retrieved.page.revision,
         unmatched_filters=context.unmatched,
+        refresh=context.refresh,
     )
 
 
@@ -155,6 +159,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     query = _build_query(request, context.clock.now())
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
+    refresh = refresh_question(context, request, search_once) if request.refresh else None
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         listener = _EventListener(report)
@@ -178,6 +183,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         prompted=writer.model is not None,
         unmatched=unmatched,
         indexing=read_indexing(context),
+        refresh=refresh,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
 

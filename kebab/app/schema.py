@@ -47,6 +47,7 @@ _CAPABILITIES = Capabilities(
     extractive_ask=True,
     review=False,
     warm_process=os.name == "posix",
+    watch=True,
 )
 _EMPTY = Stats(
     doc_count=0,

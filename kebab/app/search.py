@@ -123,7 +123,23 @@ def resolve_folder(folder: str) -> str:
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
-    """Return one page of hits.
+    """Return one page of hits; with `refresh` its changed documents are indexed again before.
+
+    Raises what `search_once` raises.
+    """
+    response = search_once(context, request)
+    if not request.refresh:
+        return response
+    from kebab.app.refresh import has_changed_index, refresh_hits
+
+    refresh = refresh_hits(context, request, response)
+    if has_changed_index(refresh):
+        response = search_once(context, request)
+    return structs.replace(response, refresh=refresh)
+
+
+def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
+    """Return one page of hits from the index as it is.
 
     Raises:
         InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, or a page and a

@@ -172,6 +172,7 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "init": CommandEntry("Start", "Write a commented settings file"),
     "ingest": CommandEntry("Start", "Read files into the knowledge base"),
+    "watch": CommandEntry("Start", "Keep the index current while files change"),
     "search": CommandEntry("Start", "Find passages by words and by meaning"),
     "grep": CommandEntry("Start", "Search the indexed files for a regular expression"),
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),

@@ -1,4 +1,7 @@
-"""Brings the index of a folder up to date before a search or a question, for the flag `--in`."""
+"""Brings the index of a folder up to date before a search or a question, for the flag `--in`.
+
+`--refresh` is a field of the requests, so that the facade does it for every interface.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ WAIT_S = 5.0
 
 
 def in_options(command: F) -> F:
-    """Add the flags `--in` and `--wait` to a command."""
+    """Add the flags `--in`, `--wait` and `--refresh` to a command."""
     return add_options(_OPTIONS, command)
 
 
@@ -42,6 +45,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=FiniteRange(min=0),
         metavar="SECONDS",
         help=f"With `--in`, wait at most this long for vectors (default {WAIT_S:g}).",
+    ),
+    click.option(
+        "--refresh", is_flag=True, help="Index what was found again first if its file changed."
     ),
 )
 

@@ -174,9 +174,7 @@ class Daemon(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How `kebab watch` follows changes of files."""
 
-    auto: bool = False
-    """Let the warm process watch the folders of the index and keep it current."""
-    debounce_ms: Positive = 1000
+    debounce_ms: Positive = 300
     """How long files must be quiet before they are indexed, in milliseconds."""
 
 

@@ -31,7 +31,7 @@ def choose_changed_scopes(
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
     changed = {source.name: _ChangedSource(source, job, library, scanner) for source in sources}
     for path in dict.fromkeys(map(os.path.abspath, filter(_can_be_document, job.paths))):
-        owners = _find_owners(path, sources) or _find_owners(_resolve_folder(path), sources)
+        owners = _find_owners(path, sources) or _find_owners(resolve_folder_of(path), sources)
         for source, found in owners:
             changed[source.name].add(found)
     return [scope for one in changed.values() for scope in one.build_scopes()]
@@ -42,8 +42,9 @@ def _can_be_document(path: str) -> bool:
     return bool(path) and "\0" not in path and escape_undecodable(path) == path
 
 
-def _resolve_folder(path: str) -> str:
-    folder, _, name = path.rpartition("/")
+def resolve_folder_of(path: str) -> str:
+    """Return an absolute path whose folder has no links; a link itself keeps its name."""
+    folder, _, name = os.path.abspath(path).rpartition("/")  # noqa: PTH100 - keeps a link
     return os.path.join(os.path.realpath(folder or "/"), name)  # noqa: PTH118 - a plain string
 
 

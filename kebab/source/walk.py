@@ -178,6 +178,37 @@ class _Walk:
         self.found.add_file(link.path, link.absolute, target.stat, media, self._rules)
 
 
+class _FolderWalk(_Walk):
+    """A walk that collects the folders in which a scan looks for files."""
+
+    def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
+        super().__init__(root, rules, claimed)
+        self.folders: list[str] = []
+
+    def _read_folder(self, folder: Entry) -> None:
+        super()._read_folder(folder)
+        self.folders.append(folder.absolute)
+
+    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
+        del child, path
+
+    def _add_linked_file(self, link: Entry, target: Target) -> None:
+        del link, target
+
+
+def list_folders(
+    root: str, rules: ScanRules, *, below: str = "", claimed: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return the absolute paths of the folders in which a scan looks for files.
+
+    Raises:
+        OSError: The folder itself cannot be listed.
+    """
+    walk = _FolderWalk(root, rules, claimed or {})
+    walk.run(below, lambda: None)
+    return walk.folders
+
+
 def _is_utf8(name: str) -> bool:
     try:
         name.encode("utf-8")

@@ -1,1 +1,1 @@
-"""Follows changes of files and keeps the index current."""
+"""The watcher: follows changes of files and keeps the index current."""

@@ -54,6 +54,9 @@ class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1
     rerank: bool | None = None
     """Whether to compare the first passages with the question token by token; null means
     unless words alone are searched."""
+    refresh: bool = False
+    """Whether to index the best documents for the question again whose files changed, before it is
+    answered. `retrieval.refresh` of the answer says what was done."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):

@@ -52,10 +52,10 @@ class UnmatchedFilter(Struct, frozen=True, kw_only=True):
 
 
 class IndexRefresh(Struct, frozen=True, kw_only=True):
-    """How the index of a folder was brought up to date before a search."""
+    """How the index was brought up to date: with a folder, or with the documents found."""
 
     folder: str
-    """The absolute path of the folder."""
+    """The absolute path of the folder; empty when it was the documents."""
     refreshed: bool
     """Whether the index was brought up to date; otherwise the index as it is was searched."""
     reason: str | None
@@ -72,3 +72,5 @@ class IndexRefresh(Struct, frozen=True, kw_only=True):
     """The number of passages of the whole index without a vector; words find them."""
     duration_ms: int = 0
     """The duration of the refresh."""
+    checked: int = 0
+    """The number of documents that were compared with their files."""

@@ -31,7 +31,8 @@ Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 
 An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`
 or `source_rm`.
-`ask` reads: it writes only the turn of a named session, which `--read-only` refuses.
+`ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
+`refresh`, `search` and `ask` also index documents again, unless writing is switched off.
 """
 
 

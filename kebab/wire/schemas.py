@@ -26,6 +26,7 @@ from kebab.wire import (
     search_stream,
     serve,
     sources,
+    watch,
     why,
 )
 from kebab.wire.record import Record, Request
@@ -52,6 +53,7 @@ _MODULES: tuple[ModuleType, ...] = (
     search_stream,
     serve,
     sources,
+    watch,
     why,
 )
 """The modules that declare wire records; a test finds a module that is missing here."""

@@ -57,6 +57,9 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     null means only where query and passages are in different languages."""
     trace: bool = False
     """Whether to report the result of each stage."""
+    refresh: bool = False
+    """Whether to index the documents of the page again whose files changed, and then to search once
+    more. `refresh` of the response says what was done."""
 
 
 class Lift(Struct, frozen=True, kw_only=True):

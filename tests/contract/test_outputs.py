@@ -23,6 +23,11 @@ CASES = {
         (["ingest", "nowhere"], 2, "io_error"),
         (["ingest", "--stdin", "--title", "T"], 0, "ingest_report.v1"),
     ],
+    "watch": [
+        (["watch", "nowhere"], 2, "io_error"),
+        (["watch", "--read-only"], 2, "read_only"),
+        (["watch", "--debounce", "1"], 2, "usage_invalid"),
+    ],
     "search": [
         (["search", "restore"], 0, "search_response.v1"),
         (["search", "restore", "-n", "1", "--trace", "--mode", "lexical"], 0, "search_response.v1"),

@@ -62,7 +62,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model use": ("model", "use", "auto"),
 }
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
-`mcp` talks with a client, `serve` names a path of the machine."""
+`mcp` talks with a client, `serve` names a path of the machine, and `watch` has no end."""
 
 NEVER = {
     "bench": ("bench", "--chunks", "10"),
@@ -70,6 +70,7 @@ NEVER = {
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "serve": ("serve", "--status"),
+    "watch": ("watch", "nowhere"),
 }
 LINES = {**SUCCESS, **NEVER}
 NEEDS_MODEL = ("model pull", "model use")
@@ -153,6 +154,8 @@ def _list_refusals() -> Iterator[Case]:
             name = "without_settings" if command == "doctor" else "config_invalid"
             yield Case(command=command, name=name, line=_build_line(wrong))
     yield Case(command="chat", name="for_people", line=NEVER["chat"])
+    yield Case(command="watch", name="io_error", line=NEVER["watch"])
+    yield Case(command="watch", name="read_only", line=("watch", "--read-only"))
 
 
 def _list_index_states() -> Iterator[Case]:

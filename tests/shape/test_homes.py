@@ -75,6 +75,7 @@ HOMES = {
     "tree_sitter": ("kebab.parse.code.symbols",),
     **{f"tree_sitter_{grammar}": ("kebab.parse.code.languages",) for grammar in GRAMMARS},
     "uvicorn": ("kebab.http.server",),
+    "watchfiles": ("kebab.watch.notifier",),
     "yaml": ("kebab.parse",),
 }
 RUN_AS_A_PROGRAM = {"pip"}

@@ -18,9 +18,6 @@ REASONS = {
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),
-    ("kebab.core.answers.AskQuery", "kebab.wire.ask.AskRequest"): (
-        "its filters are resolved, and it knows no writer"
-    ),
     ("kebab.core.queries.Filters", "kebab.wire.filters.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),

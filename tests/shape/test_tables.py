@@ -77,6 +77,10 @@ TABLES = {
         "http/test_server.py",
         "test_every_exception_of_the_library_belongs_to_what_is_not_used",
     ),
+    "watchfiles": (
+        "watch/test_notifier.py",
+        "test_every_exception_of_the_library_is_one_that_is_caught",
+    ),
     "yaml": (
         "parse/markdown/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",

@@ -133,7 +133,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
-        reply = msgspec.structs.replace(kebab.search(request), refresh=refresh)
+        reply = kebab.search(request)
+    reply = msgspec.structs.replace(reply, refresh=refresh or reply.refresh)
     if frames:
         return frames.finish(reply)
 

@@ -111,3 +111,11 @@ def test_a_question_is_answered_from_the_folder(kebab, opened, tmp_path):
     assert [name for name, _ in opened[0].asked] == ["ingest", "ask"]
     assert opened[0].asked[1][1].folder == str(tmp_path)
     assert ran.reply["retrieval"]["refresh"]["folder"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_refresh_is_a_field_of_the_request(kebab, opened, command):
+    kebab(command, "restore", "--refresh", "--json")
+    kebab(command, "restore", "--json")
+
+    assert [base.asked[-1][1].refresh for base in opened] == [True, False]

@@ -15,6 +15,7 @@ from tests.shape.tree import ROOT
 ABOVE = {
     "bench": "measures builds of kebab, not one knowledge base",
     "chat": "asks one question after another",
+    "watch": "runs one ingest after another",
     "completion": "prints a script for a shell",
     "install": "writes a file of another program",
     "mcp": "serves many operations to an agent",

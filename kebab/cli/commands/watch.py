@@ -1,0 +1,137 @@
+"""`kebab watch` keeps the index current while files change."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.completion import complete_paths
+from kebab.cli.options import ndjson_option
+from kebab.errors.signal import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.app.facade import Kebab
+    from kebab.cli.context import CommandContext
+    from kebab.config.settings import Settings
+    from kebab.core.progress import Cancel
+    from kebab.errors.signal import Signal
+    from kebab.watch.loop import Watcher
+    from kebab.wire.error import ErrorReply
+    from kebab.wire.ingest import IngestReport, IngestRequest
+    from kebab.wire.watch import WatchEvent
+
+
+@click.command(
+    "watch",
+    cls=Command,
+    examples=(
+        "kebab watch",
+        "kebab watch ~/notes",
+        "kebab watch --stream | jq -c 'select(.kind == \"indexed\") | .report.items'",
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete_paths)
+@ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the summary.")
+@click.pass_obj
+def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool) -> Exit:
+    """Keep the index current while files change.
+
+    PATH is a folder or a file. Without PATH, the command watches every folder of the index. It
+    first brings the index up to date, and then reads each file a moment after it was saved,
+    created, moved or deleted; searches find the change at once. Files that `kebab ingest` leaves
+    out are left out. Ctrl-C or SIGTERM ends it, with exit status 0 between two runs and 130 within
+    one.
+    """
+    from kebab.cli.render.watch import render_watch_event, render_watch_report
+    from kebab.wire.watch import WatchEvent
+
+    settings = context.load_settings()
+    context.require_writable("watch")
+
+    def emit(event: WatchEvent) -> None:
+        if context.flags.machine:
+            (context.write_json if stream else context.write_event)(event, None)
+            return
+        problem = event.kind in ("waiting", "failed", "polling")
+        channel = context.channels.err if problem else context.channels.out
+        canvas = context.create_canvas(channel)
+        channel.write_lines(list(render_watch_event(event, canvas)))
+
+    if stream:
+        context.on_error = lambda fault: context.write_json(
+            WatchEvent(kind="ended", error=fault.reply), fault.exit
+        )
+    with context.open_kebab(settings) as kebab, context.interrupts.cancelling(_ignore) as cancel:
+        reply = _build_watcher(context, settings, kebab, paths, emit=emit, cancel=cancel).run()
+    status = Exit.INTERRUPTED if reply.interrupted else Exit.DONE
+    if stream:
+        context.write_json(WatchEvent(kind="ended", summary=reply), status)
+        return status
+    return context.print_reply(reply, render_watch_report, status)
+
+
+def _ignore() -> None:
+    """Do nothing: the summary tells that the watcher ended."""
+
+
+def _build_watcher(
+    context: CommandContext,
+    settings: Settings,
+    kebab: Kebab,
+    paths: tuple[str, ...],
+    *,
+    emit: Callable[[WatchEvent], None],
+    cancel: Cancel,
+) -> Watcher:
+    """Return the watcher of some paths, or of every source.
+
+    Raises:
+        DependencyMissing: The library is not installed.
+    """
+    from kebab.app.classify import build_view, classify_error
+    from kebab.app.context import AppContext, SystemClock
+    from kebab.app.watched import find_watched_folders, resolve_targets
+    from kebab.cli.progress import is_reader_gone
+    from kebab.watch.folders import FolderWatch
+    from kebab.watch.loop import Watcher, WatchPorts
+    from kebab.watch.notifier import open_notifier, require_watchfiles
+
+    require_watchfiles()
+    reader = AppContext(settings, config_path=context.config_path, read_only=True)
+
+    def is_stopped() -> bool:
+        return cancel.requested or is_reader_gone(context.channels.out)
+
+    def describe(signal: Signal) -> ErrorReply:
+        return classify_error(signal, operation="watch", view=build_view(settings)).reply
+
+    ports = WatchPorts(
+        ingest=lambda request: kebab.ingest(request, cancel=cancel),
+        ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
+        folders=FolderWatch(
+            partial(find_watched_folders, reader, resolve_targets(paths)),
+            lambda folders: open_notifier(folders, is_stopped),
+            is_stopped,
+        ),
+        clock=SystemClock(),
+        describe=describe,
+        emit=emit,
+        is_stopped=is_stopped,
+    )
+    return Watcher(ports, list(paths), settings.watch.debounce_ms / 1000)
+
+
+def _ingest_with_progress(
+    context: CommandContext, /, kebab: Kebab, cancel: Cancel, request: IngestRequest
+) -> IngestReport:
+    from kebab.cli.progress import report_work
+
+    with report_work(context) as reporter:
+        report = kebab.ingest(request, report=reporter, cancel=cancel)
+        reporter.finish(0, cancelled=report.cancelled)
+    return report

@@ -1,0 +1,266 @@
+"""A running watcher: real processes, real files, real notifications."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kebab.store.sqlite.lock import WriterLock
+
+ROOT = Path(__file__).parents[2]
+DEADLINE_S = 30.0
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify")
+
+
+class Watched:
+    """A folder with a watcher over it."""
+
+    def __init__(self, folder):
+        self.notes = folder / "notes"
+        self.data = folder / "data"
+        self.home = folder / "home"
+        self.events = []
+        self._arrived: queue.Queue[Any] = queue.Queue()
+        self._reader: Any = None
+        self.process: Any = None
+        self.notes.mkdir()
+        self.home.mkdir()
+
+    def environment(self):
+        keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        own = {"HOME": str(self.home), "KEBAB_OFFLINE": "1", "KEBAB_WATCH_DEBOUNCE_MS": "100"}
+        return {**keep, **own, "KEBAB_DAEMON_AUTO": "false", "PYTHONPATH": str(ROOT)}
+
+    def words(self, *arguments):
+        return [sys.executable, "-m", "kebab", "--data-dir", str(self.data), *arguments]
+
+    def start(self, *arguments):
+        self.process = subprocess.Popen(
+            self.words("watch", "--stream", *arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment(),
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.wait_for("started")
+
+    def _read(self):
+        for line in self.process.stdout:
+            self._arrived.put(json.loads(line))
+        self._arrived.put(None)
+
+    def wait_for(self, kind):
+        """Return the next event of a kind."""
+        while True:
+            event = self._arrived.get(timeout=DEADLINE_S)
+            assert event is not None, f"the watcher ended before `{kind}`: {self.events}"
+            self.events.append(event)
+            if event["kind"] == kind:
+                return event
+
+    def run(self, *arguments):
+        """Return what a command of its own prints."""
+        ran = subprocess.run(
+            self.words(*arguments, "--json"),
+            capture_output=True,
+            env=self.environment(),
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        return json.loads(ran.stdout or ran.stderr.splitlines()[-1])
+
+    def read_index(self, data=None):
+        """Return the documents of the index with their texts."""
+        from tests.e2e.watch_index import read_texts
+
+        return read_texts(data or self.data)
+
+    def read_fresh_index(self):
+        """Return the same of a new index of the files as they are."""
+        fresh = self.data.with_name(f"fresh{time.monotonic_ns()}")
+        words = self.words("ingest", str(self.notes), "--json")
+        words[words.index(str(self.data))] = str(fresh)
+        env = self.environment()
+        subprocess.run(words, capture_output=True, env=env, timeout=DEADLINE_S, check=False)
+        return self.read_index(fresh)
+
+    def wait_until_current(self):
+        """Wait until the index is what a new one would be."""
+        expected = self.read_fresh_index()
+        ends = time.monotonic() + DEADLINE_S
+        while self.read_index() != expected and time.monotonic() < ends:
+            time.sleep(0.2)
+        assert self.read_index() == expected
+
+    def write(self, name, text):
+        path = self.notes / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def stop(self, number=signal.SIGINT):
+        """End the watcher; return its exit status and its last event."""
+        self.process.send_signal(number)
+        status = self.process.wait(timeout=DEADLINE_S)
+        last = self.wait_for("ended")
+        return status, last["summary"]
+
+    def end(self):
+        """Leave no process and no pipe behind."""
+        if self.process:
+            self.process.kill()
+            self.process.wait(timeout=DEADLINE_S)
+            if self._reader:
+                self._reader.join(DEADLINE_S)
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def watched(tmp_path):
+    watched = Watched(tmp_path)
+    yield watched
+    watched.end()
+
+
+def save_in_place(path, text):
+    """Save as VS Code does: truncate and write."""
+    path.write_text(text, encoding="utf-8")
+
+
+def save_by_rename(path, text):
+    """Save as many editors do: write beside the file and rename over it."""
+    beside = path.with_name(f".{path.name}.tmp")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def save_like_vim(path, text):
+    """Save as vim does: try the folder, move the file aside, write, delete the old one."""
+    (path.parent / "4913").touch()
+    (path.parent / "4913").unlink()
+    path.rename(f"{path}~")
+    path.write_text(text, encoding="utf-8")
+    Path(f"{path}~").unlink()
+
+
+def test_a_saved_file_is_updated_whatever_the_editor_does(watched):
+    path = watched.write("a.md", "# A\n\nfirst\n")
+    watched.start(str(watched.notes))
+    doc_id = watched.run("list")["documents"][0]["doc_id"]
+
+    for number, save in enumerate((save_in_place, save_by_rename, save_like_vim)):
+        save(path, f"# A\n\nversion {number} zebra\n")
+        items = watched.wait_for("indexed")["report"]["items"]
+        assert [(one["kind"], one["doc_path"]) for one in items] == [("updated", "a.md")]
+        assert watched.run("search", f"version {number} zebra")["hits"]
+    assert watched.run("list")["documents"][0]["doc_id"] == doc_id
+
+    status, summary = watched.stop()
+    assert (status, summary["totals"]["updated"], summary["interrupted"]) == (0, 3, False)
+
+
+def test_new_folders_moves_removals_and_ignore_files_are_followed(watched):
+    watched.write("a.md", "# A\n")
+    watched.start(str(watched.notes))
+
+    watched.write("new/deep/b.md", "# B\n")
+    watched.wait_until_current()
+    watched.write("new/deep/c.md", "# C\n")
+    watched.wait_until_current()
+    (watched.notes / "new").rename(watched.notes / "moved")
+    watched.wait_until_current()
+    watched.write("moved/deep/d.md", "# D\n")
+    watched.wait_until_current()
+    watched.write("moved/.gitignore", "c.md\n")
+    watched.wait_until_current()
+    (watched.notes / "moved/deep/b.md").unlink()
+    watched.wait_until_current()
+
+    assert watched.stop(signal.SIGTERM)[0] == 0
+
+
+def test_a_folder_that_is_removed_and_comes_back_is_followed(watched, tmp_path):
+    watched.write("a.md", "# A\n")
+    watched.start(str(watched.notes))
+    watched.notes.rename(tmp_path / "away")
+    watched.wait_for("failed")
+
+    watched.write("a.md", "# A again\n")
+    watched.wait_until_current()
+    watched.write("b.md", "# B\n")
+    watched.wait_until_current()
+
+
+def test_two_thousand_files_at_once_take_few_runs(watched):
+    for number in range(2_000):
+        watched.write(f"d{number % 20}/{number}.md", f"# N{number}\n\nold text {number}\n")
+    watched.start(str(watched.notes))
+    before = len([one for one in watched.events if one["kind"] == "indexed"])
+
+    for number in range(2_000):
+        path = watched.notes / f"d{number % 20}/{number}.md"
+        path.unlink()
+        if number % 10:
+            path.write_text(f"# N{number}\n\nnew text {number}\n", encoding="utf-8")
+    watched.wait_until_current()
+
+    _, summary = watched.stop()
+    assert summary["runs"] - before <= 3
+    assert summary["totals"]["removed"] == 200
+
+
+def test_another_writer_is_waited_for_and_no_change_is_lost(watched):
+    watched.write("a.md", "# A\n")
+    watched.start(str(watched.notes))
+    lock = WriterLock(watched.data)
+    try:
+        watched.write("b.md", "# B\n")
+        assert watched.wait_for("waiting")["error"]["code"] == "locked"
+        watched.write("c.md", "# C\n")
+    finally:
+        lock.close()
+
+    watched.wait_until_current()
+    assert watched.stop()[1]["failures"] == 0
+
+
+def test_without_a_path_every_source_is_watched_and_new_ones_join(watched, tmp_path):
+    watched.write("a.md", "# A\n")
+    watched.run("ingest", str(watched.notes))
+    watched.start()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.md").write_text("# X\n", encoding="utf-8")
+    watched.run("ingest", str(other))
+    time.sleep(2.5)
+
+    (other / "y.md").write_text("# Y\n", encoding="utf-8")
+    ends = time.monotonic() + DEADLINE_S
+    while len(watched.read_index()) < 3 and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert sorted(watched.read_index()) == ["a.md", "x.md", "y.md"]
+
+
+def test_a_reader_that_goes_away_ends_the_watcher(watched):
+    watched.write("a.md", "# A\n")
+    process: Any = subprocess.Popen(
+        watched.words("watch", str(watched.notes), "--stream"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=watched.environment(),
+    )
+    watched.process = process
+    process.stdout.readline()
+    process.stdout.close()
+
+    assert process.wait(timeout=DEADLINE_S) == 141

@@ -1,0 +1,128 @@
+import pytest
+
+from kebab.app import watched
+from kebab.app.watched import WatchTargets, find_watched_folders, resolve_targets
+
+linux = pytest.mark.skipif(watched.WATCHES_RECURSIVELY, reason="this system watches below folders")
+
+
+def find(desk, *paths):
+    return find_watched_folders(desk.context(), resolve_targets(list(map(str, paths))))
+
+
+@pytest.fixture
+def notes(desk):
+    desk.write("a.md", "# A\n")
+    desk.write("sub/b.md", "# B\n")
+    desk.write("venv/c.md", "# C\n")
+    desk.write(".gitignore", "*.tmp.md\n")
+    desk.ingest()
+    return desk
+
+
+def test_every_source_is_watched(notes):
+    (folder,) = find(notes)
+
+    assert (folder.location, folder.only_named) == (str(notes.notes), False)
+
+
+@linux
+def test_the_folders_of_a_scan_are_watched(notes):
+    (folder,) = find(notes)
+
+    assert sorted(folder.list_folders()) == [str(notes.notes), str(notes.notes / "sub")]
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [
+        ("a.md", True),
+        ("sub/new.md", True),
+        ("sub", True),
+        ("", True),
+        (".gitignore", True),
+        ("x.tmp.md", False),
+        (".hidden.md", False),
+        ("venv/c.md", False),
+        ("../elsewhere.md", False),
+    ],
+)
+def test_what_rules_leave_out_does_not_matter(notes, name, matters):
+    (folder,) = find(notes)
+    path = f"{notes.notes}/{name}" if name else str(notes.notes)
+
+    assert folder.is_relevant(path.replace("/notes/..", "")) is matters
+
+
+def test_a_named_file_matters_although_rules_leave_it_out(notes):
+    notes.ingest(notes.notes / "venv/c.md")
+
+    (folder,) = find(notes)
+    assert folder.is_relevant(f"{notes.notes}/venv/c.md")
+
+
+def test_the_folder_of_kebab_does_not_matter(desk):
+    desk.write("a.md", "# A\n")
+    desk.flags["data_dir"] = str(desk.notes / "data")
+    desk.ingest()
+
+    (folder,) = find(desk)
+    assert not folder.is_relevant(f"{desk.notes}/data/kebab.sqlite")
+    assert f"{desk.notes}/data" not in folder.list_folders()
+
+
+def test_a_source_below_another_is_watched_by_itself(notes):
+    own = notes.notes / "own"
+    own.mkdir()
+    (own / "d.md").write_text("# D\n", encoding="utf-8")
+    other = notes.folder / "other"
+    other.mkdir()
+    notes.ingest(own, notes.notes / "venv")
+
+    outer, inner = sorted(find(notes), key=lambda folder: folder.location)
+    assert (outer.root, inner.root) == (str(notes.notes), str(notes.notes / "venv"))
+    assert not outer.is_relevant(str(notes.notes / "venv/c.md"))
+    assert inner.is_relevant(str(notes.notes / "venv/c.md"))
+
+
+def test_a_folder_below_a_source_is_watched_alone(notes):
+    (folder,) = find(notes, notes.notes / "sub")
+
+    assert (folder.root, folder.below) == (str(notes.notes), "sub")
+    assert folder.is_relevant(f"{notes.notes}/sub/b.md")
+    assert not folder.is_relevant(f"{notes.notes}/a.md")
+
+
+def test_a_named_file_is_watched_alone(notes):
+    (folder,) = find(notes, notes.notes / "a.md")
+
+    assert folder.list_folders() == [str(notes.notes)]
+    assert folder.is_relevant(f"{notes.notes}/a.md")
+    assert not folder.is_relevant(f"{notes.notes}/sub/b.md")
+
+
+def test_a_source_of_named_files_matters_in_these_files(desk):
+    first, other = desk.write("a.md", "# A\n"), desk.write("b.md", "# B\n")
+    desk.ingest(first)
+
+    (folder,) = find(desk)
+    assert folder.is_relevant(str(first))
+    assert not folder.is_relevant(str(other))
+
+
+def test_a_folder_that_is_gone_has_no_folders(notes):
+    (folder,) = find(notes)
+    notes.notes.rename(notes.folder / "away")
+
+    assert folder.list_folders() == []
+
+
+def test_what_is_named_is_a_folder_or_a_file(tmp_path):
+    (tmp_path / "a.md").touch()
+    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
+    paths = [str(tmp_path), str(tmp_path / "a.md"), str(tmp_path / "link.md"), str(tmp_path / "no")]
+
+    assert resolve_targets(paths) == WatchTargets(
+        (str(tmp_path), str(tmp_path / "no")),
+        (str(tmp_path / "a.md"), str(tmp_path / "link.md")),
+    )

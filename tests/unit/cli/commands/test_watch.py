@@ -1,0 +1,51 @@
+import pytest
+
+from kebab.cli.commands import watch
+from kebab.errors.catalog import DependencyMissing
+from kebab.watch import notifier
+
+
+def test_the_first_run_reads_the_named_paths_and_its_error_ends_the_watcher(kebab, opened):
+    ran = kebab("watch", "broken", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (3, "store_corrupt")
+    assert opened[0].asked[0][1].paths == ["broken"]
+
+
+def test_a_stream_ends_with_the_error(kebab):
+    ran = kebab("watch", "broken", "--stream")
+
+    (event,) = [one for one in ran.events if one["schema_version"] == "watch_event.v1"]
+    assert (event["kind"], event["error"]["code"]) == ("ended", "store_corrupt")
+
+
+def test_a_knowledge_base_that_may_only_be_read_is_not_watched(kebab):
+    assert kebab("watch", "--read-only", "--json").fault["code"] == "read_only"
+
+
+def test_without_the_library_its_extra_is_named(kebab, monkeypatch):
+    def refuse():
+        raise DependencyMissing(feature="watching files", install="pip install 'kebab[watch]'")
+
+    monkeypatch.setattr(notifier, "require_watchfiles", refuse)
+
+    fault = kebab("watch", "--json").fault
+    assert fault["code"] == "dependency_missing"
+    assert "kebab[watch]" in fault["hint"]
+
+
+@pytest.mark.parametrize("form", ["--json", "--stream"])
+def test_a_watcher_that_is_stopped_gives_its_summary(kebab, monkeypatch, form):
+    class Stopped:
+        requested = True
+
+    build = watch._build_watcher
+
+    def build_stopped(*arguments, **ports):
+        return build(*arguments, **{**ports, "cancel": Stopped()})
+
+    monkeypatch.setattr(watch, "_build_watcher", build_stopped)
+    ran = kebab("watch", form)
+
+    last = ran.reply if form == "--json" else ran.events[-1]["summary"]
+    assert (ran.status, last["runs"], last["interrupted"]) == (0, 0, False)

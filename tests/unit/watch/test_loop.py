@@ -1,0 +1,267 @@
+from typing import Any
+
+import pytest
+
+from kebab.app.classify import build_error_reply
+from kebab.errors.catalog import IoError, Locked, NotIndexed
+from kebab.watch.folders import EVERYTHING, Changes
+from kebab.watch.loop import Watcher, WatchPorts
+from kebab.watch.notifier import NoNotifier
+from tests.fakes import replies
+
+IDLE = Changes()
+LOCKED = Locked(path="/data/lock", holder_pid=7)
+GONE = IoError(path="/notes", op="read", cause="missing")
+
+
+def changed(*paths):
+    return Changes(frozenset(paths))
+
+
+class Clock:
+    def __init__(self):
+        self.time = 1000.0
+        self.ahead = 0.0
+        self.step = 0.0
+
+    def now(self):
+        return self.time + self.ahead
+
+    def monotonic(self):
+        self.time += self.step
+        return self.time
+
+
+class Folders:
+    """Folders in which scripted changes happen; each look takes the time that it may take."""
+
+    def __init__(self, world):
+        self.world = world
+        self.obstacle = None
+        self.opened = 0
+        self.closed = False
+        self.locations = ["/notes"]
+
+    def open(self):
+        self.opened += 1
+        return frozenset()
+
+    def close(self):
+        self.closed = True
+
+    def has_moved(self):
+        moved, self.world.moved = self.world.moved, False
+        return moved
+
+    def wait(self, seconds, debounce_s):
+        del debounce_s
+        self.world.clock.time += seconds
+        if not self.world.script:
+            self.world.ended = True
+            return IDLE
+        step = self.world.script.pop(0)
+        if callable(step):
+            step()
+            return IDLE
+        return step
+
+
+class World:
+    """A watcher over a script of changes, and over ingests with scripted outcomes."""
+
+    def __init__(self):
+        self.clock = Clock()
+        self.script = []
+        self.outcomes = []
+        self.requests = []
+        self.events = []
+        self.moved = False
+        self.ended = False
+        self.takes_s = 0.0
+        self.folders: Any = Folders(self)
+
+    def ingest(self, request):
+        self.requests.append(request)
+        self.clock.time += self.takes_s
+        outcome = self.outcomes.pop(0) if self.outcomes else _nothing()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def watch(self, *script, paths=()):
+        self.script = list(script)
+        ports = WatchPorts(
+            ingest=self.ingest,
+            ingest_first=self.ingest,
+            folders=self.folders,
+            clock=self.clock,
+            describe=lambda signal: build_error_reply(signal, operation="watch"),
+            emit=self.events.append,
+            is_stopped=lambda: self.ended,
+            measure_work=self.clock.monotonic,
+        )
+        return Watcher(ports, list(paths), 0.3).run()
+
+    @property
+    def runs(self):
+        """What each run read: paths, or `everything`."""
+        return [list(one.paths) if one.changed else "everything" for one in self.requests]
+
+    @property
+    def kinds(self):
+        return [event.kind for event in self.events]
+
+
+def _nothing(**changes):
+    return replies.ingest_report(
+        new=0,
+        embedding=replies.ingest_report().embedding.__class__(
+            version=None, embedded=0, reused=0, pending=0, unsupported=0
+        ),
+        **changes,
+    )
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def test_everything_is_read_first_and_again_when_the_folders_are_watched(world):
+    world.watch(IDLE)
+
+    assert world.runs == ["everything", "everything"]
+    assert world.kinds == ["indexed", "started"]
+    assert world.folders.closed
+
+
+def test_named_paths_are_read_first(world):
+    world.watch(IDLE, paths=["notes"])
+
+    assert [one.paths for one in world.requests] == [["notes"], ["notes"]]
+
+
+def test_a_change_is_read_alone(world):
+    world.watch(IDLE, changed("/notes/b.md", "/notes/a.md"))
+
+    assert world.runs[2:] == [["/notes/a.md", "/notes/b.md"]]
+
+
+def test_a_lost_change_makes_a_scan_of_everything(world):
+    world.watch(IDLE, EVERYTHING)
+
+    assert world.runs[2:] == ["everything"]
+
+
+def test_a_run_that_changes_nothing_is_no_event(world):
+    world.outcomes = [_nothing(), _nothing(), replies.ingest_report(new=1), _nothing()]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"))
+
+    assert world.kinds == ["indexed", "started", "indexed"]
+    assert (report.runs, report.totals.new) == (2, 1)
+
+
+def test_the_changes_of_a_run_without_the_lock_are_read_later_and_it_is_said_once(world):
+    world.outcomes = [_nothing(), _nothing(), LOCKED, LOCKED, LOCKED, _nothing()]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"), IDLE, IDLE, IDLE, IDLE, IDLE)
+
+    assert world.runs[-1] == ["/a", "/b"]
+    assert world.kinds.count("waiting") == 1
+    assert report.failures == 0
+
+
+def test_a_lock_in_the_beginning_is_waited_for(world):
+    world.outcomes = [LOCKED, _nothing()]
+    world.clock.step = 0.1
+
+    world.watch(IDLE)
+
+    assert world.kinds == ["waiting", "indexed", "started"]
+
+
+def test_another_error_of_the_first_run_ends_the_watcher(world):
+    world.outcomes = [GONE]
+
+    with pytest.raises(IoError):
+        world.watch(IDLE)
+    assert world.folders.closed
+
+
+def test_a_later_error_is_told_once_and_tried_again_ever_more_rarely(world):
+    world.outcomes = [_nothing(), _nothing(), *[GONE] * 8, _nothing()]
+    began = world.clock.time
+
+    report = world.watch(IDLE, changed("/a"), *[IDLE] * 60)
+
+    assert world.kinds.count("failed") == 1
+    assert report.failures == 8
+    assert world.runs[-1] == ["/a"]
+    assert world.clock.time - began > 60
+
+
+def test_a_lost_index_is_built_again_from_everything(world):
+    missing = NotIndexed(data_dir="/data", expected=1, found=None)
+    world.outcomes = [_nothing(), _nothing(), missing]
+
+    world.watch(IDLE, changed("/a"), IDLE, IDLE)
+
+    assert world.runs[-1] == "everything"
+
+
+def test_a_replaced_folder_is_watched_anew_and_scanned(world):
+    world.watch(IDLE, lambda: setattr(world, "moved", True), IDLE, IDLE)
+
+    assert world.folders.opened == 2
+    assert world.runs == ["everything"] * 3
+
+
+def test_a_jump_of_the_clock_scans_everything(world):
+    world.watch(IDLE, lambda: setattr(world.clock, "ahead", 3600.0), IDLE, IDLE)
+
+    assert world.runs == ["everything"] * 3
+
+
+def test_everything_is_scanned_each_hour(world):
+    world.watch(*[IDLE] * 3700)
+
+    assert len(world.runs) == 2 + 2
+
+
+def test_without_notifications_everything_is_scanned_often_and_it_is_said_once(world):
+    world.folders.obstacle = NoNotifier("the system watches no more folders", "sysctl x")
+
+    report = world.watch(*[IDLE] * 30)
+
+    assert world.kinds.count("polling") == 1
+    (event,) = [one for one in world.events if one.kind == "polling"]
+    assert (event.hint, report.polling) == ("sysctl x", True)
+    assert 8 <= len(world.runs) <= 15
+
+
+def test_a_long_run_is_followed_by_a_rest(world):
+    world.takes_s = 2.0
+
+    world.watch(IDLE, changed("/a"), changed("/a"), changed("/a"), changed("/a"), changed("/a"))
+
+    assert len(world.runs) <= 4
+
+
+def test_a_run_that_was_cut_short_ends_the_watcher(world):
+    world.outcomes = [_nothing(), _nothing(), _nothing(cancelled=True)]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"))
+
+    assert report.interrupted
+    assert len(world.runs) == 3
+
+
+def test_a_faulty_file_is_told_once_by_scans_of_everything(world):
+    fault = build_error_reply(GONE, operation="ingest")
+    faulty = _nothing(errors=1, items=[replies.item(kind="error", error=fault)])
+    world.outcomes = [faulty, faulty, faulty]
+
+    world.watch(IDLE, EVERYTHING)
+
+    assert world.kinds == ["indexed", "started"]
