@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared.message import SessionMessage
 
+_PARSE_ERROR = -32700
 _LAST_WRITE_S = 1.0
 """The longest time to write the last message to a client that has closed its side."""
 
@@ -108,6 +109,19 @@ def encode_line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
+def _refuse_line(line: bytes, write: Write) -> None:
+    """Answer a line that is no message, so that no client waits for it."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    number = message.get("id") if isinstance(message, dict) else None
+    known = number if isinstance(number, int | str) else None
+    error = {"code": _PARSE_ERROR, "message": "not a valid message of JSON-RPC in UTF-8"}
+    with suppress(OSError):
+        write(encode_line({"jsonrpc": "2.0", "id": known, "error": error}))
+
+
 def serve_stdio(server: "Server[Any]", reader: MessageReader, write: Write) -> None:
     """Serve the client of a reader until its input ends, or nobody reads the output."""
     import anyio
@@ -134,8 +148,8 @@ async def _serve(server: "Server[Any]", reader: MessageReader, write: Write) -> 
             send.send_nowait(SessionMessage(jsonrpc_message_adapter.validate_json(line)))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the session has ended
-        except Exception as fault:  # noqa: BLE001 - the session answers what is no message
-            send.send_nowait(fault)
+        except Exception:  # noqa: BLE001 - the session drops what is no message, unanswered
+            threading.Thread(target=_refuse_line, args=(line, write), daemon=True).start()
 
     def deliver(line: bytes | None) -> None:
         # A client that no longer reads may go on writing after the session has ended.

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,9 @@ from tools.surfaces.clients import (
 )
 from tools.surfaces.command_lines import CommandLine, InexpressibleError, build_command_line
 from tools.surfaces.home import Home, build_environment
+from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.random_requests import TEXTS, RequestMaker
+from tools.surfaces.servers import measure_memory, run_http_server, use_warm_process
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "samples" / "notes"
@@ -61,18 +63,30 @@ class Findings:
         self.slowest = max(self.slowest, (seconds, operation))
 
 
-def send_requests(
-    surface: Surface, home: Home, count: int, seed: int, *, operations: tuple[str, ...] = ()
-) -> Findings:
+def send_requests(surface: Surface, home: Home, count: int, seed: int) -> Findings:
     """Send random requests; return what the answers showed."""
     findings = Findings()
     maker = RequestMaker(seed, home.list_words())
-    names = operations or tuple(OPERATIONS)
     for number in range(count):
-        operation = names[number % len(names)]
-        call = partial(_send_request, surface, maker, operation)
+        operation = [*OPERATIONS][number % len(OPERATIONS)]
+        call = partial(surface.ask, operation, maker.make(operation))
         _try_call(call, findings, operation)
         if OPERATIONS[operation].effect != "reads":
+            home.restore()
+    return findings
+
+
+def send_tool_calls(client: McpClient, home: Home, count: int, seed: int) -> Findings:
+    """Call tools with random arguments; return what the results showed."""
+    from kebab.mcp.tools import TOOLS
+
+    findings = Findings()
+    forms = {tool.name: tool.arguments for tool in TOOLS}
+    maker = RequestMaker(seed, home.list_words(), forms)
+    for number in range(count):
+        tool = TOOLS[number % len(TOOLS)]
+        _try_call(partial(client.ask, tool.name, maker.make(tool.name)), findings, tool.name)
+        if not tool.is_read_only:
             home.restore()
     return findings
 
@@ -114,10 +128,6 @@ def _break_words(chance: random.Random, words: list[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _send_request(surface: Surface, maker: RequestMaker, operation: str) -> Result:
-    return surface.ask(operation, maker.make(operation))
-
-
 def _try_call(call: Callable[[], Result], findings: Findings, operation: str) -> None:
     started = time.monotonic()
     try:
@@ -137,15 +147,22 @@ def open_surface(name: str, home: Home, environment: dict[str, str]) -> Iterator
         os.environ.update(environment)
         os.chdir(home.folder)
         yield LibraryClient()
+    elif name == "http":
+        with run_http_server(environment, home.folder) as http:
+            yield http
+    elif name == "mcp":
+        with McpClient(environment, home.folder) as mcp:
+            yield mcp
     else:
-        auto = {"KEBAB_DAEMON_AUTO": str(name == "warm").lower()}
-        yield CommandClient(lambda line: run_process(line, {**environment, **auto}, home.folder))
+        own = {**environment, "KEBAB_DAEMON_AUTO": str(name == "warm").lower()}
+        with use_warm_process(own, home.folder) if name == "warm" else nullcontext():
+            yield CommandClient(lambda line: run_process(line, own, home.folder))
 
 
 def main() -> int:
     """Run the program; the exit status is 1 when an answer broke the contract."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("surface", choices=["library", "cold"])
+    parser.add_argument("surface", choices=["library", "cold", "warm", "http", "mcp"])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -156,10 +173,14 @@ def main() -> int:
         home = Home(Path(folder) / "home", NOTES, run)
         home.prepare()
         with open_surface(options.surface, home, environment) as surface:
+            memory = measure_memory(home.folder)
             if isinstance(surface, CommandClient):
                 findings = send_command_lines(surface, home, options.count, options.seed)
+            elif isinstance(surface, McpClient):
+                findings = send_tool_calls(surface, home, options.count, options.seed)
             else:
                 findings = send_requests(surface, home, options.count, options.seed)
+            print(f"MB before: {memory}, after: {measure_memory(home.folder)}")  # noqa: T201 - the output of the program
     _print_findings(findings)
     return bool(findings.faults)
 

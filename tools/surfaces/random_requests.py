@@ -12,6 +12,7 @@ from msgspec import inspect
 from kebab.wire.operations import OPERATIONS
 
 Words = Mapping[str, Sequence[str]]
+Forms = Mapping[str, type[msgspec.Struct]]
 Node = dict[str, Any]
 
 TEXTS = (
@@ -76,9 +77,12 @@ class RequestMaker:
     Args:
         seed: The seed.
         words: Texts that mean something in the knowledge base, by the name of the field.
+        forms: The records of the requests by name, by default those of the operations.
     """
 
-    def __init__(self, seed: int, words: Words) -> None:
+    def __init__(self, seed: int, words: Words, forms: Forms | None = None) -> None:
+        operations = {name: one.request for name, one in OPERATIONS.items()}
+        self.forms: Forms = operations if forms is None else forms
         self.chance = random.Random(seed)  # noqa: S311 - the same seed makes the same requests
         self._words = words
         self._kinds: tuple[Callable[[str], bytes], ...] = (self._make_broken, self._make_raw)
@@ -91,7 +95,7 @@ class RequestMaker:
 
     def make_valid(self, operation: str) -> Node:
         """Return the fields of a request that conforms to its schema."""
-        info = inspect.type_info(OPERATIONS[operation].request)
+        info = inspect.type_info(self.forms[operation])
         assert isinstance(info, inspect.StructType)
         return self._make_struct(info)
 
@@ -101,7 +105,9 @@ class RequestMaker:
 
     def _make_broken(self, operation: str) -> bytes:
         fields: Node = self.make_valid(operation)
-        name = self.chance.choice([*fields, *_list_fields(operation), "unknown", "schema_version"])
+        name = self.chance.choice(
+            [*fields, *_list_fields(self.forms[operation]), "unknown", "schema_version"]
+        )
         if fields and self._happens(0.2):
             del fields[self.chance.choice([*fields])]
         else:
@@ -163,9 +169,8 @@ class RequestMaker:
         return self.chance.choice(TEXTS)
 
 
-def _list_fields(operation: str) -> list[str]:
-    fields = msgspec.structs.fields(OPERATIONS[operation].request)
-    return [field.encode_name for field in fields]
+def _list_fields(form: type[msgspec.Struct]) -> list[str]:
+    return [field.encode_name for field in msgspec.structs.fields(form)]
 
 
 def _encode(fields: Node) -> bytes:

@@ -1,0 +1,123 @@
+"""Starts servers in a home of their own, and measures the memory of its processes."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tools.surfaces.clients import HttpClient
+
+_STOP_S = 20.0
+_MB = 1024
+_KINDS = {"watch": "watch", "--http": "http", "kebab mcp": "mcp", "serve": "warm", "kebab": "other"}
+"""The kinds of processes by a part of their command lines, the first that fits."""
+
+
+@contextmanager
+def run_server(
+    arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Yield a kebab that runs until the context ends; its standard error is a pipe."""
+    process = subprocess.Popen(  # noqa: S603 - the program is kebab
+        [sys.executable, "-m", "kebab", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env=dict(environment),
+        cwd=folder,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+@contextmanager
+def run_http_server(environment: Mapping[str, str], folder: Path) -> Iterator[HttpClient]:
+    """Yield a client of an HTTP server that may write."""
+    arguments = ("serve", "--http", "127.0.0.1:0", "--allow-write", "--json")
+    with run_server(arguments, environment, folder) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        started = json.loads(line or b"{}")
+        if "url" not in started:
+            raise RuntimeError(f"the HTTP server did not start: {line!r}")
+        token = Path(started["token_path"]).read_text(encoding="utf-8").strip()
+        client = HttpClient(started["url"], token)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+@contextmanager
+def use_warm_process(environment: Mapping[str, str], folder: Path) -> Iterator[None]:
+    """Let commands of a home use the warm process, and end it afterwards."""
+    try:
+        yield
+    finally:
+        _run(("serve", "--stop"), environment, folder)
+
+
+def is_warm(environment: Mapping[str, str], folder: Path) -> bool:
+    """Return whether the warm process of a home runs."""
+    return _run(("serve", "--status"), environment, folder) == 0
+
+
+def _run(words: tuple[str, ...], environment: Mapping[str, str], folder: Path) -> int:
+    command = [sys.executable, "-m", "kebab", *words]
+    return subprocess.run(  # noqa: S603 - the program is kebab
+        command, env=dict(environment), cwd=folder, capture_output=True, check=False, timeout=60
+    ).returncode
+
+
+def list_processes(home: Path) -> dict[int, str]:
+    """Return the command lines of the processes of a home by their ids, where `/proc` exists."""
+    wanted = f"HOME={home}\0".encode()
+    found: dict[int, str] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if wanted in (folder / "environ").read_bytes() + b"\0":
+                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(folder.name)] = words.decode(errors="replace").strip()
+    found.pop(os.getpid(), None)
+    return found
+
+
+def read_memory_mb(process: int) -> float:
+    """Return the memory of a process in MB, shared pages in proportion; 0 when it has ended."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
+    return int(size) / _MB
+
+
+def measure_memory(home: Path) -> dict[str, float]:
+    """Return the memory of the processes of a home in MB, by their kinds."""
+    sizes: dict[str, float] = {}
+    for process, words in list_processes(home).items():
+        kind = next((name for part, name in _KINDS.items() if part in words), "other")
+        if kind != "other":
+            sizes[kind] = sizes.get(kind, 0.0) + read_memory_mb(process)
+    return sizes
+
+
+def wait_until_gone(home: Path, timeout_s: float = _STOP_S) -> dict[int, str]:
+    """Wait until no process of a home is left; return those that are left at the deadline."""
+    deadline = time.monotonic() + timeout_s
+    while (left := list_processes(home)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
