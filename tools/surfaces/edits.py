@@ -82,8 +82,12 @@ def find_faults(reply: Mapping[str, object], edit: Edit) -> Iterator[str]:
 
 
 def find_old_faults(reply: Mapping[str, object], edit: Edit) -> Iterator[str]:
-    """Yield what is wrong with the answer to a search for the word that an edit removed."""
-    if paths := [hit["doc_path"] for hit in _list_hits(reply)]:
+    """Yield what is wrong with the answer to a search for the word that an edit removed.
+
+    With vectors a search for any word has hits of low confidence.
+    """
+    if reply["convincing"]:
+        paths = [hit["doc_path"] for hit in _list_hits(reply)]
         yield f"{edit.path} had {edit.old} before, and the hits are {paths}"
 
 

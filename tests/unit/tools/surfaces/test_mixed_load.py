@@ -24,7 +24,7 @@ def load(tmp_path, monkeypatch):
 def find_in(notes, query):
     """Find the note with a word, as a current index does."""
     found = [edit.path for edit in notes.list_settled(0) if edit.word == query]
-    return {"hits": [{"doc_path": path} for path in found]}
+    return {"hits": [{"doc_path": path} for path in found], "convincing": bool(found)}
 
 
 def search_until(load, count, search):
@@ -48,7 +48,7 @@ def test_right_answers_are_no_faults(load):
 
 
 def test_a_missing_edit_is_a_fault(load):
-    minute = search_until(load, 60, lambda _: {"hits": []})
+    minute = search_until(load, 60, lambda _: {"hits": [], "convincing": False})
 
     assert minute.faults
     assert minute.faults[0].startswith("http: edited/note-")
@@ -71,7 +71,9 @@ def test_an_edit_is_visible_or_a_fault(load):
 
 
 def test_an_edit_that_stays_invisible_is_a_fault(load):
-    with run_threads(load, [lambda: edit_repeatedly(load, lambda _: {"hits": []}, 0.01)]):
+    with run_threads(
+        load, [lambda: edit_repeatedly(load, lambda _: {"hits": [], "convincing": False}, 0.01)]
+    ):
         while not load._minute.faults:
             load.stopped.wait(0.01)
 
@@ -96,8 +98,12 @@ def test_the_paths_of_the_tool_are_those_of_other_surfaces():
     class Client:
         def call(self, tool, arguments):
             assert (tool, arguments["queries"]) == ("search", "x")
-            reply = {"schema_version": "tool search", "hits": [{"ref": "a/b.md#L2-L3"}]}
+            hits = [{"ref": "a/b.md#L2-L3"}]
+            reply = {"schema_version": "tool search", "hits": hits, "convincing": True}
             return type("Result", (), {"failed": False, "reply": reply})
 
     client: Any = Client()
-    assert search_with_mcp(client, "x") == {"hits": [{"doc_path": "a/b.md"}]}
+    assert search_with_mcp(client, "x") == {
+        "hits": [{"doc_path": "a/b.md"}],
+        "convincing": True,
+    }
