@@ -182,18 +182,17 @@ def _receive_bytes(connection: socket.socket, descriptors: "array.array[int]") -
             descriptors.frombytes(rights[: len(rights) - len(rights) % descriptors.itemsize])
     for number in descriptors:
         os.set_inheritable(number, False)
-    parts, got = [data], len(data)
-    while got < LENGTH_BYTES or got < LENGTH_BYTES + _read_size(parts):
+    message = bytearray(data)
+    while len(message) < LENGTH_BYTES or len(message) < LENGTH_BYTES + _read_size(message):
         more = connection.recv(_CHUNK)
-        if not more or got > _MAX_BYTES or time.monotonic() > deadline:
+        if not more or len(message) > _MAX_BYTES or time.monotonic() > deadline:
             raise OSError(errno.EBADMSG, "the call is not complete")
-        parts.append(more)
-        got += len(more)
-    return b"".join(parts)[LENGTH_BYTES:]
+        message += more
+    return bytes(message[LENGTH_BYTES:])
 
 
-def _read_size(parts: list[bytes]) -> int:
-    return int.from_bytes(b"".join(parts[:2])[:LENGTH_BYTES], "big")
+def _read_size(message: bytearray) -> int:
+    return int.from_bytes(message[:LENGTH_BYTES], "big")
 
 
 def is_own_peer(connection: socket.socket) -> bool:

@@ -2,7 +2,9 @@ import marshal
 import os
 import signal
 import socket
+import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -42,8 +44,6 @@ def test_a_call_arrives_with_its_descriptors(ends):
 
 
 def test_a_long_environment_arrives_in_parts(ends):
-    import threading
-
     long = REQUEST._replace(environ={"LONG": "x" * 1_000_000})
     sender = threading.Thread(target=send, args=(ends[0], long))
     sender.start()
@@ -67,6 +67,40 @@ def test_a_client_that_left_or_sends_garbage_is_refused(ends):
     ends[0].close()
 
     assert receive_call(ends[1]) is None
+
+
+def test_nothing_is_read_from_a_peer_of_another_user(ends, monkeypatch):
+    monkeypatch.setattr("kebab.warm.call.is_own_peer", lambda _: False)
+    send(ends[0], REQUEST)
+
+    assert receive_call(ends[1]) is None
+    assert ends[1].recv(4, socket.MSG_DONTWAIT)
+
+
+class SlowConnection:
+    """A connection from which one byte at a time arrives."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+    def recvmsg(self, _, space):
+        return self._connection.recvmsg(1, space)
+
+    def recv(self, _):
+        return self._connection.recv(1)
+
+
+def test_a_message_in_single_bytes_arrives(ends):
+    send(ends[0], REQUEST)
+    slow: Any = SlowConnection(ends[1])
+    call = receive_call(slow)
+
+    assert call is not None
+    assert call.request == REQUEST
+    call.close()
 
 
 def test_this_process_is_an_own_peer(ends):
