@@ -47,7 +47,6 @@ The table only saves time, because a worker refuses these calls itself.
 """
 
 _FLAGS_WITH_VALUE = frozenset(("--color", "--config", "--data-dir", "--lang", "--output-format"))
-_COLD_VARIABLES = ("COVERAGE_PROCESS_START", "KEBAB_FAULTS")
 _OFF = ("0", "false", "no", "off")
 
 ACKNOWLEDGED, LIVE, COLD, RESULT = b"A", b"L", b"C", b"R"
@@ -87,8 +86,6 @@ class _ColdError(Exception):
 def is_warm_call(arguments: "Sequence[str]", environ: "Mapping[str, str]") -> bool:
     """Return whether the warm process may run this command line."""
     if environ.get(VARIABLE, "").strip().lower() in _OFF or sys.platform == "win32":
-        return False
-    if any(environ.get(name) for name in _COLD_VARIABLES):
         return False
     words = _list_words(arguments)
     if not words or words[0] not in COMMANDS:

@@ -30,7 +30,7 @@ def start_in_background(flags: Sequence[str], environ: Mapping[str, str]) -> boo
         flags: The global flags of the call, which say what the first worker loads.
         environ: The environment of the call.
     """
-    path = place.find_socket(environ, place.compute_identity(environ))
+    path = find_own_socket(environ)
     if path is None or not create_folder(os.path.dirname(path)) or is_listening(path):
         return False
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
