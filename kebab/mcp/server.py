@@ -1,11 +1,14 @@
 """Builds the server of the official SDK from the tools and the resources."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -13,16 +16,62 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from kebab.core.progress import Cancel
+from kebab.core.progress import Cancel, Progress
 from kebab.mcp.calls import ToolCaller
 from kebab.mcp.handshake import LIST_TTL_MS, NAME, describe_server, hides_text
-from kebab.mcp.progress import ProgressReporter
 from kebab.mcp.resources import ResourceError, Resources
+from kebab.wire.ask import AnswerEvent
 
 _MOST_CALLS = 4
 """The calls that run at once; others wait."""
 
+_PROGRESS_INTERVAL_S = 0.25
+"""The least time between two notifications of progress."""
+
 Context = ServerRequestContext[Any, Any]
+Notify = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
+
+
+class ProgressReporter:
+    """Sends events of an operation as notifications, from the thread that works.
+
+    Their numbers always increase.
+    """
+
+    def __init__(self, notify: Notify, cancel: Cancel) -> None:
+        self._notify = notify
+        self._cancel = cancel
+        self._count = 0
+        self._next = 0.0
+
+    def report(self, event: Progress | AnswerEvent) -> None:
+        """Send an event, unless one was sent just before.
+
+        Raises:
+            KeyboardInterrupt: The request was cancelled, and the work takes no flag: an answer.
+        """
+        if self._cancel.requested:
+            if isinstance(event, AnswerEvent):
+                raise KeyboardInterrupt
+            return
+        self._count += 1
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _PROGRESS_INTERVAL_S
+        # The request may end while this thread goes on.
+        with suppress(RuntimeError):
+            anyio.from_thread.run(self._notify, float(self._count), None, _describe(event))
+
+
+def _describe(event: Progress | AnswerEvent) -> str:
+    """Return what is being done, with its numbers."""
+    if isinstance(event, AnswerEvent):
+        return event.type.replace("_", " ")
+    text = event.message or event.phase or event.kind
+    if event.done is not None and event.total is not None:
+        return f"{text} {event.done:,}/{event.total:,} {event.unit or ''}".strip()
+    return text.replace("_", " ")
 
 
 class RunningWork:

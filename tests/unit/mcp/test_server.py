@@ -3,15 +3,17 @@
 import threading
 
 import anyio
+import anyio.to_thread
 import jsonschema
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference
 
-from kebab.core.progress import Cancel
+from kebab.core.progress import Cancel, Progress, ProgressKind
 from kebab.mcp.resources import Resources
-from kebab.mcp.server import Handlers, RunningWork, build_server
+from kebab.mcp.server import Handlers, ProgressReporter, RunningWork, build_server
+from kebab.wire.ask import AnswerEvent
 
 MODES = ["auto", "legacy"]
 
@@ -142,3 +144,60 @@ def test_work_is_asked_to_stop_and_waited_for():
     assert cancel.requested
     thread.join(1)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def send_progress():
+    """Return a function that reports events from a thread, and returns what was sent."""
+
+    def run(events, cancel=None):
+        sent = []
+
+        async def notify(progress, total, message):
+            sent.append((progress, message))
+
+        reporter = ProgressReporter(notify, cancel or Cancel())
+
+        def work():
+            for event in events:
+                reporter.report(event)
+
+        async def main():
+            await anyio.to_thread.run_sync(work)
+
+        anyio.run(main)
+        return sent
+
+    return run
+
+
+def test_numbers_increase_and_messages_say_how_far_it_is(send_progress, monkeypatch):
+    monkeypatch.setattr("kebab.mcp.server._PROGRESS_INTERVAL_S", 0)
+    events = [
+        Progress(ProgressKind.SCAN_STARTED),
+        Progress(ProgressKind.ASSET_FINISHED, done=2, total=3, unit="files", phase="reading"),
+    ]
+
+    assert send_progress(events) == [(1.0, "scan started"), (2.0, "reading 2/3 files")]
+
+
+def test_events_in_quick_succession_are_sent_once(send_progress):
+    assert len(send_progress([Progress(ProgressKind.HEARTBEAT)] * 50)) == 1
+
+
+def test_nothing_is_sent_for_a_cancelled_request(send_progress):
+    cancel = Cancel()
+    cancel.request()
+
+    assert send_progress([Progress(ProgressKind.HEARTBEAT)], cancel) == []
+
+
+def test_an_answer_is_stopped_by_its_next_event():
+    cancel = Cancel()
+    cancel.request()
+
+    async def notify(progress, total, message):
+        raise AssertionError((progress, total, message))
+
+    with pytest.raises(KeyboardInterrupt):
+        ProgressReporter(notify, cancel).report(AnswerEvent(type="token", delta="a"))

@@ -149,48 +149,46 @@ def test_a_request_that_is_no_unicode_is_answered(client):
     assert client.wait()
 
 
-def test_the_end_of_the_input_ends_the_session_and_its_work(client, monkeypatch):
-    stopped, begun = threading.Event(), threading.Event()
+class WorkUntilCancelled:
+    """A tool call that goes on until it is cancelled."""
 
-    def work(*_, cancel, **__):
-        begun.set()
+    def __init__(self):
+        self.begun, self.stopped = threading.Event(), threading.Event()
+
+    def __call__(self, *_, cancel, **__):
+        self.begun.set()
         while not cancel.requested:
             time.sleep(0.01)
-        stopped.set()
+        self.stopped.set()
         return {"content": []}
 
+
+def test_the_end_of_the_input_ends_the_session_and_its_work(client, monkeypatch):
+    work = WorkUntilCancelled()
     monkeypatch.setattr(client.handlers._caller, "call", work)
     client.reader.start()
     client.serve()
     client.send(*HELLO, build_call(1, "tools/call", {"name": "status"}))
-    assert begun.wait(DEADLINE_S)
+    assert work.begun.wait(DEADLINE_S)
     client.hang_up()
 
     assert client.wait()
-    assert stopped.wait(DEADLINE_S)
+    assert work.stopped.wait(DEADLINE_S)
 
 
 def test_a_cancelled_call_stops_and_gets_no_answer(client, monkeypatch):
-    stopped, begun = threading.Event(), threading.Event()
-
-    def work(*_, cancel, **__):
-        begun.set()
-        while not cancel.requested:
-            time.sleep(0.01)
-        stopped.set()
-        return {"content": []}
-
+    work = WorkUntilCancelled()
     monkeypatch.setattr(client.handlers._caller, "call", work)
     client.reader.start()
     client.serve()
     client.send(*HELLO, build_call(1, "tools/call", {"name": "status"}))
     assert client.receive()["id"] == 0
-    assert begun.wait(DEADLINE_S)
+    assert work.begun.wait(DEADLINE_S)
     cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
     client.send({"jsonrpc": "2.0", **cancelled}, build_call(2, "ping"))
 
     assert client.receive()["id"] == 2
-    assert stopped.wait(DEADLINE_S)
+    assert work.stopped.wait(DEADLINE_S)
     client.hang_up()
     assert client.wait()
 
