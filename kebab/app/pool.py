@@ -61,7 +61,7 @@ class KebabPool:
         except (InvalidInput, InvalidCursor, StaleCursor):
             self._keep(_IdleKebab(key, file, kebab))
             raise
-        except BaseException:
+        except BaseException:  # Ctrl-C too may have stopped it between two statements
             kebab.close()
             raise
         self._keep(_IdleKebab(key, file, kebab))

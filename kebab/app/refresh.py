@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.wire.ask import AskRequest
+    from kebab.wire.ingest import IngestReport
     from kebab.wire.search import SearchRequest, SearchResponse
 
 _VECTOR_SECONDS = 5.0
@@ -60,8 +61,13 @@ def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:
         report = ingest(context, request, ignore_progress, Cancel())
     except (Locked, IoError, OutOfMemory) as signal:
         return _build_refresh(checked, signal.format_message())
+    return summarize_report(report, checked=checked)
+
+
+def summarize_report(report: "IngestReport", *, folder: str = "", checked: int = 0) -> IndexRefresh:
+    """Return what a run did before a search, for the reply of that search."""
     return IndexRefresh(
-        folder="",
+        folder=folder,
         refreshed=True,
         reason=None,
         new=report.new,

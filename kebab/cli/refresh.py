@@ -71,6 +71,7 @@ def refresh_folder(
         Cancelled: The user interrupted it.
         IoError: There is no such folder.
     """
+    from kebab.app.refresh import summarize_report
     from kebab.app.search import resolve_folder
 
     folder, wait = within
@@ -84,17 +85,7 @@ def refresh_folder(
         report = _ingest(context, kebab, place, WAIT_S if wait is None else wait)
     except Locked as signal:
         return IndexRefresh(folder=place, refreshed=False, reason=signal.format_message())
-    return IndexRefresh(
-        folder=place,
-        refreshed=True,
-        reason=None,
-        new=report.new,
-        updated=report.updated + report.moved,
-        removed=report.removed,
-        errors=report.errors,
-        pending=report.embedding.pending,
-        duration_ms=report.duration_ms,
-    )
+    return summarize_report(report, folder=place)
 
 
 def _require_folder(folder: str) -> None:

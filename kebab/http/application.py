@@ -102,7 +102,7 @@ class _OperationEndpoint:
         """Wait for the first event; work whose client goes away meanwhile is stopped."""
         try:
             return await stream.has_started(job)
-        except BaseException:
+        except BaseException:  # a client that leaves cancels this task, which is no `Exception`
             job.stop()
             raise
 

@@ -91,7 +91,7 @@ class Guard:
         try:
             self._check(scope)
             await self._app(scope, self._limit_body(receive), send_and_note)
-        except Exception as fault:
+        except Exception as fault:  # every request gets an answer, once
             if started:
                 raise
             response = await self._refuse(scope, fault)

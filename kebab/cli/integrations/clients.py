@@ -21,7 +21,7 @@ _SKILL = Path("kebab", "SKILL.md")
 class Client:
     """A client: how it is recognised, and where it reads skills and MCP servers.
 
-    A path begins with the name of a folder of `find_folders`.
+    A path begins with the name of a folder of `Places`.
     """
 
     name: str
@@ -42,6 +42,11 @@ class Client:
     """Whether the skill alone is installed unless the caller says otherwise."""
 
 
+def _in_dot_folder(folder: str, name: str) -> dict[Scope, str]:
+    """Return a path in the folder of a client, and in the hidden one of the same name."""
+    return {"user": f"{folder}/{name}", "project": f"project/.{folder}/{name}"}
+
+
 CLIENTS = (
     # https://code.claude.com/docs/en/skills: personal skills are read from
     # `~/.claude/skills/NAME/SKILL.md`, those of a project from `.claude/skills/NAME/SKILL.md`.
@@ -59,7 +64,7 @@ CLIENTS = (
         entries={"user": "claude-state/.claude.json", "project": "project/.mcp.json"},
         container="mcpServers",
         fixed={"type": "stdio"},
-        skills={"user": "claude/skills", "project": "project/.claude/skills"},
+        skills=_in_dot_folder("claude", "skills"),
         prefers_skill=True,
     ),
     # https://developers.openai.com/codex/mcp: Codex reads `[mcp_servers.NAME]` with `command` and
@@ -72,7 +77,7 @@ CLIENTS = (
         title="Codex",
         folder="codex",
         program="codex",
-        entries={"user": "codex/config.toml", "project": "project/.codex/config.toml"},
+        entries=_in_dot_folder("codex", "config.toml"),
         container="mcp_servers",
         skills={"user": "home/.agents/skills", "project": "project/.agents/skills"},
     ),
@@ -85,10 +90,10 @@ CLIENTS = (
         title="Cursor",
         folder="cursor",
         program="cursor",
-        entries={"user": "cursor/mcp.json", "project": "project/.cursor/mcp.json"},
+        entries=_in_dot_folder("cursor", "mcp.json"),
         container="mcpServers",
         fixed={"type": "stdio"},
-        skills={"user": "cursor/skills", "project": "project/.cursor/skills"},
+        skills=_in_dot_folder("cursor", "skills"),
     ),
     # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration: `mcp.json` is in the
     # workspace (`.vscode/mcp.json`) or in the user profile, as `{"servers": {"NAME": {"type":
@@ -102,7 +107,7 @@ CLIENTS = (
         title="Visual Studio Code",
         folder="vscode",
         program="code",
-        entries={"user": "vscode/mcp.json", "project": "project/.vscode/mcp.json"},
+        entries=_in_dot_folder("vscode", "mcp.json"),
         container="servers",
         fixed={"type": "stdio"},
         skills={"user": "home/.copilot/skills", "project": "project/.github/skills"},
@@ -117,9 +122,9 @@ CLIENTS = (
         title="Gemini CLI",
         folder="gemini",
         program="gemini",
-        entries={"user": "gemini/settings.json", "project": "project/.gemini/settings.json"},
+        entries=_in_dot_folder("gemini", "settings.json"),
         container="mcpServers",
-        skills={"user": "gemini/skills", "project": "project/.gemini/skills"},
+        skills=_in_dot_folder("gemini", "skills"),
     ),
     # https://zed.dev/docs/ai/mcp: a custom server is `{"context_servers": {"NAME": {"command": …,
     # "args": […]}}}` in the settings file; older versions of the page and of Zed also ask for
@@ -132,7 +137,7 @@ CLIENTS = (
         title="Zed",
         folder="zed",
         program="zed",
-        entries={"user": "zed/settings.json", "project": "project/.zed/settings.json"},
+        entries=_in_dot_folder("zed", "settings.json"),
         container="context_servers",
         fixed={"source": "custom"},
     ),
