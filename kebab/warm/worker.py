@@ -95,7 +95,7 @@ class Worker:
         poll = select.poll()
         for one in (self._listener, self._control):
             poll.register(one, select.POLLIN)
-        self._control.send(IDLE)
+        self._tell_parent(IDLE)
         while not self._stopping:
             if any(number == self._control.fileno() for number, _ in poll.poll()):
                 return
@@ -103,10 +103,17 @@ class Worker:
             if connection is None:
                 continue
             self._busy = True
-            self._control.send(BUSY)
+            self._tell_parent(BUSY)
             self._serve_connection(connection)
             self._busy = False
-            self._control.send(IDLE)
+            self._tell_parent(IDLE)
+
+    def _tell_parent(self, state: bytes) -> None:
+        """Tell the parent the state; when it no longer listens, end after the running call."""
+        try:
+            self._control.send(state)
+        except OSError:  # it closed the control of a spare worker just as a call came
+            self._stopping = True
 
     def _stop(self, number: int, frame: object) -> None:
         """End after the running call."""

@@ -1,9 +1,14 @@
+import marshal
 import os
+import socket
+import subprocess
+import sys
 
 import pytest
 
 from kebab.config.settings import Daemon, Settings
 from kebab.core.own_process import RunCold
+from kebab.warm.client import ACKNOWLEDGED, RESULT
 from kebab.warm.worker import KebabOpener, ProcessState, read_memory, replace_environment
 
 
@@ -69,3 +74,46 @@ def test_what_reads_stdin_runs_cold(warm):
 
     assert done.returncode == 0
     assert b'"query":"sourdough"' in done.stdout
+
+
+_FORGOTTEN_WORKER = """
+import socket, sys
+from kebab.warm.worker import BUSY, CallRunner, Worker
+
+class ClosedControl(socket.socket):
+    def send(self, data):
+        if data == BUSY:
+            raise BrokenPipeError
+        return super().send(data)
+
+listener = socket.socket(fileno=int(sys.argv[1]))
+listener.setblocking(False)
+ours, theirs = socket.socketpair()
+control = ClosedControl(fileno=theirs.detach())
+runner = CallRunner(lambda call, opener, leave: 7, lambda opener: None)
+worker = Worker(listener, control, b"identity", runner, lambda: True)
+worker.serve(preload=False)
+"""
+
+
+def test_a_worker_that_its_parent_forgot_answers_the_call_that_it_accepted(tmp_path):
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as client:
+        listener.bind(path)
+        listener.listen()
+        client.settimeout(20)
+        client.connect(path)
+        call = marshal.dumps((b"identity", [], "/", dict(os.environ), 0o22), 2)
+        socket.send_fds(client, [len(call).to_bytes(4, "big") + call], [0, 1, 2])
+        done = subprocess.run(
+            [sys.executable, "-c", _FORGOTTEN_WORKER, str(listener.fileno())],
+            pass_fds=[listener.fileno()],
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+
+        assert (done.returncode, done.stderr) == (0, b"")
+        received = b"".join(iter(lambda: client.recv(100), b""))
+        result = marshal.dumps((7, []), 2)
+        assert received == ACKNOWLEDGED + RESULT + len(result).to_bytes(4, "big") + result
