@@ -9,14 +9,15 @@ import os
 import selectors
 import signal
 import socket
-import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
 from kebab import __version__
 from kebab.warm.call import is_own_peer
+from kebab.warm.code_check import CodeCheck
 from kebab.warm.socket_files import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory
 
@@ -68,10 +69,11 @@ class WarmServer:
         self._waiting_for_end: list[socket.socket] = []
         self._code = CodeCheck()
 
-    def serve(self, *, preload: bool = False) -> bool:
+    def serve(self, *, preload: bool = False, on_start: Callable[[], None] = lambda: None) -> bool:
         """Serve until the end; return False when another process does already.
 
         With `preload` the first worker loads what most calls need before it takes the first one.
+        `on_start` is called as soon as the process listens.
 
         Raises:
             IoError: The socket cannot be created.
@@ -83,6 +85,7 @@ class WarmServer:
         try:
             remove_dead_sockets(os.path.dirname(self._path))
             self._sockets = Sockets.listen(self._path)
+            on_start()
             self._run(preload=preload)
         finally:
             lock.release()
@@ -252,40 +255,3 @@ class WarmServer:
             while time.monotonic() < deadline:
                 if not os.waitpid(-1, os.WNOHANG)[0]:
                     time.sleep(0.01)
-
-
-class CodeCheck:
-    """Tells whether the modules of kebab are still those on disk."""
-
-    _EVERY_S = 1.0
-
-    def __init__(self) -> None:
-        self._started = time.time()
-        self._checked = time.monotonic()
-        self._current = True
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        # An installer replaces files, which the identity of the installation tells.
-        self._installed = "-packages" in root
-
-    def is_current(self) -> bool:
-        """Return whether no loaded module changed; it is looked up once a second."""
-        now = time.monotonic()
-        if self._current and not self._installed and now - self._checked >= self._EVERY_S:
-            self._checked = now
-            self._current = not any(map(self._is_newer, _list_module_files()))
-        return self._current
-
-    def _is_newer(self, path: str) -> bool:
-        try:
-            return os.stat(path).st_mtime > self._started
-        except OSError:
-            return True
-
-
-def _list_module_files() -> list[str]:
-    found = [
-        getattr(module, "__file__", None)
-        for name, module in [*sys.modules.items()]
-        if name.partition(".")[0] == "kebab"
-    ]
-    return [path for path in found if path]

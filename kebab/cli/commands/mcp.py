@@ -1,5 +1,6 @@
 """`kebab mcp` serves the knowledge base to an agent over standard input and output."""
 
+import io
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.mcp_service import SDK, build_caller
+from kebab.cli.prompt import find_terminal
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 _STOP_S = 2.0
 """The longest wait for work to stop when the client has gone."""
+
+_SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
+"""Tells a person who started the command on a terminal how it is meant."""
 
 
 @click.command(
@@ -61,6 +66,9 @@ def command(
     from kebab.mcp.tools import select_tools
 
     tools = select_tools(allow_write=allow_write, with_ask=with_ask)
+    if find_terminal(context.channels) and not context.flags.machine:
+        lines = ["waiting for an MCP client on standard input; Ctrl-C ends", _SETUP]
+        context.channels.err.write_lines(lines)
     with suppress(KeyboardInterrupt):
         _serve(context, settings, tools, text_only=text_only)
     return Exit.DONE
@@ -77,7 +85,9 @@ def _serve(
     instructions = caller.describe_index()
     handshake = Handshake(instructions, caller.list_tools, text_only=text_only)
     write = context.channels.out.write_bytes
-    reader = MessageReader(sys.stdin.buffer, write, handshake)
+    # A closed standard input is none for Python, and an input that has ended for the protocol.
+    source = sys.stdin.buffer if sys.stdin else io.BytesIO()
+    reader = MessageReader(source, write, handshake)
     reader.start()
     # The import takes most of a second, in which the reader answers the first messages.
     from kebab.mcp.resources import Resources

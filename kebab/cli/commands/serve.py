@@ -166,7 +166,7 @@ def _stop(context: CommandContext) -> Exit:
     """End the warm process; the reply is the status afterwards."""
     path = _find_socket()
     if path is None:
-        return context.print_reply(_read_status(), _render_status, Exit.NO)
+        return _report_no_socket(context)
     from kebab.warm.start import stop
 
     try:
@@ -175,7 +175,17 @@ def _stop(context: CommandContext) -> Exit:
         from kebab.errors.system import build_io_error
 
         raise build_io_error(fault, "write", path) from fault
-    return context.print_reply(_read_status(), _render_status, _choose_exit(done=ended))
+    render = partial(_render_status, absent="the warm process ended") if ended else _render_status
+    return context.print_reply(_read_status(), render, _choose_exit(done=ended))
+
+
+def _report_no_socket(context: CommandContext) -> Exit:
+    """Say why no warm process can run here."""
+    if os.name == "posix":
+        context.warn("no warm process: the path in `XDG_RUNTIME_DIR` or `TMPDIR` is too long")
+    else:
+        context.warn("no warm process: it needs Linux or macOS")
+    return context.print_reply(_read_status(), _render_status, Exit.NO)
 
 
 def _choose_exit(*, done: bool) -> Exit:
@@ -190,7 +200,7 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     """
     path = _find_socket()
     if path is None:
-        return context.print_reply(_read_status(), _render_status, Exit.NO)
+        return _report_no_socket(context)
     settings = context.load_settings()
     from kebab.cli.warm_calls import run_call
     from kebab.warm import place
@@ -200,8 +210,10 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     _import_commands()
     if background:
         os.chdir("/")
-    elif not context.flags.machine:
-        context.channels.err.write_lines([f"listening: {path}"])
+
+    def announce() -> None:
+        if not background and not context.flags.machine:
+            context.channels.err.write_lines([f"listening: {path}", "Ctrl-C ends"])
 
     def preload(opener: "KebabOpener") -> None:
         _preload(context, opener)
@@ -212,8 +224,9 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         CallRunner(run_call, preload),
         settings.daemon.idle_minutes * _MINUTE_S,
     )
-    if not server.serve(preload=True):
-        return context.print_reply(_read_status(), _render_status, Exit.NO)
+    if not server.serve(preload=True, on_start=announce):
+        render = partial(_render_status, heading="the warm process runs already")
+        return context.print_reply(_read_status(), render, Exit.NO)
     return Exit.DONE
 
 
@@ -241,11 +254,19 @@ def _preload(context: CommandContext, opener: "KebabOpener") -> None:
         kebab.search(request)
 
 
-def _render_status(reply: ServeStatus, canvas: "Canvas") -> Iterator[str]:
+def _render_status(
+    reply: ServeStatus,
+    canvas: "Canvas",
+    *,
+    heading: str = "",
+    absent: str = "the warm process does not run",
+) -> Iterator[str]:
     del canvas
     if not reply.running:
-        yield "the warm process does not run"
+        yield absent
         return
+    if heading:
+        yield heading
     yield f"pid      {reply.pid}, version {reply.version}"
     yield f"socket   {reply.socket}"
     yield f"up       {reply.uptime_s or 0:.0f} s, idle {reply.idle_s or 0:.0f} s"
@@ -254,4 +275,5 @@ def _render_status(reply: ServeStatus, canvas: "Canvas") -> Iterator[str]:
     for worker in reply.workers:
         state = "busy" if worker.busy else "idle"
         memory = worker.memory_bytes / _MB
-        yield f"worker   {worker.pid}, {state}, {worker.calls} calls, {memory:.0f} MB"
+        calls = "1 call" if worker.calls == 1 else f"{worker.calls} calls"
+        yield f"worker   {worker.pid}, {state}, {calls}, {memory:.0f} MB"

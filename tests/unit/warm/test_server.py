@@ -4,15 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from kebab.warm.server import CodeCheck
 from tests.fakes.warm import start_warm_process
-
-
-def test_code_that_was_not_touched_is_current():
-    check = CodeCheck()
-    check._EVERY_S = 0.0
-
-    assert check.is_current()
 
 
 def test_it_ends_on_sigterm_and_leaves_nothing(base):
@@ -51,6 +43,8 @@ def test_a_second_one_does_not_start(warm):
 
     assert second.returncode == 1
     assert b'"running":true' in second.stdout
+    assert warm.call("serve").stdout.startswith(b"the warm process runs already\npid ")
+    assert warm.call("serve").stderr == b""
 
 
 def is_alive(pid):

@@ -20,6 +20,11 @@ def test_a_cold_call_leaves_one_warm_process_that_stop_ends(base, runtime):
     assert list((runtime / "kebab").iterdir()) == []
 
 
+def test_stop_tells_what_it_did(warm):
+    assert warm.call("serve", "--stop").stdout == b"the warm process ended\n"
+    assert warm.call("serve", "--stop").stdout == b"the warm process does not run\n"
+
+
 def test_without_a_warm_process_there_is_no_status_and_nothing_to_stop(runtime):
     path = str(runtime / "abc")
 

@@ -1,6 +1,9 @@
 """`kebab mcp` answers a client on stdout, and ends with its input."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -24,6 +27,21 @@ def test_the_end_of_the_input_ends_it(kebab, flags):
     (answer,) = ran.events
     assert answer["result"]["serverInfo"]["name"] == "kebab"
     assert "Nothing is indexed yet" in answer["result"]["instructions"]
+
+
+def test_a_person_who_starts_it_by_hand_learns_what_it_is(kebab, monkeypatch):
+    monkeypatch.setattr("kebab.cli.commands.mcp.find_terminal", lambda channels: channels.err)
+
+    assert "kebab install CLIENT --mcp" in kebab("mcp").err
+    assert kebab("mcp", "--json").err == ""
+
+
+def test_without_a_standard_input_it_ends(tmp_path):
+    environ = {**os.environ, "HOME": str(tmp_path), "KEBAB_DAEMON_AUTO": "false"}
+    line = f"exec {sys.executable} -m kebab mcp --data-dir {tmp_path / 'data'} <&-"
+    ran = subprocess.run(["/bin/sh", "-c", line], env=environ, capture_output=True, check=False)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 def test_writing_and_reading_only_exclude_each_other(kebab):

@@ -35,6 +35,23 @@ def test_the_status_names_the_socket(runtime_folder):
     assert ran.reply["socket"].startswith(str(runtime_folder))
 
 
+@pytest.mark.parametrize("flags", [(), ("--stop",)])
+def test_a_path_that_no_socket_can_have_is_explained(monkeypatch, flags):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/" + "x" * 120)
+    ran = run("serve", *flags)
+
+    assert (ran.status, ran.out) == (1, "the warm process does not run\n")
+    assert "`XDG_RUNTIME_DIR` or `TMPDIR` is too long" in ran.err
+
+
+def test_a_folder_that_cannot_be_made_is_not_announced(monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/null/runtime")
+    ran = run("serve")
+
+    assert ran.status == 2
+    assert "listening" not in ran.err
+
+
 @pytest.mark.parametrize(
     "flags",
     [
