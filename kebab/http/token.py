@@ -4,7 +4,8 @@ import hmac
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kebab.errors.catalog import IoError
@@ -60,21 +61,34 @@ def _read_private(path: Path) -> str | None:
 
 
 def _create(path: Path) -> None:
-    """Write a new token under its name in one step, so that nobody reads a part of it."""
+    """Write a new token under its name in one step, unless another process was first."""
     with translate_os_errors(path, "create"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(file, "w") as opened:
-                opened.write(secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
-            _put_in_place(new, path)
-        finally:
-            with suppress(OSError):
+        with _lock(path.parent):
+            if _read_private(path) is not None:
+                return
+            new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+            try:
+                _write_private(new, secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
+                new.replace(path)
+            finally:
                 new.unlink(missing_ok=True)
 
 
-def _put_in_place(new: Path, path: Path) -> None:
-    """Give the new file its name, unless another process was first."""
-    if _read_private(path) is None:
-        new.replace(path)
+def _write_private(path: Path, text: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(file, "w") as opened:
+        opened.write(text)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time into the block; a process that ends leaves it."""
+    import fcntl
+
+    held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)

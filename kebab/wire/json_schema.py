@@ -83,7 +83,13 @@ def build_components(forms: Sequence[type[Struct]]) -> dict[str, Schema]:
     parts = {name: part for form in forms for name, part in _collect_parts(form).items()}
     components = msgspec.json.schema_components(forms, ref_template=_COMPONENT)[1]
     for name, schema in components.items():
-        _describe(schema, parts[name])
+        part = parts[name]
+        _describe(schema, part)
+        if issubclass(part, Request):
+            # The path names the request, so a body without its name is understood too.
+            schema["required"] = [
+                one for one in schema["required"] if one != part.__struct_config__.tag_field
+            ]
     return dict(sorted(components.items()))
 
 

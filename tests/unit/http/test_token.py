@@ -62,8 +62,13 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path):
         load_token(tmp_path)
 
 
-def test_servers_that_start_together_agree(tmp_path):
+@pytest.mark.parametrize("attempt", range(20))
+@pytest.mark.parametrize("public", [False, True])
+def test_servers_that_start_together_agree(tmp_path, public, attempt):
     found: list[str] = []
+    if public:
+        (tmp_path / TOKEN_NAME).write_text("sixteen-letters!")
+        (tmp_path / TOKEN_NAME).chmod(0o644)
     threads = [Thread(target=lambda: found.append(load_token(tmp_path))) for _ in range(8)]
     for thread in threads:
         thread.start()

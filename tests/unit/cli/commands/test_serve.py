@@ -133,8 +133,7 @@ def test_a_server_beyond_this_machine_has_a_warning(start):
 
 
 def test_a_missing_library_names_the_install_command(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("kebab.http")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "kebab.http.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     ran = run("serve", "--http", "127.0.0.1:0", "--json")
 
