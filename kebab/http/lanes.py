@@ -25,13 +25,20 @@ class Job(Generic[T]):
     Args:
         work: Does the work and returns its result.
         cancel: The flag by which the work can be stopped between two steps, if it has one.
+        give_up: Returns the result of work that is stopped before it begins.
     """
 
-    def __init__(self, work: Callable[[], T], cancel: Cancel | None = None) -> None:
+    def __init__(
+        self,
+        work: Callable[[], T],
+        cancel: Cancel | None = None,
+        give_up: Callable[[], T] | None = None,
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[T] = self._loop.create_future()
         self._work = work
         self._cancel = cancel
+        self._give_up = give_up
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stops = 0
@@ -65,10 +72,13 @@ class Job(Generic[T]):
 
     def _attach_and_work(self) -> T:
         with self._lock:
-            if self._stops:
-                raise KeyboardInterrupt
-            self._thread = threading.get_ident()
-        return self._work()
+            if not self._stops:
+                self._thread = threading.get_ident()
+        if self._thread is not None:
+            return self._work()
+        if self._give_up is None:
+            raise KeyboardInterrupt
+        return self._give_up()
 
     def _detach(self) -> None:
         """Let no interruption reach this thread any more."""

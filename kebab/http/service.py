@@ -17,7 +17,7 @@ from kebab.app.dispatch import (
 from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import ReadOnly, UsageInvalid, build_catalog
+from kebab.errors.catalog import Cancelled, ReadOnly, UsageInvalid, build_catalog
 from kebab.errors.signal import Signal
 from kebab.http.lanes import Job, Lanes
 from kebab.wire.error import ErrorReply
@@ -113,7 +113,11 @@ class Service:
         """
         cancel = Cancel()
         flag = cancel if OPERATIONS[operation].cancellable else None
-        job = Job(lambda: self._answer(operation, raw, report, cancel), flag)
+        job = Job(
+            lambda: self._answer(operation, raw, report, cancel),
+            flag,
+            lambda: self.refuse(operation, Cancelled(operation=operation), None),
+        )
         (self._long if is_long(operation) else self._quick).submit(job)
         return job
 

@@ -162,6 +162,21 @@ def test_a_job_that_is_stopped_while_it_waits_never_begins(lanes):
     assert not began
 
 
+def test_a_job_that_never_begins_may_have_a_result_all_the_same(lanes):
+    release = threading.Event()
+
+    async def main():
+        lane = lanes()
+        first, second = Job(release.wait), Job(lambda: "done", None, lambda: "given up")
+        lane.submit(first)
+        lane.submit(second)
+        second.stop()
+        release.set()
+        return await second.future
+
+    assert asyncio.run(main()) == "given up"
+
+
 def test_stopping_at_any_moment_loses_no_job(lanes):
     """Stops hit the work at its begin, in its middle and after its end."""
     count = 400

@@ -188,10 +188,10 @@ def test_stopping_ends_running_and_waiting_work(make_service, pool):
         jobs = [service.submit("search", b'{"query": "stuck"}') for _ in range(3)]
         await asyncio.to_thread(wait_until, lambda: pool.lent)
         service.stop()
-        await asyncio.wait([job.future for job in jobs], timeout=10)
-        return [job.future.done() for job in jobs]
+        outcomes = await asyncio.wait_for(asyncio.gather(*(job.future for job in jobs)), 10)
+        return [(one.status, json.loads(one.body)["code"]) for one in outcomes]
 
-    assert asyncio.run(main()) == [True] * 3
+    assert asyncio.run(main()) == [(499, "cancelled")] * 3
 
 
 def test_operations_that_report_or_write_are_long_and_a_search_is_not():
