@@ -209,9 +209,10 @@ def test_two_thousand_files_at_once_take_few_runs(watched):
 
     for number in range(2_000):
         path = watched.notes / f"d{number % 20}/{number}.md"
-        path.unlink()
         if number % 10:
-            path.write_text(f"# N{number}\n\nnew text {number}\n", encoding="utf-8")
+            save_by_rename(path, f"# N{number}\n\nnew text {number}\n")
+        else:
+            path.unlink()
     watched.wait_until_current()
 
     _, summary = watched.stop()
