@@ -12,7 +12,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.http.events import EventStream, build_stream
 from kebab.http.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scope, Send
-from kebab.http.lanes import Job
+from kebab.http.jobs import Job
 from kebab.http.openapi import DOCUMENT_PATH, HEALTH_PATH, build_path, encode_document
 from kebab.http.service import Outcome, Service
 from kebab.wire.error import ErrorReply

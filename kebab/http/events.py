@@ -20,7 +20,7 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Reply, encode_json
 
 if TYPE_CHECKING:
-    from kebab.http.lanes import Job
+    from kebab.http.jobs import Job
     from kebab.http.service import Outcome
     from kebab.wire.ask import Answer
 

@@ -99,7 +99,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error but an order
     """The work was stopped; a future cannot carry `KeyboardInterrupt`."""
 
 
-class Lanes:
+class JobThreads:
     """Threads that share one queue of jobs.
 
     Args:

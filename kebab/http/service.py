@@ -1,4 +1,4 @@
-"""Runs the operations that requests name, in lanes of threads over a pool of knowledge bases."""
+"""Runs the operations that requests name, in threads over a pool of knowledge bases."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ReadOnly, UsageInvalid, build_catalog
 from kebab.errors.signal import Signal
-from kebab.http.lanes import Job, Lanes
+from kebab.http.jobs import Job, JobThreads
 from kebab.wire.error import ErrorReply
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
@@ -52,10 +52,10 @@ class ServiceOptions:
     """Whether nothing at all is written, not even the query cache."""
     deadline_s: float = DEFAULT_DEADLINE_S
     """The limit of operations that are not long; waiting counts."""
-    quick_lanes: int = 2
-    long_lanes: int = 4
+    quick_threads: int = 2
+    long_threads: int = 4
     most_waiting: int = 256
-    """How many requests wait at most for the lanes of each kind."""
+    """How many requests wait at most for the threads of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class Service:
 
     def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
         self.options = options
-        self._pool = pool or KebabPool(options.quick_lanes + options.long_lanes)
+        self._pool = pool or KebabPool(options.quick_threads + options.long_threads)
         waiting = options.most_waiting
-        self._quick = Lanes("quick", options.quick_lanes, waiting)
-        self._long = Lanes("long", options.long_lanes, waiting)
+        self._quick = JobThreads("quick", options.quick_threads, waiting)
+        self._long = JobThreads("long", options.long_threads, waiting)
 
     def submit(
         self, operation: str, raw: bytes, report: Callable[[Any], None] | None = None

@@ -124,7 +124,7 @@ def test_no_answer_is_stored_or_guessed(client):
 
 
 def test_a_request_that_takes_too_long_is_a_timeout_and_the_server_goes_on(make_client, pool):
-    client = make_client(deadline_s=0.2, quick_lanes=1)
+    client = make_client(deadline_s=0.2, quick_threads=1)
     answer = client.post(SEARCH, json={"query": "stuck"})
 
     error = answer.json()

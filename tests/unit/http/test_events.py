@@ -21,8 +21,8 @@ def test_a_client_that_vanishes_interrupts_a_question(serve, send, pool, accept)
     wait_until(lambda: pool.interrupted)
 
 
-def test_a_client_that_vanishes_from_a_search_frees_its_lane(serve, send, pool):
-    address, _ = serve(quick_lanes=1)
+def test_a_client_that_vanishes_from_a_search_frees_its_thread(serve, send, pool):
+    address, _ = serve(quick_threads=1)
     connection = send(address, "/v1/search", {"query": "stuck"}, "*/*")
     wait_until(lambda: pool.asked)
     connection.close()

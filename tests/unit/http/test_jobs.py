@@ -9,15 +9,15 @@ import pytest
 
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ServerBusy
-from kebab.http.lanes import Interrupted, Job, Lanes
+from kebab.http.jobs import Interrupted, Job, JobThreads
 
 
 @pytest.fixture
-def lanes():
+def start_threads():
     made = []
 
     def make(threads=1, waiting=100):
-        made.append(Lanes("test", threads, waiting))
+        made.append(JobThreads("test", threads, waiting))
         return made[-1]
 
     yield make
@@ -32,7 +32,7 @@ def wait_until(is_true: Callable[[], object]) -> None:
         time.sleep(0.002)
 
 
-def test_jobs_run_in_order_in_another_thread(lanes):
+def test_jobs_run_in_order_in_another_thread(start_threads):
     found: list[int] = []
 
     def note(number):
@@ -40,39 +40,39 @@ def test_jobs_run_in_order_in_another_thread(lanes):
         return threading.current_thread().name
 
     async def main():
-        lane = lanes()
+        threads = start_threads()
         jobs = [Job(partial(note, n)) for n in range(9)]
         for job in jobs:
-            lane.submit(job)
+            threads.submit(job)
         return [await job.future for job in jobs]
 
     assert asyncio.run(main()) == ["test-0"] * 9
     assert found == list(range(9))
 
 
-def test_an_exception_reaches_the_one_who_waits(lanes):
+def test_an_exception_reaches_the_one_who_waits(start_threads):
     async def main():
         job = Job(lambda: 1 / 0)
-        lanes().submit(job)
+        start_threads().submit(job)
         await job.future
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(main())
 
 
-def test_a_full_queue_refuses(lanes):
+def test_a_full_queue_refuses(start_threads):
     release = threading.Event()
 
     async def main():
-        lane = lanes(waiting=2)
+        threads = start_threads(waiting=2)
         first = Job(release.wait)
-        lane.submit(first)
-        await asyncio.to_thread(wait_until, lambda: not lane._queue.qsize())
+        threads.submit(first)
+        await asyncio.to_thread(wait_until, lambda: not threads._queue.qsize())
         others = [Job(lambda: 1), Job(lambda: 2)]
         for job in others:
-            lane.submit(job)
+            threads.submit(job)
         with pytest.raises(ServerBusy) as caught:
-            lane.submit(Job(lambda: 3))
+            threads.submit(Job(lambda: 3))
         release.set()
         await asyncio.gather(*(job.future for job in others))
         return caught.value.waiting
@@ -90,25 +90,25 @@ def work_until_interrupted(began: threading.Event, seen: list[str]) -> str:
         return "kept"
 
 
-def test_work_is_interrupted_like_by_ctrl_c_and_the_thread_goes_on(lanes):
+def test_work_is_interrupted_like_by_ctrl_c_and_the_thread_goes_on(start_threads):
     began = threading.Event()
     seen: list[str] = []
 
     async def main():
-        lane = lanes()
+        threads = start_threads()
         job = Job(lambda: work_until_interrupted(began, seen))
-        lane.submit(job)
+        threads.submit(job)
         await asyncio.to_thread(began.wait)
         job.stop()
         after = Job(lambda: "after")
-        lane.submit(after)
+        threads.submit(after)
         return await job.future, await after.future
 
     assert asyncio.run(main()) == ("kept", "after")
     assert seen == ["interrupted"]
 
 
-def test_an_interruption_that_the_work_does_not_handle_is_an_exception(lanes):
+def test_an_interruption_that_the_work_does_not_handle_is_an_exception(start_threads):
     began = threading.Event()
 
     def work():
@@ -118,7 +118,7 @@ def test_an_interruption_that_the_work_does_not_handle_is_an_exception(lanes):
 
     async def main():
         job = Job(work)
-        lanes().submit(job)
+        start_threads().submit(job)
         await asyncio.to_thread(began.wait)
         job.stop()
         await job.future
@@ -127,13 +127,13 @@ def test_an_interruption_that_the_work_does_not_handle_is_an_exception(lanes):
         asyncio.run(main())
 
 
-def test_work_with_a_flag_is_asked_first_and_interrupted_the_second_time(lanes):
+def test_work_with_a_flag_is_asked_first_and_interrupted_the_second_time(start_threads):
     cancel, began = Cancel(), threading.Event()
     seen: list[str] = []
 
     async def main():
         job = Job(lambda: work_until_interrupted(began, seen), cancel)
-        lanes().submit(job)
+        start_threads().submit(job)
         await asyncio.to_thread(began.wait)
         job.stop()
         await asyncio.sleep(0.05)
@@ -144,14 +144,14 @@ def test_work_with_a_flag_is_asked_first_and_interrupted_the_second_time(lanes):
     assert asyncio.run(main()) == ((True, []), "kept")
 
 
-def test_a_job_that_is_stopped_while_it_waits_never_begins(lanes):
+def test_a_job_that_is_stopped_while_it_waits_never_begins(start_threads):
     release, began = threading.Event(), []
 
     async def main():
-        lane = lanes()
+        threads = start_threads()
         first, second = Job(release.wait), Job(lambda: began.append(1))
-        lane.submit(first)
-        lane.submit(second)
+        threads.submit(first)
+        threads.submit(second)
         second.stop()
         release.set()
         with pytest.raises(Interrupted):
@@ -162,14 +162,14 @@ def test_a_job_that_is_stopped_while_it_waits_never_begins(lanes):
     assert not began
 
 
-def test_a_job_that_never_begins_may_have_a_result_all_the_same(lanes):
+def test_a_job_that_never_begins_may_have_a_result_all_the_same(start_threads):
     release = threading.Event()
 
     async def main():
-        lane = lanes()
+        threads = start_threads()
         first, second = Job(release.wait), Job(lambda: "done", None, lambda: "given up")
-        lane.submit(first)
-        lane.submit(second)
+        threads.submit(first)
+        threads.submit(second)
         second.stop()
         release.set()
         return await second.future
@@ -177,34 +177,34 @@ def test_a_job_that_never_begins_may_have_a_result_all_the_same(lanes):
     assert asyncio.run(main()) == "given up"
 
 
-def test_stopping_at_any_moment_loses_no_job(lanes):
+def test_stopping_at_any_moment_loses_no_job(start_threads):
     """Stops hit the work at its begin, in its middle and after its end."""
     count = 400
 
     async def main():
-        lane = lanes(threads=2, waiting=count)
+        threads = start_threads(threads=2, waiting=count)
         ended = 0
         for number in range(count):
             job = Job(lambda: sum(range(2000)))
-            lane.submit(job)
+            threads.submit(job)
             await asyncio.sleep((number % 5) * 0.0001)
             job.stop()
             with suppress(Interrupted):
                 await asyncio.wait_for(job.future, 10)
             ended += 1
         last = Job(lambda: "alive")
-        lane.submit(last)
+        threads.submit(last)
         return ended, await last.future
 
     assert asyncio.run(main()) == (count, "alive")
     assert sum(thread.name.startswith("test-") for thread in threading.enumerate()) >= 2
 
 
-def test_threads_end_when_the_lanes_stop(lanes):
+def test_threads_end_when_they_are_stopped(start_threads):
     async def main():
-        lane = lanes(threads=3)
-        lane.stop()
-        return lane._threads
+        threads = start_threads(threads=3)
+        threads.stop()
+        return threads._threads
 
     for thread in asyncio.run(main()):
         thread.join(10)

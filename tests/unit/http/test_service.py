@@ -157,7 +157,7 @@ def test_settings_that_break_are_an_error_until_they_are_mended(make_service):
 
 def test_a_search_never_waits_for_long_work(make_service):
     async def main():
-        service = make_service(quick_lanes=1, long_lanes=1)
+        service = make_service(quick_threads=1, long_threads=1)
         stuck = [service.submit("ask", b'{"question": "stuck"}') for _ in range(3)]
         found = await asyncio.wait_for(service.submit("search", b'{"query": "cat"}').future, 10)
         for job in stuck:
@@ -169,7 +169,7 @@ def test_a_search_never_waits_for_long_work(make_service):
 
 def test_too_many_waiting_requests_are_refused(make_service, pool):
     async def main():
-        service = make_service(quick_lanes=1, most_waiting=2)
+        service = make_service(quick_threads=1, most_waiting=2)
         jobs = [service.submit("search", b'{"query": "stuck"}') for _ in range(2)]
         await asyncio.to_thread(wait_until, lambda: pool.lent)
         jobs.append(service.submit("search", b'{"query": "stuck"}'))
@@ -184,7 +184,7 @@ def test_too_many_waiting_requests_are_refused(make_service, pool):
 
 def test_stopping_ends_running_and_waiting_work(make_service, pool):
     async def main():
-        service = make_service(quick_lanes=1)
+        service = make_service(quick_threads=1)
         jobs = [service.submit("search", b'{"query": "stuck"}') for _ in range(3)]
         await asyncio.to_thread(wait_until, lambda: pool.lent)
         service.stop()
