@@ -27,7 +27,8 @@ def _render_search(reply: SearchResponse) -> Iterator[str]:
     from kebab.cli.render.compact import render_compact
 
     more = reply.has_more and reply.hits
-    return render_compact(reply, _PIPE, f'cursor "{reply.next_cursor}"' if more else "")
+    next_page = f'cursor "{reply.next_cursor}"' if more else ""
+    return render_compact(reply, _PIPE, next_page, budget="max_tokens")
 
 
 def _render_fetched(reply: FetchList) -> Iterator[str]:

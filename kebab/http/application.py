@@ -199,6 +199,6 @@ async def _build_error_response(service: Service, scope: Scope, fault: Exception
 
 def _describe_route(fault: HTTPException, scope: Scope) -> Signal:
     if "Allow" in (fault.headers or {}):
-        cause = f"this path has another method: {scope['method']}"
+        cause = f"this path does not take the method: {scope['method']}"
         return UsageInvalid(option="method", cause=cause)
     return UsageInvalid(option="path", cause=f"no such path: {scope['path']}")

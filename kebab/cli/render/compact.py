@@ -68,8 +68,13 @@ class Block:
         return (first[0], last[1]) if first and last else None
 
 
-def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield the passages with their references; `next_page` is the command for more."""
+def render_compact(
+    reply: SearchResponse, canvas: Canvas, next_page: str = "", *, budget: str = "--max-tokens"
+) -> Iterator[str]:
+    """Yield the passages with their references.
+
+    `next_page` is the command for more, and `budget` the name of the token limit for the reader.
+    """
     folder = reply.hits[0].source if reply.hits else ""
     yield from map(canvas.dim, _list_header(reply, folder))
     for channel in reply.degraded:
@@ -91,7 +96,7 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
             yield canvas.dim(f"the same text as {earlier}")
     if reply.unmatched_filters:
         yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
-    elif notes := list(_list_notes(reply, next_page)):
+    elif notes := list(_list_notes(reply, next_page, budget)):
         yield from ["", *map(canvas.dim, notes)]
 
 
@@ -197,7 +202,7 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
         start = end + 1
 
 
-def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
+def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[str]:
     """Yield what a reader has to know about the page."""
     if not reply.hits:
         yield "try other words, or drop a filter"
@@ -206,7 +211,7 @@ def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
     if reply.absent_terms:
         yield describe_absent_terms(reply)
     if reply.left_out:
-        yield describe_left_out(reply.left_out)
+        yield describe_left_out(reply.left_out, budget)
     if next_page:
         yield f"more: {next_page}"
 

@@ -194,10 +194,10 @@ def describe_absent_terms(reply: SearchResponse) -> str:
     return f"not in {where}: {clean(', '.join(reply.absent_terms))}"
 
 
-def describe_left_out(left_out: LeftOut) -> str:
-    """Return what the token budget left out."""
+def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:
+    """Return what the token budget left out; it has another name where there are no flags."""
     what = pluralize(left_out.hits, "hit") if left_out.hits else "a part of the first hit"
-    return f"left out by --max-tokens: {what}, about {pluralize(left_out.tokens, 'token')}"
+    return f"left out by {budget}: {what}, about {pluralize(left_out.tokens, 'token')}"
 
 
 def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str]:

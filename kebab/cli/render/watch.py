@@ -23,11 +23,11 @@ def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
         yield f"{_format_time(canvas)}  watching {place}; Ctrl-C ends"
     elif event.error:
         what = "waiting" if event.kind == "waiting" else "will be tried again"
-        yield f"{canvas.warning('warning:')} {clean(event.error.message)}; {what}"
+        yield from _render_warning(f"{event.error.message}; {what}", canvas)
         if event.error.hint and event.kind == "failed":
             yield from canvas.hint(event.error.hint)
     elif event.message:
-        yield f"{canvas.warning('warning:')} {clean(event.message)}"
+        yield from _render_warning(event.message, canvas)
         if event.hint:
             yield from canvas.hint(event.hint)
 
@@ -72,6 +72,10 @@ def _render_faults(report: IngestReport, canvas: Canvas) -> Iterator[str]:
     for item in faulty[:_NAMED]:
         if item.error:
             yield f"  {canvas.error('error:')} {clean(item.error.message)}"
+
+
+def _render_warning(text: str, canvas: Canvas) -> list[str]:
+    return canvas.wrap_with_label("warning:", clean(text), canvas.warning)
 
 
 def _format_time(canvas: Canvas) -> str:

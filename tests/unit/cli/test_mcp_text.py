@@ -6,6 +6,7 @@ from kebab.cli.mcp_text import render_for_model
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import render_compact
 from kebab.wire.fetch import FetchList
+from kebab.wire.search import LeftOut
 from tests.fakes import replies
 
 
@@ -21,6 +22,12 @@ def test_a_further_page_is_named_by_its_cursor():
     reply = replies.response(replies.hit(), has_more=True, next_cursor="abc")
 
     assert render_for_model(reply).endswith('more: cursor "abc"')
+
+
+def test_the_token_limit_has_the_name_of_the_argument():
+    reply = replies.response(replies.hit(), left_out=LeftOut(hits=2, tokens=300))
+
+    assert render_for_model(reply).endswith("left out by max_tokens: 2 hits, about 300 tokens")
 
 
 def test_each_fetched_text_stands_below_its_reference():

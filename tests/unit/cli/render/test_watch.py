@@ -21,7 +21,7 @@ def run(**counts):
 @pytest.mark.parametrize(
     ("report", "line"),
     [
-        (run(), "up to date, 10 documents, 0.2 s"),
+        (run(items=[]), "up to date, 10 documents, 0.2 s"),
         (
             run(updated=1, items=[replies.item(kind="updated", doc_path="a.md")]),
             "a.md updated, 3 passages, 0.2 s",
@@ -63,6 +63,13 @@ def test_the_other_events_are_a_line_each():
         "warning: no more",
         "hint: sysctl x",
     ]
+
+
+def test_a_warning_is_wrapped_between_words():
+    event = WatchEvent(kind="polling", message="too many folders for the system to watch")
+    lines = list(render_watch_event(event, Canvas(width=40)))
+
+    assert lines == ["warning: too many folders for the system", "         to watch"]
 
 
 @pytest.mark.parametrize(
