@@ -54,10 +54,15 @@ class Command(click.Command):
         self.exits = list_exit_statuses(*exits)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Store the name and the parameters of the command in the context, and run it."""
+        """Store the name and the parameters of the command in the context, and run it.
+
+        A call that failed before raises its failure, so that it is reported in the caller's format.
+        """
         ctx.obj.flags_parsed = not isinstance(self, click.Group)
         ctx.obj.params = self.params
         ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
+        if ctx.obj.failure is not None and ctx.obj.flags_parsed:
+            raise ctx.obj.failure
         return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:

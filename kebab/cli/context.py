@@ -41,6 +41,8 @@ class CommandContext:
     arguments: tuple[str, ...] = ()
     kebab_factory: KebabFactory | None = None
     """Opens a knowledge base; None means the facade."""
+    failure: BaseException | None = None
+    """What happened to the call already; it is raised in place of running the command."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
     params: Sequence[click.Parameter] = ()

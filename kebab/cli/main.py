@@ -45,7 +45,11 @@ def run() -> "NoReturn":
     if warm:
         try:
             status = run_warm(arguments)
-        except (WarmProcessDiedError, KeyboardInterrupt) as error:
+        except WarmProcessDiedError as died:
+            from kebab.errors.system import build_read_error
+
+            failure = build_read_error(died.path, "the warm process ended")
+        except KeyboardInterrupt as error:
             failure = error
         else:
             if status is not None:
@@ -112,15 +116,10 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
         timer.daemon = True
         timer.start()
 
-    def work() -> int:
-        if failure is not None:
-            raise failure
-        return _dispatch(context)
-
     interrupts = Interrupts(leave_soon)
-    context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory)
+    context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory, failure)
     interrupts.install(signals)
-    status = run_reporting_errors(context, work)
+    status = run_reporting_errors(context, lambda: _dispatch(context))
     if leave_warm:
         from kebab.cli.warm_start import start_warm_process
 

@@ -27,7 +27,7 @@ _SPARE_S = 30.0
 _TICK_S = 5.0
 _ENDING_S = 1.0
 """The longest wait for workers at the end; those with a call end after it."""
-_MOST_FAILURES = 5
+_MOST_FAILURES, _MOST_FAILED_PRELOADS = 5, 2
 _REQUEST_BYTES = 64
 _CONTROL_S = 1.0
 
@@ -69,10 +69,9 @@ class WarmServer:
         self._waiting_for_end: list[socket.socket] = []
         self._code = CodeCheck()
 
-    def serve(self, *, preload: bool = False, on_start: Callable[[], None] = lambda: None) -> bool:
+    def serve(self, *, on_start: Callable[[], None] = lambda: None) -> bool:
         """Serve until the end; return False when another process does already.
 
-        With `preload` the first worker loads what most calls need before it takes the first one.
         `on_start` is called as soon as the process listens.
 
         Raises:
@@ -86,12 +85,12 @@ class WarmServer:
             remove_dead_sockets(os.path.dirname(self._path))
             self._sockets = Sockets.listen(self._path)
             on_start()
-            self._run(preload=preload)
+            self._run()
         finally:
             lock.release()
         return True
 
-    def _run(self, *, preload: bool) -> None:
+    def _run(self) -> None:
         gc.collect()
         gc.freeze()
         self._wakeup, wake = socket.socketpair()
@@ -104,14 +103,16 @@ class WarmServer:
         self._selector.register(self._wakeup, selectors.EVENT_READ, self._reap)
         self._selector.register(self._sockets.control, selectors.EVENT_READ, self._answer_control)
         try:
-            self._fork(preload=preload)
             while not self._stopping:
                 self._step()
         finally:
             self._end()
 
     def _step(self) -> None:
-        """Handle what happened, and end what is no longer needed."""
+        """Handle what happened, end what is no longer needed, and replace what is missing."""
+        if not self._children:
+            # It takes no call before it is ready; calls that come meanwhile have another worker.
+            self._fork(preload=self._failures < _MOST_FAILED_PRELOADS)
         self._watch_calls()
         for key, _ in self._selector.select(_TICK_S):
             key.data()
@@ -179,9 +180,10 @@ class WarmServer:
             self._forget(child)
             return
         child.busy = heard.endswith(BUSY)
-        child.calls += heard.count(BUSY)
-        self._calls += heard.count(BUSY)
-        self._failures = 0
+        begun = heard.count(BUSY)
+        child.calls += begun
+        self._calls += begun
+        self._failures = 0 if begun else self._failures
         child.last_used = self._last_used = time.monotonic()
 
     def _forget(self, child: _Child) -> None:

@@ -11,6 +11,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.mcp_service import MCP_PATH, build_application
+from kebab.core.own_process import RunCold
 from kebab.errors.signal import Exit, Signal
 from kebab.wire.serve import HttpServerStarted, ServeStatus
 
@@ -224,7 +225,7 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         CallRunner(run_call, preload),
         settings.daemon.idle_minutes * _MINUTE_S,
     )
-    if not server.serve(preload=True, on_start=announce):
+    if not server.serve(on_start=announce):
         render = partial(_render_status, heading="the warm process runs already")
         return context.print_reply(_read_status(), render, Exit.NO)
     return Exit.DONE
@@ -247,7 +248,7 @@ def _preload(context: CommandContext, opener: "KebabOpener") -> None:
     settings = context.load_settings()
     request = SearchRequest(query="kebab", mode=settings.search.mode, limit=1)
     with (
-        suppress(Signal),
+        suppress(Signal, RunCold),
         # Read-only, because a search that nobody asked for must leave nothing behind.
         opener(settings, config_path=context.config_path, read_only=True) as kebab,
     ):

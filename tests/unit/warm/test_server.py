@@ -1,3 +1,4 @@
+import os
 import signal
 import subprocess
 import sys
@@ -31,6 +32,23 @@ def test_workers_end_with_a_killed_parent(base):
         assert done.returncode == 0
 
 
+def test_a_worker_that_died_is_replaced_before_the_next_call(warm):
+    (before,) = warm.wait_until_idle()
+    os.kill(before, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while warm.wait_until_idle() == [before] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    (worker,) = warm.wait_until_idle()
+    calls = warm.count_calls()
+
+    assert worker != before
+    assert list_open_databases(worker)
+    assert warm.call("search", "sourdough").returncode == 0
+    assert warm.count_calls() == calls + 1
+
+
+
+
 def test_it_ends_when_its_socket_is_gone(base):
     with start_warm_process(base) as warm:
         Path(warm.socket).unlink()
@@ -45,6 +63,11 @@ def test_a_second_one_does_not_start(warm):
     assert b'"running":true' in second.stdout
     assert warm.call("serve").stdout.startswith(b"the warm process runs already\npid ")
     assert warm.call("serve").stderr == b""
+
+
+def list_open_databases(pid):
+    files = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+    return [file for file in files if file.endswith(".sqlite")]
 
 
 def is_alive(pid):
