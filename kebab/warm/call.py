@@ -13,7 +13,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.warm.client import ACKNOWLEDGED, COLD, LENGTH_BYTES, LIVE, RESULT, SHOW
+from kebab.warm.client import ACKNOWLEDGED, ALIVE, COLD, LENGTH_BYTES, LIVE, RESULT, SHOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,7 @@ class Call:
         """How often the client interrupted the call or left."""
         self._pieces: list[tuple[int, bytes]] = []
         self._live = False
+        self._ended = False
         self._lock = threading.RLock()
 
     def collect(self, stream: int, data: bytes) -> bool:
@@ -108,10 +109,17 @@ class Call:
             self.ignore_client()
             self._interrupt(signal.SIGINT, frame)
         if SHOW in heard:
-            self.show_output()
+            self._answer_client()
         for signum in heard:
             if signum in (signal.SIGINT, signal.SIGTERM):
                 self._interrupt(signum, frame)
+
+    def _answer_client(self) -> None:
+        """Show the output so far, and tell the client that this worker does not hang."""
+        with self._lock:
+            if not self._ended:
+                self.show_output()
+                self._send(ALIVE)
 
     def _interrupt(self, number: int, frame: "FrameType | None") -> None:
         self.interrupted += 1
@@ -127,6 +135,7 @@ class Call:
     def send_result(self, status: int) -> None:
         """Send the exit status and the output that is left."""
         with self._lock:
+            self._ended = True
             pieces, self._pieces = self._pieces, []
         data = marshal.dumps((int(status), pieces), _FORM)
         self._send(RESULT + len(data).to_bytes(LENGTH_BYTES, "big") + data)

@@ -49,18 +49,20 @@ The table only saves time, because a worker refuses these calls itself.
 _FLAGS_WITH_VALUE = frozenset(("--color", "--config", "--data-dir", "--lang", "--output-format"))
 _OFF = ("0", "false", "no", "off")
 
-ACKNOWLEDGED, LIVE, COLD, RESULT = b"A", b"L", b"C", b"R"
-"""The first bytes of what a worker sends: it runs the call, it begins to write itself, the call
-must run cold, and the result."""
+ACKNOWLEDGED, LIVE, ALIVE, COLD, RESULT = b"A", b"L", b"Y", b"C", b"R"
+"""The first bytes of what a worker sends: it runs the call, it begins to write itself, it answers
+`SHOW`, the call must run cold, and the result."""
 
 SHOW = b"\0"
-"""A client sends it while it waits: the worker may show now what the call has written so far. Any
-other byte is the number of a signal that the client received."""
+"""A client sends it while it waits: the worker may show now what the call has written so far, and
+says that it is alive. Any other byte is the number of a signal that the client received."""
 
 LENGTH_BYTES = 4
 VARIABLE = "KEBAB_DAEMON_AUTO"
 _ANSWER_S = 0.05
 _SHOW_S = 0.2
+_MOST_UNANSWERED = 150
+"""So often a client asks a worker in vain until it takes it for hung, after half a minute."""
 _SIGINT, _SIGTERM = 2, 15
 _LEAVING_COUNT = 3
 _UNWINDING_S = 5.0
@@ -176,6 +178,7 @@ class _Waiting:
         self._path = path
         self._live = False
         self._complete = False
+        self._unanswered = 0
         self._signals = 0
         self._signalled = 0.0
         self._before: dict[int, object] = {}
@@ -218,7 +221,7 @@ class _Waiting:
                 self._live = True
             elif kind == RESULT:
                 break
-            else:
+            elif kind != ALIVE:
                 raise OSError
         size = int.from_bytes(self._receive(LENGTH_BYTES), "big")
         if size > _MAX_MESSAGE:
@@ -236,13 +239,25 @@ class _Waiting:
             except TimeoutError:
                 if self._signalled and monotonic() - self._signalled > _UNWINDING_S:
                     os._exit(_INTERRUPTED)
-                self._connection.send(SHOW)
+                self._ask_for_output()
                 continue
             if not part:
                 raise EOFError
+            self._unanswered = 0
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
+
+    def _ask_for_output(self) -> None:
+        """Let the worker show its output.
+
+        Raises:
+            OSError: The worker does not answer any more.
+        """
+        if self._unanswered >= _MOST_UNANSWERED:
+            raise OSError
+        self._unanswered += 1
+        self._connection.send(SHOW)
 
 
 def _write_pieces(pieces: list[tuple[int, bytes]], status: int) -> int:

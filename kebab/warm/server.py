@@ -19,7 +19,7 @@ from kebab import __version__
 from kebab.warm.call import is_own_peer
 from kebab.warm.code_check import CodeCheck
 from kebab.warm.socket_files import SocketLock, Sockets, remove_dead_sockets
-from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory
+from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory_share
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 1))
 _SPARE_S = 30.0
@@ -235,13 +235,13 @@ class WarmServer:
             "uptime_s": round(now - self._started, 3),
             "idle_s": round(now - self._last_used, 3),
             "calls": self._calls,
-            "memory_bytes": read_memory(os.getpid()),
+            "memory_bytes": read_memory_share(os.getpid()),
             "workers": [
                 {
                     "pid": child.pid,
                     "busy": child.busy,
                     "calls": child.calls,
-                    "memory_bytes": read_memory(child.pid),
+                    "memory_bytes": read_memory_share(child.pid),
                 }
                 for child in self._children.values()
             ],

@@ -15,7 +15,8 @@ class WarmWorker(Struct, frozen=True, kw_only=True):
     calls: int
     """The number of calls that it took."""
     memory_bytes: int
-    """Its resident memory, part of which it shares with the other processes; 0 when unknown."""
+    """Its memory with its share of shared pages, on Linux; else its resident memory. 0 when
+    unknown."""
 
 
 class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
@@ -37,7 +38,7 @@ class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     calls: int | None = None
     """The number of calls that its workers took."""
     memory_bytes: int | None = None
-    """The resident memory of the owner of the socket; 0 when unknown."""
+    """The memory of the owner of the socket, counted as that of a worker; 0 when unknown."""
     workers: list[WarmWorker] = field(default_factory=list)
     """The processes that run calls."""
 

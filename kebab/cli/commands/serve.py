@@ -272,7 +272,9 @@ def _render_status(
     yield f"socket   {reply.socket}"
     yield f"up       {reply.uptime_s or 0:.0f} s, idle {reply.idle_s or 0:.0f} s"
     yield f"calls    {reply.calls}"
-    yield f"memory   {(reply.memory_bytes or 0) / _MB:.0f} MB"
+    own = reply.memory_bytes or 0
+    total = own + sum(worker.memory_bytes for worker in reply.workers)
+    yield f"memory   {total / _MB:.0f} MB in all, {own / _MB:.0f} MB without workers"
     for worker in reply.workers:
         state = "busy" if worker.busy else "idle"
         memory = worker.memory_bytes / _MB

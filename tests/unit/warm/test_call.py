@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kebab.warm.call import Call, Request, is_own_peer, receive_call
-from kebab.warm.client import LIVE, RESULT, SHOW
+from kebab.warm.client import ACKNOWLEDGED, ALIVE, LIVE, RESULT, SHOW
 
 REQUEST = Request(b"identity", ["search", "김치"], "/", {"HOME": "/h"}, 0o22)
 
@@ -147,6 +147,30 @@ def test_a_client_that_waits_sees_the_output_so_far(ends, interruptible):
         time.sleep(0.01)
 
     assert written == [(1, b"one\n")]
+    assert ends[0].recv(10) == ACKNOWLEDGED + LIVE + ALIVE
+
+
+def test_a_call_with_nothing_to_show_says_that_it_is_alive(ends, interruptible):
+    call = Call(ends[1], REQUEST, [])
+    call.acknowledge()
+    ends[0].settimeout(10)
+    assert ends[0].recv(1) == ACKNOWLEDGED
+    ends[0].sendall(SHOW)
+
+    assert ends[0].recv(10) == ALIVE
+
+
+def test_nothing_comes_after_the_result(ends, interruptible):
+    call = Call(ends[1], REQUEST, [])
+    call.acknowledge()
+    call.send_result(0)
+    before = ends[0].recv(1000)
+    ends[0].sendall(SHOW)
+    time.sleep(0.1)
+    ends[1].close()
+
+    assert before.startswith(ACKNOWLEDGED + RESULT)
+    assert ends[0].recv(10) == b""
 
 
 def test_output_is_kept_for_the_result_in_its_order(ends):

@@ -1,11 +1,15 @@
+import marshal
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from kebab.warm.client import is_warm_call
+from kebab.warm import client
+from kebab.warm.client import ALIVE, RESULT, is_warm_call
 
 ON = {"HOME": "/h"}
 
@@ -83,3 +87,36 @@ def test_a_worker_that_dies_costs_nothing(warm):
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert warm.wait_until_idle()
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Return the ends of a connection whose client gives a worker up after two questions."""
+    monkeypatch.setattr(client, "_MOST_UNANSWERED", 2)
+    monkeypatch.setattr(client, "_SHOW_S", 0.02)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_a_worker_that_answers_nothing_is_given_up(impatient):
+    with pytest.raises(client._ColdError):
+        client._Waiting(impatient[0], "/socket").wait()
+
+    assert impatient[1].recv(10) == client.SHOW * 2
+
+
+def test_a_silent_worker_that_is_alive_is_waited_for(impatient):
+    def work():
+        for _ in range(8):
+            assert impatient[1].recv(1) == client.SHOW
+            impatient[1].sendall(ALIVE)
+        data = marshal.dumps((1, []), 2)
+        impatient[1].sendall(RESULT + len(data).to_bytes(4, "big") + data)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert client._Waiting(impatient[0], "/socket").wait() == 1
+    finally:
+        worker.join()

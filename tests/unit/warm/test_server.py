@@ -1,9 +1,12 @@
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from tests.fakes.warm import start_warm_process
 
@@ -47,6 +50,16 @@ def test_a_worker_that_died_is_replaced_before_the_next_call(warm):
     assert warm.count_calls() == calls + 1
 
 
+def test_the_status_adds_the_memory_of_all_processes(warm):
+    warm.wait_until_idle()
+    (memory, *workers) = [
+        [int(number) for number in re.findall(r"(\d+) MB", line)]
+        for line in warm.call("serve", "--status").stdout.decode().splitlines()
+        if line.startswith(("memory", "worker"))
+    ]
+
+    assert workers
+    assert memory[0] == pytest.approx(memory[1] + sum(map(sum, workers)), abs=len(workers) + 1)
 
 
 def test_it_ends_when_its_socket_is_gone(base):
@@ -66,8 +79,8 @@ def test_a_second_one_does_not_start(warm):
 
 
 def list_open_databases(pid):
-    files = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
-    return [file for file in files if file.endswith(".sqlite")]
+    files = [entry.readlink() for entry in Path(f"/proc/{pid}/fd").iterdir()]
+    return [file for file in files if file.suffix == ".sqlite"]
 
 
 def is_alive(pid):
