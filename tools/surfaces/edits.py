@@ -84,11 +84,12 @@ def find_faults(reply: Mapping[str, object], edit: Edit) -> Iterator[str]:
 def find_old_faults(reply: Mapping[str, object], edit: Edit) -> Iterator[str]:
     """Yield what is wrong with the answer to a search for the word that an edit removed.
 
-    With vectors a search for any word has hits of low confidence.
+    With vectors any word has hits, so the answer must say that the word occurs nowhere. The tool of
+    MCP returns no such list.
     """
-    if reply["convincing"]:
-        paths = [hit["doc_path"] for hit in _list_hits(reply)]
-        yield f"{edit.path} had {edit.old} before, and the hits are {paths}"
+    absent = reply.get("absent_terms")
+    if isinstance(absent, list) and edit.old not in absent:
+        yield f"{edit.path} had {edit.old} before, and only these are absent: {absent}"
 
 
 def _list_hits(reply: Mapping[str, object]) -> list[dict[str, object]]:

@@ -4,9 +4,9 @@
 
 `kebab watch` keeps the index current while notes are edited. One thread for each of the warm
 command line, HTTP and MCP asks questions, and searches for a word that an edit brought in, which
-must be the first hit, or that it took out, of which no hit may be convincing. An edit has some
-seconds to become visible. A row for each minute has the latencies, the time until an edit is
-visible, the faults, and the memory of the processes.
+must be the first hit, or that it took out, which must be absent. An edit has some seconds to become
+visible. A row for each minute has the latencies, the time until an edit is visible, the faults, and
+the memory of the processes.
 """
 
 import argparse
@@ -157,7 +157,7 @@ def search_with_mcp(client: McpClient, query: str) -> Node:
     if result.failed:
         raise RuntimeError(result.reply)
     hits = [{"doc_path": hit["ref"].partition("#")[0]} for hit in result.reply["hits"]]
-    return {"hits": hits, "convincing": result.reply["convincing"]}
+    return {"hits": hits}
 
 
 @contextmanager

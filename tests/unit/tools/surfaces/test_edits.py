@@ -41,5 +41,6 @@ def test_the_note_must_be_the_first_hit_and_the_old_word_must_be_gone(notes):
     assert list(find_faults({"hits": [hit, other]}, edit)) == []
     assert list(find_faults({"hits": [other, hit]}, edit))
     assert list(find_faults({"hits": []}, edit))
-    assert list(find_old_faults({"hits": [hit], "convincing": False}, edit)) == []
-    assert list(find_old_faults({"hits": [hit], "convincing": True}, edit))
+    assert list(find_old_faults({"hits": [hit], "absent_terms": [edit.old]}, edit)) == []
+    assert list(find_old_faults({"hits": [hit], "absent_terms": []}, edit))
+    assert list(find_old_faults({"hits": [hit]}, edit)) == []

@@ -24,7 +24,10 @@ def load(tmp_path, monkeypatch):
 def find_in(notes, query):
     """Find the note with a word, as a current index does."""
     found = [edit.path for edit in notes.list_settled(0) if edit.word == query]
-    return {"hits": [{"doc_path": path} for path in found], "convincing": bool(found)}
+    return {
+        "hits": [{"doc_path": path} for path in found],
+        "absent_terms": [] if found else [query],
+    }
 
 
 def search_until(load, count, search):
@@ -48,7 +51,7 @@ def test_right_answers_are_no_faults(load):
 
 
 def test_a_missing_edit_is_a_fault(load):
-    minute = search_until(load, 60, lambda _: {"hits": [], "convincing": False})
+    minute = search_until(load, 60, lambda _: {"hits": [], "absent_terms": []})
 
     assert minute.faults
     assert minute.faults[0].startswith("http: edited/note-")
@@ -72,7 +75,7 @@ def test_an_edit_is_visible_or_a_fault(load):
 
 def test_an_edit_that_stays_invisible_is_a_fault(load):
     with run_threads(
-        load, [lambda: edit_repeatedly(load, lambda _: {"hits": [], "convincing": False}, 0.01)]
+        load, [lambda: edit_repeatedly(load, lambda _: {"hits": [], "absent_terms": []}, 0.01)]
     ):
         while not load._minute.faults:
             load.stopped.wait(0.01)
@@ -99,11 +102,8 @@ def test_the_paths_of_the_tool_are_those_of_other_surfaces():
         def call(self, tool, arguments):
             assert (tool, arguments["queries"]) == ("search", "x")
             hits = [{"ref": "a/b.md#L2-L3"}]
-            reply = {"schema_version": "tool search", "hits": hits, "convincing": True}
+            reply = {"schema_version": "tool search", "hits": hits}
             return type("Result", (), {"failed": False, "reply": reply})
 
     client: Any = Client()
-    assert search_with_mcp(client, "x") == {
-        "hits": [{"doc_path": "a/b.md"}],
-        "convincing": True,
-    }
+    assert search_with_mcp(client, "x") == {"hits": [{"doc_path": "a/b.md"}]}
