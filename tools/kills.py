@@ -1,12 +1,13 @@
 """Kills the warm process at random moments, and compares every answer with that of a cold call.
 
-`python -m tools.kills --count 500` runs calls one after another, while another thread kills the
-parent or a worker again and again, and a third one edits a file and ingests it. At the end every
-edit must be in the index.
+`python -m tools.kills --count 500` runs calls one after another. Another thread waits until the
+process is ready and a call begins, and kills the parent or a worker within that call; a third one
+edits a file and ingests it. At the end the last edit must be in the index.
 """
 
 import argparse
 import json
+import math
 import os
 import random
 import re
@@ -40,7 +41,30 @@ _CHANGING = re.compile(
     rb'|revision)":("[^"]*"|[\d.]+|null|\{[^}]*\})'
 )
 _INDEXING = re.compile(rb',"indexing":(null|\{[^}]*\})')
-_LONGEST_PAUSE_S = 0.15
+_LONGEST_PAUSE_S = 0.3
+"""The longest time from the moment that the process is ready to the call that is disturbed."""
+_LONGEST_CALL_S = 0.12
+"""The longest time from the begin of a call to the kill; most warm calls take about as long."""
+_EDIT_PAUSE_S = 1.0
+_POLL_S = 0.02
+_PARENT_SHARE = 0.1
+"""The share of kills that hit the parent, after which calls run cold until there is a new one."""
+_CLIENT = """
+import os, sys
+from kebab.cli import main
+
+report, run_warm = int(sys.argv.pop(1)), main.run_warm
+os.set_inheritable(report, False)
+
+def run_and_report(arguments):
+    status = run_warm(arguments)
+    os.write(report, b"cold" if status is None else b"warm")
+    return status
+
+main.run_warm = run_and_report
+main.run()
+"""
+"""The command line, which also tells whether the warm process answered."""
 _START_S, _STOP_S, _CALL_S = 1.0, 60.0, 120.0
 
 
@@ -48,7 +72,10 @@ class Outcome(NamedTuple):
     """What happened."""
 
     calls: int
+    warm_calls: int
+    """Those that the warm process answered."""
     kills: int
+    kills_within_calls: int
     edits: int
     faults: list[str]
 
@@ -58,31 +85,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500, help="the number of kills")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="end after this time")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kk-") as folder:
-        outcome = run_kills(Path(folder), options.count, options.seed)
+        outcome = run_kills(Path(folder), options.count, options.seed, options.seconds)
     print(json.dumps(outcome._asdict(), ensure_ascii=False))  # noqa: T201 - the report
     return bool(outcome.faults)
 
 
-def run_kills(folder: Path, count: int, seed: int) -> Outcome:
+def run_kills(folder: Path, count: int, seed: int, longest_s: float = math.inf) -> Outcome:
     """Run calls until there were `count` kills; `folder` has a short path and is empty."""
     experiment = _Experiment(folder, seed)
+    deadline = time.monotonic() + longest_s
     experiment.edit()
     expected = {call: experiment.call(call, warm=False) for call in CALLS}
     with experiment.disturb(count):
-        while experiment.kills < count and not experiment.faults:
+        while experiment.kills < count and not experiment.faults and time.monotonic() < deadline:
             experiment.check(experiment.choose_call(), expected)
     experiment.check_edits()
     experiment.stop()
-    return Outcome(experiment.calls, experiment.kills, experiment.edits, experiment.faults)
+    return Outcome(
+        experiment.calls,
+        experiment.warm_calls,
+        experiment.kills,
+        experiment.kills_within_calls,
+        experiment.edits,
+        experiment.faults,
+    )
 
 
 class _Experiment:
     """A knowledge base with a warm process of its own."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.kills = self.calls = self.edits = 0
+        self.kills = self.kills_within_calls = self.calls = self.warm_calls = self.edits = 0
         self.faults: list[str] = []
         self._random = random.Random(seed)  # noqa: S311 - no secret
         self._notes = folder / "notes"
@@ -100,14 +136,28 @@ class _Experiment:
             "KEBAB_OFFLINE": "true",
         }
         self._stopping = False
+        self._began = threading.Event()
+        """Set while a call runs."""
 
     def run(self, words: Sequence[str], *, warm: bool) -> "subprocess.CompletedProcess[bytes]":
         """Run a command line, where the warm process may serve it if `warm`."""
         environ = {**self._environ, "KEBAB_DAEMON_AUTO": "true" if warm else "false"}
-        line = [sys.executable, "-m", "kebab", *words]
-        return subprocess.run(  # noqa: S603 - kebab itself
-            line, env=environ, capture_output=True, check=False, timeout=_CALL_S
-        )
+        reading, writing = os.pipe()
+        line = [sys.executable, "-c", _CLIENT, str(writing), *words]
+        try:
+            done = subprocess.run(  # noqa: S603 - kebab itself
+                line,
+                env=environ,
+                capture_output=True,
+                check=False,
+                timeout=_CALL_S,
+                pass_fds=[writing],
+            )
+        finally:
+            os.close(writing)
+            with open(reading, "rb") as report:  # noqa: PTH123 - a descriptor
+                self.warm_calls += report.read(4) == b"warm"
+        return done
 
     def call(self, words: Sequence[str], *, warm: bool) -> tuple[int, bytes, bytes]:
         """Return the status and the output of a call, without what differs from run to run."""
@@ -123,7 +173,9 @@ class _Experiment:
     ) -> None:
         """Compare the answer of a call with the cold one."""
         self.calls += 1
+        self._began.set()
         answer = self.call(words, warm=True)
+        self._began.clear()
         if answer != expected[words]:
             self.faults.append(f"{words}: {answer} instead of {expected[words]}")
 
@@ -151,23 +203,37 @@ class _Experiment:
 
     def _kill_often(self, count: int) -> None:
         while self.kills < count and not self._stopping:
+            victims = self._find_victims()
             time.sleep(self._random.uniform(0, _LONGEST_PAUSE_S))
-            path = find_own_socket(self._environ)
-            status = ask_status(path) if path else None
-            if status is None:
-                continue
-            workers = [worker["pid"] for worker in status["workers"]]
-            victim = self._random.choice([status["pid"], *workers * 4])
-            with suppress(ProcessLookupError):
-                os.kill(
-                    victim, self._random.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
-                )
-                self.kills += 1
+            if victims and self._began.wait(_POLL_S):
+                time.sleep(self._random.uniform(0, _LONGEST_CALL_S))
+                self._kill(victims)
+
+    def _find_victims(self) -> list[int]:
+        """Return the ids of the parent and of its workers; none while it is not ready."""
+        path = find_own_socket(self._environ)
+        status = ask_status(path) if path else None
+        if status is None or not status["workers"]:
+            time.sleep(_POLL_S)
+            return []
+        return [status["pid"], *(worker["pid"] for worker in status["workers"])]
+
+    def _kill(self, victims: Sequence[int]) -> None:
+        """Kill one of them, rarely the first."""
+        parent, *workers = victims
+        hits_parent = self._random.random() < _PARENT_SHARE
+        victim = parent if hits_parent else self._random.choice(workers)
+        number = self._random.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
+        within = self._began.is_set()
+        with suppress(ProcessLookupError):
+            os.kill(victim, number)
+            self.kills += 1
+            self.kills_within_calls += within
 
     def _edit_often(self) -> None:
         while not self._stopping:
             self.edit()
-            time.sleep(_LONGEST_PAUSE_S)
+            time.sleep(_EDIT_PAUSE_S)
 
     def edit(self) -> None:
         """Change a file and ingest it; the statistics of the index, and so all scores, stay."""
