@@ -7,13 +7,12 @@ import marshal
 import os
 import signal
 import socket
-import struct
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.warm.client import ACKNOWLEDGED, ALIVE, COLD, LENGTH_BYTES, LIVE, RESULT, SHOW
+from kebab.warm.place import is_own_peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +23,6 @@ _DESCRIPTORS = 3
 _CHUNK = 1 << 16
 _MAX_BYTES = 1 << 26
 _FORM = 2
-_CREDENTIALS = struct.Struct("3i")
 _LEAVING_COUNT = 2
 
 
@@ -202,11 +200,3 @@ def _receive_bytes(connection: socket.socket, descriptors: "array.array[int]") -
 
 def _read_size(message: bytearray) -> int:
     return int.from_bytes(message[:LENGTH_BYTES], "big")
-
-
-def is_own_peer(connection: socket.socket) -> bool:
-    """Return whether the process at the other end belongs to this user."""
-    if sys.platform != "linux":
-        return True  # the folder of the socket is closed to others
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return bool(_CREDENTIALS.unpack(raw)[1] == os.geteuid())

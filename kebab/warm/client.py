@@ -127,6 +127,8 @@ def run_warm(arguments: "Sequence[str]") -> int | None:
         if path is None or not place.is_private_folder(os.path.dirname(path)):
             return None
         connection = connect(path)
+        if not place.is_own_peer(connection):
+            return None
         _send_call(connection, arguments, identity)
         return _Waiting(connection, path).wait()
     except (OSError, _ColdError, ImportError):

@@ -9,6 +9,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _socket
     from collections.abc import Mapping
 
 _INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "OMP_", "MALLOC_", "SSL_CERT_")
@@ -75,6 +76,17 @@ def is_private_folder(path: str) -> bool:
         return False
     private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
     return private and status.st_uid == os.geteuid()
+
+
+def is_own_peer(connection: "_socket.socket") -> bool:
+    """Return whether the process at the other end of a socket belongs to this user."""
+    if sys.platform != "linux":
+        return True  # the folder of the socket is closed to others
+    import _socket
+
+    # Three integers: the process, the user and the group.
+    raw = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(raw[4:8], sys.byteorder) == os.geteuid()
 
 
 def _stat(path: str) -> tuple[int, ...]:

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kebab import __version__
-from kebab.warm.call import is_own_peer
 from kebab.warm.code_check import CodeCheck
+from kebab.warm.place import is_own_peer
 from kebab.warm.socket_files import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory_share
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kebab.warm.call import Call, Request, is_own_peer, receive_call
+from kebab.warm.call import Call, Request, receive_call
 from kebab.warm.client import ACKNOWLEDGED, ALIVE, LIVE, RESULT, SHOW
 
 REQUEST = Request(b"identity", ["search", "김치"], "/", {"HOME": "/h"}, 0o22)
@@ -101,10 +101,6 @@ def test_a_message_in_single_bytes_arrives(ends):
     assert call is not None
     assert call.request == REQUEST
     call.close()
-
-
-def test_this_process_is_an_own_peer(ends):
-    assert is_own_peer(ends[0])
 
 
 @pytest.fixture

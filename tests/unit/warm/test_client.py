@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from kebab.warm import client
-from kebab.warm.client import ALIVE, RESULT, is_warm_call
+from kebab.warm import client, place
+from kebab.warm.client import ALIVE, RESULT, is_warm_call, run_warm
 
 ON = {"HOME": "/h"}
 
@@ -120,3 +120,18 @@ def test_a_silent_worker_that_is_alive_is_waited_for(impatient):
         assert client._Waiting(impatient[0], "/socket").wait() == 1
     finally:
         worker.join()
+
+
+def test_a_server_of_another_user_gets_nothing(runtime, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    monkeypatch.setattr("kebab.warm.place.is_own_peer", lambda _: False)
+    path = place.find_socket(os.environ, place.compute_identity(os.environ))
+    assert path is not None
+    (runtime / "kebab").mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        assert run_warm(["search", "bread"]) is None
+        connection = listener.accept()[0]
+        with connection:
+            assert connection.recv(1) == b""

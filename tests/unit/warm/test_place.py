@@ -1,4 +1,8 @@
 import os
+import socket
+import sys
+
+import pytest
 
 from kebab.warm import place
 
@@ -37,3 +41,12 @@ def test_only_a_folder_that_nobody_else_can_enter_is_private(tmp_path):
     assert not place.is_private_folder(str(tmp_path / "nowhere"))
     folder.chmod(0o710)
     assert not place.is_private_folder(str(folder))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="SO_PEERCRED")
+def test_only_a_peer_of_this_user_is_an_own_one(monkeypatch):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert place.is_own_peer(ours)
+        monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+        assert not place.is_own_peer(ours)
