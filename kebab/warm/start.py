@@ -88,7 +88,7 @@ def stop(path: str) -> bool:
             connection.settimeout(_CONTROL_S * 5)
             with suppress(ConnectionError):
                 connection.recv(1)
-    except (FileNotFoundError, ConnectionError):
+    except (FileNotFoundError, NotADirectoryError, ConnectionError):
         return False
     return True
 

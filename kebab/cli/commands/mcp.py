@@ -35,7 +35,6 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
     examples=(
         "kebab mcp",
         "kebab mcp --data-dir ~/work/kebab --allow-write",
-        "npx @modelcontextprotocol/inspector --cli kebab mcp --method tools/list",
     ),
 )
 @click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")

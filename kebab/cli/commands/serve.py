@@ -75,6 +75,7 @@ def command(
     _check_flags(shows_status=shows_status, stops=stops, background=background, **http)
     if http["address"] is not None:
         return _serve_http(context, **http)
+    context.load_settings()
     if shows_status:
         status = _read_status()
         return context.print_reply(status, _render_status, _choose_exit(done=status.running))
