@@ -19,7 +19,8 @@ def start_warm_process(context: CommandContext) -> None:
     from kebab.warm.start import start_in_background
 
     with suppress(OSError):
-        start_in_background(list_place_flags(context.flags), os.environ)
+        read_only = ["--read-only"] if context.flags.read_only else []
+        start_in_background([*list_place_flags(context.flags), *read_only], os.environ)
 
 
 def list_place_flags(flags: Flags) -> list[str]:

@@ -172,8 +172,10 @@ class Daemon(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How `kebab watch` follows changes of files."""
+    """How changes of files are followed."""
 
+    auto: bool = False
+    """Let the warm process keep the index current, as `kebab watch` does; it stays then."""
     debounce_ms: Positive = 300
     """How long files must be quiet before they are indexed, in milliseconds."""
 

@@ -17,8 +17,10 @@ from typing import Any, NoReturn
 
 from kebab import __version__
 from kebab.warm.code_check import CodeCheck
+from kebab.warm.demand import WATCH, Demand, receive_demand
 from kebab.warm.place import is_own_peer
 from kebab.warm.socket_files import SocketLock, Sockets, remove_dead_sockets
+from kebab.warm.watchers import Watchers
 from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory_share
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 1))
@@ -52,15 +54,25 @@ class WarmServer:
         identity: What a call must have to be served.
         runner: How a call runs.
         idle_s: The seconds without a call after which the process ends.
+        demand: The watcher that the settings at the start want.
     """
 
-    def __init__(self, path: str, identity: bytes, runner: CallRunner, idle_s: float) -> None:
+    def __init__(
+        self,
+        path: str,
+        identity: bytes,
+        runner: CallRunner,
+        idle_s: float,
+        demand: Demand | None = None,
+    ) -> None:
         self._path = path
         self._identity = identity
         self._runner = runner
         self._idle_s = idle_s
         self._children: dict[int, _Child] = {}
         self._selector = selectors.DefaultSelector()
+        self._watchers = Watchers(self._selector)
+        self._demand = demand
         self._started = time.monotonic()
         self._last_used = time.monotonic()
         self._calls = 0
@@ -103,6 +115,8 @@ class WarmServer:
         self._selector.register(self._wakeup, selectors.EVENT_READ, self._reap)
         self._selector.register(self._sockets.control, selectors.EVENT_READ, self._answer_control)
         try:
+            if self._demand is not None:
+                self._watchers.want(self._demand)
             while not self._stopping:
                 self._step()
         finally:
@@ -120,7 +134,8 @@ class WarmServer:
         busy = any(child.busy for child in self._children.values())
         if busy:
             self._last_used = now
-        idle = now - self._last_used >= self._idle_s
+        self._watchers.keep()
+        idle = now - self._last_used >= self._idle_s and not self._watchers.are_running
         if idle or not self._sockets.are_ours or not self._code.is_current():
             self._stopping = True
         spare = [child for child in self._children.values() if not child.busy][1:]
@@ -141,6 +156,7 @@ class WarmServer:
     def _fork(self, *, preload: bool = False) -> None:
         """Start a worker."""
         ours, theirs = socket.socketpair()
+        ours.settimeout(_CONTROL_S)
         pid = os.fork()
         if pid == 0:
             ours.close()
@@ -159,6 +175,7 @@ class WarmServer:
             self._selector.close()
             self._lock.forget()
             self._sockets.control.close()
+            self._watchers.forget()
             self._wakeup.close()
             for child in self._children.values():
                 child.control.close()
@@ -172,7 +189,10 @@ class WarmServer:
     def _hear(self, child: _Child) -> None:
         """Read whether a worker began or ended calls."""
         try:
-            heard = child.control.recv(_REQUEST_BYTES)
+            heard = child.control.recv(1)
+            if heard == WATCH:
+                self._watchers.want(receive_demand(child.control))
+                return
         except OSError:
             heard = b""
         if not heard:
@@ -201,6 +221,7 @@ class WarmServer:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 child = self._children.get(ended[0])
                 if child is None:
+                    self._watchers.note_end(*ended)
                     continue
                 self._failures += not child.calls
                 self._forget(child)
@@ -245,6 +266,7 @@ class WarmServer:
                 }
                 for child in self._children.values()
             ],
+            "watchers": self._watchers.describe(),
         }
 
     def _end(self) -> None:
@@ -252,6 +274,7 @@ class WarmServer:
         self._sockets.close()
         for child in [*self._children.values()]:
             self._forget(child)
+        self._watchers.end()
         deadline = time.monotonic() + _ENDING_S
         with suppress(ChildProcessError):
             while time.monotonic() < deadline:

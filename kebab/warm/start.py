@@ -1,4 +1,4 @@
-"""Starts the warm process from a call that ran cold, and asks a running one for status or end."""
+"""Starts kebab in the background, and asks a warm process for its status or its end."""
 
 import json
 import os
@@ -33,22 +33,38 @@ def start_in_background(flags: Sequence[str], environ: Mapping[str, str]) -> boo
     path = find_own_socket(environ)
     if path is None or not create_folder(os.path.dirname(path)) or is_listening(path):
         return False
+    with suppress(OSError):
+        return spawn_kebab(["serve", BACKGROUND, *flags], environ) is not None
+    return False
+
+
+def spawn_kebab(
+    arguments: Sequence[str], environ: Mapping[str, str], stdout: int = 0
+) -> int | None:
+    """Start this copy of kebab in the background.
+
+    It returns the process id, None where the system lacks the means.
+
+    Args:
+        arguments: The command line.
+        environ: The environment.
+        stdout: The descriptor for its output; 0 discards it, like the rest.
+
+    Raises:
+        OSError: The system starts no process.
+    """
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     # With `-P` the working directory is not searched for modules.
-    words = [sys.executable, "-P", "-c", _PROGRAM, root, "serve", BACKGROUND, *flags]
+    words = [sys.executable, "-P", "-c", _PROGRAM, root, *arguments]
     null = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)]
-    copies = [(os.POSIX_SPAWN_DUP2, 0, number) for number in (1, 2)]
+    copies = [(os.POSIX_SPAWN_DUP2, stdout, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
     closed = [(os.POSIX_SPAWN_CLOSE, number) for number in _list_inherited()]
-    with suppress(OSError, NotImplementedError):
-        os.posix_spawn(
-            sys.executable,
-            words,
-            dict(environ),
-            file_actions=[*null, *copies, *closed],
-            setsid=True,
+    actions = [*null, *copies, *closed]
+    with suppress(NotImplementedError):
+        return os.posix_spawn(
+            sys.executable, words, dict(environ), file_actions=actions, setsid=True
         )
-        return True
-    return False
+    return None
 
 
 def _list_inherited() -> list[int]:

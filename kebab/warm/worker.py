@@ -15,6 +15,7 @@ from kebab.app.pool import KebabPool
 from kebab.config.settings import Daemon
 from kebab.core.own_process import RunCold, refuse_own_work, require_own_process
 from kebab.warm.call import Call, receive_call
+from kebab.warm.demand import Demand, build_demand, send_demand
 
 IDLE, BUSY = b"i", b"b"
 """What a worker tells its parent."""
@@ -38,8 +39,10 @@ class KebabOpener:
         self._pool = KebabPool()
         self.daemon = Daemon()
         """The settings of the call that opened a knowledge base last."""
+        self.demand: Demand | None = None
+        """The watcher that the call wants."""
 
-    def __call__(self, settings: Any, **options: Any) -> Any:
+    def __call__(self, settings: Any, *, read_only: bool = False, **options: Any) -> Any:
         """Return a knowledge base as a context manager.
 
         Raises:
@@ -50,7 +53,9 @@ class KebabOpener:
         self.daemon = settings.daemon
         if options.pop("report", None) is not None:
             raise RunCold
-        return self._pool.lease(settings, **options)
+        if not read_only:
+            self.demand = build_demand(settings, options["config_path"], os.environ)
+        return self._pool.lease(settings, read_only=read_only, **options)
 
 
 class Worker:
@@ -157,6 +162,7 @@ class Worker:
             status = self._runner.run(call, self._opener, self._leave(call))
             call.ignore_client()
             call.send_result(status)
+            self._send_demand()
         except RunCold:
             call.ignore_client()
             call.send_cold()
@@ -170,6 +176,12 @@ class Worker:
         limit = self._opener.daemon.max_memory_mb * _MB
         if call.is_abandoned or read_memory(os.getpid()) > limit:
             self._stopping = True
+
+    def _send_demand(self) -> None:
+        """Tell the parent which watcher the call wants."""
+        demand, self._opener.demand = self._opener.demand, None
+        if demand is not None:
+            send_demand(self._control, demand)
 
     def _leave(self, call: Call) -> Callable[[int], NoReturn]:
         def leave(status: int) -> NoReturn:

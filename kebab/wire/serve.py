@@ -19,6 +19,19 @@ class WarmWorker(Struct, frozen=True, kw_only=True):
     unknown."""
 
 
+class WarmWatcher(Struct, frozen=True, kw_only=True):
+    """A process that keeps the index of one knowledge base current (`watch.auto`)."""
+
+    data_dir: str
+    """The folder of the knowledge base."""
+    pid: int | None
+    """Its process id; null while it does not run."""
+    memory_bytes: int
+    """Its memory, counted as that of a worker; 0 when unknown."""
+    error: str | None
+    """The code of the error that ended it; null when it runs, or was asked to end."""
+
+
 class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     """The warm process, which runs calls of the command line for this user and installation."""
 
@@ -41,6 +54,8 @@ class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     """The memory of the owner of the socket, counted as that of a worker; 0 when unknown."""
     workers: list[WarmWorker] = field(default_factory=list)
     """The processes that run calls."""
+    watchers: list[WarmWatcher] = field(default_factory=list)
+    """The processes that keep indexes current."""
 
 
 class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_started.v1"):

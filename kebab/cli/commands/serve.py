@@ -206,10 +206,13 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     settings = context.load_settings()
     from kebab.cli.warm_calls import run_call
     from kebab.warm import place
+    from kebab.warm.demand import build_demand
     from kebab.warm.server import WarmServer
     from kebab.warm.worker import CallRunner
 
     _import_commands()
+    writable = not context.flags.read_only
+    demand = build_demand(settings, context.config_path, os.environ) if writable else None
     if background:
         os.chdir("/")
 
@@ -225,6 +228,7 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         place.compute_identity(os.environ),
         CallRunner(run_call, preload),
         settings.daemon.idle_minutes * _MINUTE_S,
+        demand,
     )
     if not server.serve(on_start=announce):
         render = partial(_render_status, heading="the warm process runs already")
@@ -275,9 +279,14 @@ def _render_status(
     yield f"calls    {reply.calls}"
     own = reply.memory_bytes or 0
     total = own + sum(worker.memory_bytes for worker in reply.workers)
-    yield f"memory   {total / _MB:.0f} MB in all, {own / _MB:.0f} MB without workers"
+    total += sum(watcher.memory_bytes for watcher in reply.watchers)
+    yield f"memory   {total / _MB:.0f} MB in all, {own / _MB:.0f} MB in the parent"
     for worker in reply.workers:
         state = "busy" if worker.busy else "idle"
         memory = worker.memory_bytes / _MB
         calls = "1 call" if worker.calls == 1 else f"{worker.calls} calls"
         yield f"worker   {worker.pid}, {state}, {calls}, {memory:.0f} MB"
+    for watcher in reply.watchers:
+        memory = watcher.memory_bytes / _MB
+        state = f"{watcher.pid}, {memory:.0f} MB" if watcher.pid else watcher.error or "ended"
+        yield f"watcher  {state}, {watcher.data_dir}"
