@@ -12,13 +12,16 @@ if TYPE_CHECKING:
 
 
 def start_warm_process(context: CommandContext) -> None:
-    """Leave a warm process behind for the next call, if the settings of this one allow it."""
-    settings = context.find_settings()
-    if settings is None or not settings.daemon.auto:
-        return
-    from kebab.warm.start import start_in_background
+    """Leave a warm process behind for the next call, if the settings of this one allow it.
 
-    with suppress(OSError):
+    The call is over, so nothing that happens here is reported.
+    """
+    with suppress(OSError, ImportError, KeyboardInterrupt):
+        settings = context.find_settings()
+        if settings is None or not settings.daemon.auto:
+            return
+        from kebab.warm.start import start_in_background
+
         read_only = ["--read-only"] if context.flags.read_only else []
         start_in_background([*list_place_flags(context.flags), *read_only], os.environ)
 
