@@ -35,19 +35,20 @@ def test_workers_end_with_a_killed_parent(base):
         assert done.returncode == 0
 
 
-def test_a_worker_that_died_is_replaced_before_the_next_call(warm):
-    (before,) = warm.wait_until_idle()
-    os.kill(before, signal.SIGKILL)
-    deadline = time.monotonic() + 20
-    while warm.wait_until_idle() == [before] and time.monotonic() < deadline:
-        time.sleep(0.02)
-    (worker,) = warm.wait_until_idle()
-    calls = warm.count_calls()
+def test_a_worker_that_died_is_replaced_before_the_next_call(base):
+    with start_warm_process(base) as warm:
+        (before,) = warm.wait_until_idle()
+        os.kill(before, signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while warm.wait_until_idle() == [before] and time.monotonic() < deadline:
+            time.sleep(0.02)
+        (worker,) = warm.wait_until_idle()
+        calls = warm.count_calls()
 
-    assert worker != before
-    assert list_open_databases(worker)
-    assert warm.call("search", "sourdough").returncode == 0
-    assert warm.count_calls() == calls + 1
+        assert worker != before
+        assert list_open_databases(worker)
+        assert warm.call("search", "sourdough").returncode == 0
+        assert warm.count_calls() == calls + 1
 
 
 def test_the_status_adds_the_memory_of_all_processes(warm):
