@@ -34,12 +34,10 @@ ADDRESS_SPACE = 2_300_000_000
 With less it aborts the process or waits for ever for a thread.
 """
 
-_BATCH_ROWS = 4_096
-_KEYS_PER_DELETE = 10_000
-_MAX_FRAGMENTS = 8
-_FRAGMENTS_PER_ROOT = 0.25
-_MAX_VERSIONS = 16
-_MAX_DELETED_SHARE = 0.2
+_BATCH_ROWS, _KEYS_PER_DELETE = 4_096, 10_000
+_MAX_FRAGMENTS, _FRAGMENTS_PER_ROOT = 8, 0.25
+_MAX_VERSIONS, _MAX_DELETED_SHARE = 16, 0.2
+_READ_ATTEMPTS = 4
 _KEEP_ALL, _KEEP_LATEST = timedelta(days=10_000), timedelta(0)
 _TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
@@ -126,13 +124,15 @@ class LanceTable:
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        while True:
+        for _ in range(_READ_ATTEMPTS - 1):
+            before = layout.read_table_digest(self.path)
             try:
                 return read()
             except StoreCorrupt:
-                if layout.read_table_digest(self.path) in (self._digest, None):
+                if layout.read_table_digest(self.path) in (before, None):
                     raise
                 self._table = None
+        return read()
 
     def iterate_batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""

@@ -221,3 +221,14 @@ def test_a_large_table_may_have_more_fragments(table, make_rows, monkeypatch):
     for key in range(10, 20):
         table.append(make_rows(key))
     assert not table.maintain()
+
+
+@pytest.mark.timeout(60)
+def test_a_table_that_cannot_be_opened_is_damaged_and_not_tried_for_ever(tmp_path, make_rows):
+    LanceTable(tmp_path, "v", 3).append(make_rows(1))
+    table = LanceTable(tmp_path, "v", 3)
+    for manifest in layout.list_manifests(table.path):
+        manifest.write_bytes(b"no manifest")
+
+    with pytest.raises(StoreCorrupt):
+        table.list_keys()
