@@ -7,10 +7,14 @@ import click
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, root
 from kebab.cli.default_group import DefaultGroup
 from kebab.cli.describe import describe_argument, describe_option, summarize_help
-from kebab.cli.options import GlobalOption, create_global_options, filter_options
+from kebab.cli.options import MODES, GlobalOption, create_global_options, filter_options
 from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
 
 _FILTERS = "FILTERS"
+_LONGEST_CHOICES = 33
+"""Longer lists of values are only in the help of their command."""
+
+_MODES, _MODE = "|".join(MODES.choices), "MODE"
 
 
 def iterate_commands() -> Iterator[tuple[str, Command]]:
@@ -35,6 +39,7 @@ def list_commands() -> CommandList:
     return CommandList(
         global_flags=" ".join(map(_format_option, _describe(create_global_options()))),
         filters=" ".join(map(_format_option, filters)),
+        modes=_MODES,
         commands=[
             CommandUsage(
                 usage=_format_usage(path, command, filters), summary=summarize_help(command)
@@ -78,7 +83,11 @@ def _format_argument(argument: HelpArgument) -> str:
 
 
 def _format_option(option: HelpOption) -> str:
-    value = "|".join(option.choices) or option.metavar or ""
+    value = "|".join(option.choices)
+    if value == _MODES:
+        value = _MODE
+    elif not value or len(value) > _LONGEST_CHOICES:
+        value = option.metavar or ""
     words = " ".join(filter(None, (option.short or option.name, value)))
     text = words if option.required else f"[{words}]"
     return text + ("…" if option.repeatable else "")

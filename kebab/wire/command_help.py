@@ -118,6 +118,8 @@ class CommandList(Reply, frozen=True, kw_only=True, tag="command_list.v1"):
     """The flags that every command takes."""
     filters: str
     """The flags that `FILTERS` stands for; repeated values of one flag are alternatives."""
+    modes: str = ""
+    """The values that `MODE` stands for."""
     commands: list[CommandUsage]
     """The commands in the order of help."""
     exits: dict[str, str]

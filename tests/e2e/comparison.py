@@ -29,6 +29,9 @@ ORDER_BY_TIME = ("slowest",)
 MARKS = ("correlation_id", "trace_id")
 """The random marks of one call."""
 
+SIZES = ("bytes_freed",)
+"""The sizes of files, which hold times and marks as text."""
+
 STORED_TIMES = ("indexed_at", "last_ingest_at")
 """The times of an ingest, which only operations that ingest set anew."""
 
@@ -56,7 +59,7 @@ def drop(reply: Any, *names: str) -> Any:
 
 def compare(operation: str, expected: Result, found: Result, *more: str) -> list[str]:
     """Return where two answers differ, beyond times and marks."""
-    names = [*TIMES, *ORDER_BY_TIME, *MARKS, *more]
+    names = [*TIMES, *ORDER_BY_TIME, *MARKS, *SIZES, *more]
     names += STORED_TIMES if OPERATIONS[operation].effect == "writes" else []
     differences = list_differences(drop(expected.reply, *names), drop(found.reply, *names))
     if expected.status != found.status:

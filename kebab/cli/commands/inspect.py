@@ -34,7 +34,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
 @click.argument("name", metavar="ID")
 @click.pass_obj
 def chunk(context: CommandContext, /, name: str) -> Exit:
-    """Show a passage with its text, its neighbours and the state of its vector.
+    """Show a passage with its text, its neighbours and its vector.
 
     ID is the id of a passage, or a unique prefix of it.
     """

@@ -50,7 +50,12 @@ from kebab.wire.install import (
         "kebab install claude-code --uninstall",
     ),
 )
-@click.argument("client", type=click.Choice([one.name for one in CLIENTS]), required=False)
+@click.argument(
+    "client",
+    type=click.Choice([one.name for one in CLIENTS]),
+    metavar="[CLIENT]",
+    required=False,
+)
 @click.option("--skill", is_flag=True, help="Install the skill: a text that explains kebab.")
 @click.option("--mcp", is_flag=True, help="Install the entry for the MCP server `kebab mcp`.")
 @click.option("--user", "for_user", is_flag=True, help="Install for this user (the default).")
@@ -63,7 +68,8 @@ from kebab.wire.install import (
 def command(context: CommandContext, /, client: str | None, **flags: bool) -> Exit:
     """Let a coding agent or an editor use kebab.
 
-    Without a client, list the clients and what is installed in them.
+    CLIENT is `claude-code`, `codex`, `cursor`, `vscode`, `gemini` or `zed`. Without it, list the
+    clients and what is installed in them.
 
     An agent learns to use the command line from the skill, or calls the MCP server. For
     `claude-code` the skill is installed by default, for all others the server; `--skill` and

@@ -48,11 +48,12 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
 def command(
     context: CommandContext, /, *, allow_write: bool, with_ask: bool, text_only: bool
 ) -> Exit:
-    """Serve the knowledge base to an agent through the Model Context Protocol.
+    """Serve the knowledge base to an agent through MCP.
 
-    The client starts this command and talks to it over standard input and output. It gets the tools
-    `search`, `read`, `grep`, `outline`, `explain` and `status`, and the documents as resources. The
-    server ends when the client closes its input. The entry in the settings of most clients is
+    MCP is the Model Context Protocol. The client starts this command and talks to it over standard
+    input and output. It gets the tools `search`, `read`, `grep`, `outline`, `explain` and `status`,
+    and the documents as resources. The server ends when the client closes its input. The entry in
+    the settings of most clients is
     `{"mcpServers": {"kebab": {"command": "kebab", "args": ["mcp"]}}}`.
     """
     if allow_write and context.flags.read_only:

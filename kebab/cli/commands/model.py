@@ -37,7 +37,7 @@ def list_(context: CommandContext, /) -> Exit:
 @click.argument("name", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
 @click.pass_obj
 def pull(context: CommandContext, /, name: str) -> Exit:
-    """Download a model, so that it works without a network.
+    """Download a model for use without a network.
 
     Without NAME, or with `auto`, it is the model in the settings, or the one that the knowledge
     base uses. Before the first ingest it is the best one that can be downloaded.
@@ -53,7 +53,7 @@ def pull(context: CommandContext, /, name: str) -> Exit:
 @click.argument("name", metavar="NAME", shell_complete=complete("models"))
 @click.pass_obj
 def use(context: CommandContext, /, name: str) -> Exit:
-    """Change the model of the knowledge base and embed everything again.
+    """Change the embedding model and embed everything again.
 
     Searches use the old model and its vectors until the new ones are complete. An interrupted
     change continues with the next run of the command. `auto` selects the model in the settings, or

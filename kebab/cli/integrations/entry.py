@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ def find_program(arguments: Sequence[str]) -> list[str]:
     A client may have another `PATH` than the shell, so a bare name does not do. Links are kept,
     because those of pipx and uv stay when what they point to moves.
     """
-    called = Path(os.path.abspath(arguments[0])) if arguments and arguments[0] else None  # noqa: PTH100 - keeps links
+    called = None
+    with suppress(FileNotFoundError):  # the working folder was deleted
+        called = Path(os.path.abspath(arguments[0])) if arguments and arguments[0] else None  # noqa: PTH100 - keeps links
     beside = Path(sys.executable).with_name(NAME)
     for path in (called, beside, beside.with_suffix(".exe")):
         if path and path.name in (NAME, f"{NAME}.exe") and path.is_file():

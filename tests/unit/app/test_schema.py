@@ -110,7 +110,10 @@ def test_capabilities_match_this_build(desk):
         "bulk_search",
         "lexical_only_mode",
         "extractive_ask",
+        "http_daemon",
         "mcp_server",
+        "warm_process",
+        "watch",
     }
 
 
