@@ -19,6 +19,7 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
     yield ""
     for label, text in (
         ("FILTERS:", reply.filters),
+        ("MODE:", reply.modes),
         ("every command:", reply.global_flags),
         ("exit status:", exits),
         ("usage:", _GROUPS),

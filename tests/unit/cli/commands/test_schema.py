@@ -26,7 +26,8 @@ def test_every_command_with_its_flags_is_a_short_read(kebab):
 
     assert len(ran.out.encode()) < MOST_BYTES
     assert {"search", "fetch doc NAME", "model pull"} <= {one.rstrip() for one in usages}
-    assert "[--mode hybrid|lexical|vector]" in usages["search"]
+    assert "[--mode MODE]" in usages["search"]
+    assert ran.reply["modes"] == "hybrid|lexical|vector"
     assert "[FILTERS]" in usages["search"]
     assert "[--tag TAG]\u2026" in ran.reply["filters"]
 
@@ -36,6 +37,7 @@ def test_the_list_of_commands_is_one_line_each_in_a_pipe(kebab):
 
     assert sum(line.startswith("search ") for line in lines) == 1
     assert any(line.startswith("FILTERS: [--tag TAG]") for line in lines)
+    assert "MODE: hybrid|lexical|vector" in lines
 
 
 def test_one_schema_is_printed_for_other_programs(kebab):
