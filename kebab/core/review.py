@@ -1,0 +1,221 @@
+"""Declares what reviews work with: markup, findings, units, and the surroundings of a document.
+
+Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from kebab.core.queries import StoredChunk
+    from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
+
+Span: TypeAlias = tuple[int, int]
+"""[start, end)."""
+
+
+class Heading(NamedTuple):
+    """A heading; `text` is its text without markup, `anchor` an id that it declares itself."""
+
+    level: int
+    text: str
+    start: int
+    end: int
+    anchor: str | None = None
+
+
+class LinkUse(NamedTuple):
+    """A link or an image at [start, end). `target` is as written, with its fragment.
+
+    `target_span` is where the target is written; that of a reference link is its definition.
+    """
+
+    target: str
+    kind: Literal["inline", "reference", "wiki", "auto"]
+    start: int
+    end: int
+    target_span: Span
+    is_image: bool = False
+
+
+class FootnoteUse(NamedTuple):
+    """A footnote reference, or a definition."""
+
+    label: str
+    start: int
+    end: int
+    is_definition: bool
+
+
+class FrontMatterUse(NamedTuple):
+    """The front matter at [start, end), its top-level fields in order, and its fault."""
+
+    start: int
+    end: int
+    fields: tuple[tuple[str, str], ...]
+    fault: str | None = None
+
+
+class Markup(NamedTuple):
+    """The parts of a document that rules look at, each in order.
+
+    `code` holds code blocks, code spans, comments, HTML tags, math and addresses: no prose.
+    """
+
+    headings: tuple[Heading, ...] = ()
+    links: tuple[LinkUse, ...] = ()
+    footnotes: tuple[FootnoteUse, ...] = ()
+    anchors: tuple[str, ...] = ()
+    """The ids that the text declares outside headings, such as `<a id="x">` and `^block`."""
+    front_matter: FrontMatterUse | None = None
+    code: tuple[Span, ...] = ()
+    code_blocks: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewText:
+    r"""A document to review.
+
+    Attributes:
+        raw: The decoded file without byte order mark, its line ends and characters as they are.
+        text: `raw` with `\n` as its only line end.
+        content_hash: The hash of the bytes of the file, as `hash_content` computes it.
+    """
+
+    doc_path: str
+    file: Path
+    root: Path
+    media: str
+    raw: str = field(repr=False)
+    text: str = field(repr=False)
+    content_hash: str
+    encoding: str = "utf-8"
+    doc_id: str | None = None
+    lang: str | None = None
+    markup: Markup = field(default=Markup(), repr=False)
+
+
+class Fix(NamedTuple):
+    """The text that replaces a finding's span."""
+
+    text: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A finding at [start, end) of a document, before its conversion to an item."""
+
+    kind: str
+    severity: SeverityName
+    reason: str
+    start: int
+    end: int
+    edit: EditName = "note"
+    rule_id: str | None = None
+    fix: Fix | None = None
+    conf: float | None = None
+    lang: str | None = None
+    side: SideName | None = None
+    cid: str | None = None
+    cites: StoredChunk | None = None
+    """The passage of another note that the finding refers to; the item gets its `cid`."""
+
+
+class GlossaryTerm(NamedTuple):
+    """A term of the settings: the preferred form, the forbidden ones, and its language if any."""
+
+    preferred: str
+    forbidden: tuple[str, ...]
+    lang: str | None = None
+
+
+class SimilarParagraph(NamedTuple):
+    """A passage of another note that is nearly the same as a paragraph, from 0 to 1."""
+
+    chunk: StoredChunk
+    similarity: float
+
+
+class Surroundings(Protocol):
+    """What a rule may ask about the world around a document; answers are cached per run."""
+
+    @property
+    def today(self) -> date:
+        """The date of the review."""
+
+    @property
+    def glossary(self) -> Sequence[GlossaryTerm]:
+        """The terms of the settings."""
+
+    def exists(self, path: Path) -> bool:
+        """Return whether a file or a folder exists."""
+
+    def list_anchors(self, path: Path) -> frozenset[str] | None:
+        """Return the anchors of a text file; None when it cannot be read or has another format."""
+
+    def has_note(self, document: ReviewText, target: str) -> bool:
+        """Return whether a note of the same source has this path, name, title or alias."""
+
+    def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
+        """Return the front matter fields that nearly all notes of the same folder have."""
+
+    def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
+        """Return the most similar passage of another note when it is nearly the same."""
+
+
+class Unit(NamedTuple):
+    """A part of a document that is worked on at once.
+
+    `sentences` are the indexes [first, last) and `start`, `end` the code points that they cover.
+    The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` is the
+    whole document.
+    """
+
+    kind: Literal["rules", "import", "text", "segment"]
+    sentences: Span
+    start: int
+    end: int
+    overlap: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitUsage:
+    """What the requests for a unit cost, and how they ended."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency_ms: float = 0.0
+    finish: Literal["stop", "length"] | None = None
+    policy: Literal["first", "downshift", "split", "paged"] = "first"
+    downshifts: int = 0
+    repairs: int = 0
+    dropped: int = 0
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitResult:
+    """The result of a unit.
+
+    Attributes:
+        items: The items of this unit for good.
+        carried: Items in the sentences that the next unit also has; that unit decides on them.
+        citations: The passages that the items refer to.
+        scores: The ratings of translated segments by `cid`.
+        usage: What it cost.
+    """
+
+    items: tuple[AgentItem, ...] = ()
+    carried: tuple[AgentItem, ...] = ()
+    citations: tuple[ItemCitation, ...] = ()
+    scores: tuple[tuple[str, float], ...] = ()
+    usage: UnitUsage = UnitUsage()

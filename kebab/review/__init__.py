@@ -1,0 +1,1 @@
+"""Reviews documents: rules, units for the language model, stored runs and their pages."""

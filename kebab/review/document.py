@@ -1,0 +1,129 @@
+"""Contains the document under review: its sentences, lines, prose and positions."""
+
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+
+from kebab.core.review import ReviewText, Span
+from kebab.text.sentences import Sentence, find_sentences
+
+_LAST_OF_BASIC_PLANE = "\uffff"
+
+
+class ReviewDocument:
+    """A text with what rules and models need of it; everything is computed on first use.
+
+    Offsets are code points of `text` unless a method says otherwise.
+    """
+
+    def __init__(self, source: ReviewText) -> None:
+        self.source = source
+        self.text = source.text
+        self.markup = source.markup
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of the whole text, in order; items count them from 0."""
+        return find_sentences(self.text)
+
+    @cached_property
+    def prose(self) -> str:
+        """The text with blanks in place of front matter, code, addresses and markup without words.
+
+        Every other character, and every newline, has the same offset as in `text`.
+        """
+        front = self.markup.front_matter
+        hidden = [*([(front.start, front.end)] if front else []), *self.markup.code]
+        return hide_spans(self.text, hidden)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line."""
+        return [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))][:-1]
+
+    def find_line(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of an offset, both from 1; columns are code points."""
+        index = bisect_right(self.line_starts, offset) - 1
+        return index + 1, offset - self.line_starts[index] + 1
+
+    def find_sentence_range(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last sentence that [start, end) touches.
+
+        Between two sentences it is the next one, behind the last sentence the last, and (0, 0) in
+        a text without sentences.
+        """
+        if not self.sentences:
+            return 0, 0
+        last = len(self.sentences) - 1
+        first = min(bisect_right(self._sentence_ends, start), last)
+        touched = bisect_right(self._sentence_starts, max(start, end - 1)) - 1
+        return first, max(first, min(touched, last))
+
+    @cached_property
+    def _sentence_starts(self) -> list[int]:
+        return [one.start for one in self.sentences]
+
+    @cached_property
+    def _sentence_ends(self) -> list[int]:
+        return [one.end for one in self.sentences]
+
+    def to_utf16(self, start: int, end: int) -> Span:
+        """Return [start, end) as UTF-16 code units of the raw file."""
+        return start + self._count_extra_units(start), end + self._count_extra_units(end)
+
+    def from_utf16(self, start: int, end: int) -> Span:
+        """Return [start, end) UTF-16 code units of the raw file as code points of the text.
+
+        A position inside a character, or between CR and LF, is that of the character.
+        """
+        return self._find_offset(start), self._find_offset(end)
+
+    @cached_property
+    def _extra_units(self) -> list[int]:
+        """The offset of each character that takes one unit more in the raw file."""
+        text, raw = self.text, self.source.raw
+        wide = [] if text.isascii() else _find_wide(text)
+        if len(raw) == len(text):
+            return wide
+        return sorted([*wide, *_find_double_ends(raw)])
+
+    def _count_extra_units(self, offset: int) -> int:
+        return bisect_right(self._extra_units, offset - 1)
+
+    def _find_offset(self, unit: int) -> int:
+        low, high = 0, len(self.text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if middle + self._count_extra_units(middle) <= unit:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+
+def hide_spans(text: str, spans: list[Span]) -> str:
+    """Return a text of the same length with blanks in the spans; newlines stay."""
+    parts, done = [], 0
+    for start, end in sorted(spans):
+        first = max(start, done)
+        if end > first:
+            lines = text[first:end].split("\n")
+            parts += [text[done:first], "\n".join(" " * len(line) for line in lines)]
+            done = end
+    parts.append(text[done:])
+    return "".join(parts)
+
+
+def _find_wide(text: str) -> list[int]:
+    """Return the offsets of the characters that are two units in UTF-16."""
+    return [index for index, sign in enumerate(text) if sign > _LAST_OF_BASIC_PLANE]
+
+
+def _find_double_ends(raw: str) -> list[int]:
+    r"""Return the offsets, in the text with `\n`, of the line ends that are CR LF in the file."""
+    found, position, removed = [], raw.find("\r\n"), 0
+    while position >= 0:
+        found.append(position - removed)
+        removed += 1
+        position = raw.find("\r\n", position + 2)
+    return found

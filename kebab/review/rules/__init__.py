@@ -1,0 +1,1 @@
+"""The rules that need no language model."""

@@ -1,0 +1,47 @@
+"""Declares what a rule is."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Protocol
+
+from kebab.core.review import Finding, Fix, Surroundings
+from kebab.review.document import ReviewDocument
+from kebab.wire.review import EditName, SeverityName
+
+
+class Rule(Protocol):
+    """A check of one document without a language model.
+
+    The docstring of a rule is its explanation: the first paragraph says in one sentence what it
+    finds, the others say why that is a fault, what is not, and what to do. `example` is Markdown
+    with exactly one finding of the rule.
+    """
+
+    id: ClassVar[str]
+    kind: ClassVar[str]
+    severity: ClassVar[SeverityName]
+    example: ClassVar[str]
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterable[Finding]:
+        """Yield the findings in any order."""
+
+
+def build_finding(
+    rule: Rule,
+    start: int,
+    end: int,
+    reason: str,
+    *,
+    edit: EditName = "note",
+    fix: Fix | None = None,
+) -> Finding:
+    """Return a finding of a rule at [start, end)."""
+    return Finding(
+        kind=rule.kind,
+        severity=rule.severity,
+        reason=reason,
+        start=start,
+        end=end,
+        edit=edit,
+        rule_id=rule.id,
+        fix=fix,
+    )

@@ -1,0 +1,279 @@
+"""Declares reviews as wire records: requests, findings, their pages and the stored runs.
+
+A finding names its place by numbers and copies no text. Sentences are counted from 0 by
+`kebab.text.sentences`, characters as UTF-16 code units of the file, its own line ends included and
+without a byte order mark.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from kebab.wire.citation import Citation, Count, Positive
+from kebab.wire.record import Reply, Request
+from kebab.wire.search import DegradedChannel, Unit
+
+MAX_PAGE_ITEMS = 1000
+MAX_REASON_CHARS = 160
+MAX_NOTE_CHARS = 120
+
+SeverityName = Literal["error", "warning", "suggestion"]
+EditName = Literal["replace", "insert", "delete", "note"]
+SideName = Literal["src", "tgt", "both"]
+ReviewTierName = Literal["quick", "deep"]
+TranslateTierName = Literal["draft", "revise", "micro-check", "quality"]
+TierName = Literal["quick", "deep", "draft", "revise", "micro-check", "quality"]
+PolicyName = Literal["first", "downshift", "split", "paged"]
+FailOnName = Literal["error", "warning", "suggestion", "never"]
+ItemWarning = Literal[
+    "downshift_exhausted",
+    "items_dropped",
+    "items_over_limit",
+    "json_repaired",
+    "run_not_stored",
+    "unit_incomplete",
+]
+KindName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+
+
+class ReviewRequest(Request, frozen=True, kw_only=True, tag="review_request.v1"):
+    """Documents to review, or the next page of a review that is stored."""
+
+    names: list[str] = msgspec.field(default_factory=list)
+    """Documents of the index, files, folders and patterns such as `notes/**/*.md`; empty with
+    `run_id`."""
+    tier: ReviewTierName = "quick"
+    """What the language model looks for: `quick` finds spelling, grammar, punctuation and
+    terminology, `deep` also style and contradictions with other notes."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE_ITEMS)] | None = None
+    """The maximum number of items on a page; null means the most that one request to the model may
+    return, 32 for `quick` and 48 for `deep`. The pages of a run keep the limit of the first."""
+    run_id: str | None = None
+    """The run to continue, or to read again from its first page."""
+    cursor: str | None = None
+    """The `next_cursor` of a page of the run."""
+    rules: list[str] | None = None
+    """The rules to apply; null means all that the settings do not switch off."""
+    no_llm: bool = False
+    """Whether to apply the rules only, without a language model."""
+    require_llm: bool = False
+    """Whether a missing language model is an error; otherwise the rules are applied, and
+    `degraded` says what is missing."""
+    model: str | None = None
+    """The language model; null means the model of the settings."""
+    fail_on: FailOnName = "suggestion"
+    """The least severity of a finding that makes the exit status 1."""
+    all_pages: bool = False
+    """Whether to work until all documents are done. The events carry every page, and the reply is
+    the last one. Otherwise the work ends as soon as the page is full."""
+    imported: "list[ItemV1] | None" = None
+    """Findings of the older form, which become items of the one document that is named."""
+
+
+class TranslateRequest(Request, frozen=True, kw_only=True, tag="translate_request.v1"):
+    """A document to translate, or the next page of a translation that is stored."""
+
+    name: str | None = None
+    """A document of the index or a file; null with `run_id`."""
+    to: str | None = None
+    """The language of the translation, such as `ko` or `pt-BR`; null with `run_id`."""
+    tier: TranslateTierName = "draft"
+    """How far the work goes: `draft` translates, `revise` also improves the draft, `micro-check`
+    also checks numbers, names and terms, and `quality` rates the translation."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE_ITEMS)] | None = None
+    """The maximum number of items on a page; null means 32."""
+    run_id: str | None = None
+    """The run to continue, or to read again from its first page."""
+    cursor: str | None = None
+    """The `next_cursor` of a page of the run."""
+    model: str | None = None
+    """The language model; null means the model of the settings."""
+    fail_on: FailOnName = "error"
+    """The least severity of a finding that makes the exit status 1; translated segments are no
+    findings."""
+    all_pages: bool = False
+    """Whether to work until the document is done. The events carry every page, and the reply is
+    the last one."""
+
+
+class ItemV1(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding of the older form, which quotes the text it is about."""
+
+    key: str
+    """What kind of finding this is, such as `spelling`."""
+    severity: str
+    """How bad it is; unknown words mean `suggestion`."""
+    message: str
+    """What is wrong."""
+    evidence: str
+    """The text that the finding is about, as in the document."""
+    suggestion: str | None = None
+    """The text that replaces the evidence; null when there is none."""
+
+
+class ItemFix(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to put in the place of the text."""
+
+    text: str
+    """The text that replaces `o`, or that is inserted there; empty to delete."""
+    note: Annotated[str, Meta(max_length=MAX_NOTE_CHARS)] | UnsetType = UNSET
+    """What the fix does."""
+
+
+class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding, or a translated segment. Its place is in numbers, and no text is copied."""
+
+    uid: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
+    """The SHA-1 of `k|i|o|rule_id`, such as `spelling|3,3|120,127|`: the same finding has the same
+    id in every run over the same text."""
+    k: KindName
+    """The kind, such as `spelling`, `grammar`, `link` or `contradiction`."""
+    s: SeverityName
+    """The severity."""
+    r: Annotated[str, Meta(max_length=MAX_REASON_CHARS)]
+    """The reason in one sentence."""
+    t: EditName
+    """What to do with the text at `o`; a `note` changes nothing."""
+    i: tuple[Count, Count]
+    """The first and the last sentence, from 0, both inclusive."""
+    o: tuple[Count, Count]
+    """The text, as [start, end) UTF-16 code units; both are the same for an insertion."""
+    cid: str | UnsetType = UNSET
+    """The segment of a translation, or the entry of `citations` that the finding refers to."""
+    rule_id: str | UnsetType = UNSET
+    """The rule; findings of the language model have none."""
+    conf: Unit | UnsetType = UNSET
+    """How sure the finding is."""
+    lang: str | UnsetType = UNSET
+    """The language of the text, or of the translation."""
+    side: SideName | UnsetType = UNSET
+    """Whether a translated segment, its source, or both are meant."""
+    fix: ItemFix | UnsetType = UNSET
+    """The proposed text."""
+
+
+class SegmentScore(Struct, frozen=True, kw_only=True):
+    """The rating of a translated segment."""
+
+    cid: str
+    """The segment."""
+    score: Unit
+    """From 0, wrong, to 1, right."""
+
+
+class ItemStats(Struct, frozen=True, kw_only=True):
+    """The size of a page, and the ratings of a translation."""
+
+    item_count: Count
+    """The number of items on the page."""
+    avg_item_bytes: float
+    """The mean size of an item in bytes of JSON; 0 without items."""
+    score: Unit | UnsetType = UNSET
+    """The rating of the translation so far, its segments weighted by length."""
+    segments: list[SegmentScore] | UnsetType = UNSET
+    """The ratings of the segments of the page."""
+
+
+class ReviewedDocument(Struct, frozen=True, kw_only=True):
+    """The document that the items of a page are about."""
+
+    doc_id: str | None
+    """The id of the document; null when it is not in the index."""
+    doc_path: str
+    """The path of the document below its source; as it was given when it is not in the index."""
+    file: str
+    """The absolute path of the file."""
+    media: str
+    """The media type."""
+    lang: str | None
+    """The language; null when it is unknown."""
+    content_hash: str
+    """The SHA-256 of the file that was reviewed."""
+    index: Count
+    """The position of the document in the run, from 0."""
+    of: Positive
+    """The number of documents in the run."""
+
+
+class ItemCitation(Struct, frozen=True, kw_only=True):
+    """A passage of another note that an item refers to by `cid`."""
+
+    cid: str
+    """The id that the item has."""
+    file: str | None
+    """The absolute path of the file; null for text from standard input."""
+    citation: Citation
+    """The place of the passage."""
+
+
+class PageUsage(Struct, frozen=True, kw_only=True):
+    """How the requests to the language model went for the items of a page."""
+
+    requests: Count = 0
+    """The number of requests."""
+    downshift_count: Count = 0
+    """How often a request was repeated with lower limits."""
+    forced_pagination_count: Count = 0
+    """How often a page ended because every limit was exhausted."""
+    cursor_retry_count: Count = 0
+    """How often a page was requested again."""
+    json_repair_count: Count = 0
+    """How often a response was not the JSON that was asked for, and parts of it were used."""
+    items_dropped: Count = 0
+    """How many items of the model had no place in the text."""
+
+
+class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
+    """A page of a review or a translation."""
+
+    version: Literal["v2"] = "v2"
+    """The form of the items."""
+    run_id: str
+    """The run, which is stored; the same run and cursor give the same items."""
+    chunk_id: str
+    """Where the page begins: `chunk-N` for a review, `stage:RUN` or `stage:RUN:CURSOR` for a
+    translation."""
+    tier: TierName
+    """How thorough the work is."""
+    model: str | None
+    """The language model; null when none was asked."""
+    document: ReviewedDocument | None
+    """The document that the items are about; null when there was nothing to review."""
+    latency_ms: float
+    """The time that the requests to the model took."""
+    prompt_tokens: Count
+    """The tokens that the model read."""
+    completion_tokens: Count
+    """The tokens that the model wrote."""
+    finish_reason: Literal["stop", "length"] | None
+    """Why the model stopped; `length` when a response was cut off, null without a request."""
+    truncated: bool
+    """Whether a response was cut off for good, so that findings may be missing."""
+    partial: bool
+    """Whether units of the run are still to be worked on."""
+    policy: PolicyName
+    """What the largest response needed: the first limits, lower ones (`downshift`), parts of the
+    unit (`split`), or an early end of the page (`paged`)."""
+    warnings: list[ItemWarning]
+    """What to know about the page."""
+    degraded: list[DegradedChannel]
+    """What was not available, such as the language model."""
+    index_base: Literal[0] = 0
+    """Sentences and characters are counted from 0."""
+    offset_semantics: Literal["[start,end)"] = "[start,end)"
+    """The end of a range is not part of it; offsets are UTF-16 code units of the file."""
+    stats: ItemStats
+    """The size of the page, and the ratings of a translation."""
+    usage: PageUsage
+    """How the requests to the model went."""
+    items: list[AgentItem]
+    """The items of one document, in the order in which they were found."""
+    citations: list[ItemCitation] = msgspec.field(default_factory=list)
+    """The passages of other notes that items refer to."""
+    fail_on: FailOnName
+    """The least severity that makes the exit status 1."""
+    has_more: bool
+    """Whether there may be further items."""
+    next_cursor: str | None
+    """The cursor of the next page; null at the end."""

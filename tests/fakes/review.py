@@ -1,0 +1,63 @@
+"""Documents under review, and their surroundings in memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from kebab.core.review import GlossaryTerm, Markup, ReviewText, SimilarParagraph
+from kebab.review.document import ReviewDocument
+
+NO_MARKUP = Markup()
+
+
+def make_document(
+    raw: str, markup: Markup = NO_MARKUP, *, path: str = "a.md", lang: str | None = "en"
+) -> ReviewDocument:
+    """Return a document with this text; its markup is what is given."""
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    root = Path("/notes")
+    return ReviewDocument(
+        ReviewText(
+            doc_path=path,
+            file=root / path,
+            root=root,
+            media="text/markdown",
+            raw=raw,
+            text=text,
+            content_hash="0",
+            lang=lang,
+            markup=markup,
+        )
+    )
+
+
+@dataclass
+class FakeSurroundings:
+    """The port `Surroundings` over sets of names."""
+
+    today: date = date(2026, 1, 15)
+    glossary: tuple[GlossaryTerm, ...] = ()
+    files: frozenset[str] = frozenset()
+    anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    notes: frozenset[str] = frozenset()
+    usual_fields: frozenset[str] = frozenset()
+    similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
+
+    def exists(self, path: Path) -> bool:
+        return str(path) in self.files
+
+    def list_anchors(self, path: Path) -> frozenset[str] | None:
+        return self.anchors.get(str(path))
+
+    def has_note(self, document: ReviewText, target: str) -> bool:
+        del document
+        return target in self.notes
+
+    def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
+        del document
+        return self.usual_fields
+
+    def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
+        del document
+        return self.similar.get(paragraph)

@@ -1,0 +1,28 @@
+"""The rules are sorted, explained, and found by their example."""
+
+import pytest
+
+from kebab.review.rules.registry import RULES, select_rules
+from kebab.review.rules.rule import Rule
+from tests.fakes.review import FakeSurroundings, make_document
+
+
+def test_rules_are_sorted_by_id() -> None:
+    ids = [rule.id for rule in RULES]
+    assert ids == sorted(set(ids))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_is_explained(rule: Rule) -> None:
+    assert len((type(rule).__doc__ or "").split("\n\n")) >= 2
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_example_has_one_finding(rule: Rule) -> None:
+    found = list(rule.check(make_document(rule.example), FakeSurroundings()))
+    assert [one.rule_id for one in found] == [rule.id]
+
+
+def test_rules_are_selected_by_name_or_unless_disabled() -> None:
+    assert [rule.id for rule in select_rules(["repeated-word"], [])] == ["repeated-word"]
+    assert "repeated-word" not in {rule.id for rule in select_rules(None, ["repeated-word"])}
