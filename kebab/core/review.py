@@ -174,11 +174,14 @@ class Unit(NamedTuple):
     """A part of a document that is worked on at once.
 
     `sentences` are the indexes [first, last) and `start`, `end` the code points that they cover.
-    The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` is the
-    whole document.
+    The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` or
+    `import` is the whole document. Kinds name the stage: `proofread` of a quick review, `detect`
+    and `fix` of a deep one, and `draft`, `revise`, `check` and `rate` of a translation.
     """
 
-    kind: Literal["rules", "import", "text", "segment"]
+    kind: Literal[
+        "rules", "import", "proofread", "detect", "fix", "draft", "revise", "check", "rate"
+    ]
     sentences: Span
     start: int
     end: int
@@ -208,7 +211,7 @@ class UnitResult:
 
     Attributes:
         items: The items of this unit for good.
-        carried: Items in the sentences that the next unit also has; that unit decides on them.
+        carried: Items that a later unit decides on, such as those in sentences that it also has.
         citations: The passages that the items refer to.
         scores: The ratings of translated segments by `cid`.
         usage: What it cost.
