@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.paths import find_default_config
-from kebab.config.settings import FORMS, Settings
+from kebab.config.settings import FORMS, GlossaryEntry, Settings
 from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
@@ -24,6 +24,7 @@ _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
+_GLOSSARY_KEYS = GlossaryEntry.__struct_fields__
 _OTHER_VARIABLES = frozenset(
     {
         "KEBAB_FAULTS",
@@ -220,7 +221,9 @@ def _explain_fault(fault: str) -> tuple[str, str]:
         return where.partition("[")[0], f"`{where}`: {words}" if where else words
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
-    return key, f"unknown key `{key}`{_suggest_name(key, iter_setting_keys())}"
+    setting, bracket, _ = where.partition("[")
+    known = [f"{where}.{one}" for one in _GLOSSARY_KEYS] if bracket else iter_setting_keys()
+    return setting if bracket else key, f"unknown key `{key}`{_suggest_name(key, known)}"
 
 
 def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -180,6 +180,31 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long files must be quiet before they are indexed, in milliseconds."""
 
 
+class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A term of the glossary."""
+
+    preferred: Annotated[str, Meta(min_length=1)]
+    """The term to use."""
+    forbidden: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
+    """The terms to replace."""
+    lang: str | None = None
+    """The language of the documents, such as `en`; without one, documents in all languages."""
+
+
+class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How documents are reviewed."""
+
+    disable: list[str] = msgspec.field(default_factory=list)
+    """The rules that are switched off; `kebab review --explain all` lists them."""
+    glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
+    """Terms and what to write instead, such as `{preferred="Kubernetes", forbidden=["k8s"]}`;
+    with `lang="en"` only in documents in that language."""
+    stale_days: Natural = 730
+    """After how many days a statement `as of` a date is reported; 0 means never."""
+    keep_days: Positive = 30
+    """After how many days without use a stored review is deleted."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
@@ -213,3 +238,5 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The warm process."""
     watch: Watch = Watch()
     """How changes of files are followed."""
+    review: Review = Review()
+    """How documents are reviewed."""

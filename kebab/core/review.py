@@ -154,6 +154,10 @@ class Surroundings(Protocol):
     def glossary(self) -> Sequence[GlossaryTerm]:
         """The terms of the settings."""
 
+    @property
+    def stale_days(self) -> int:
+        """After how many days a statement `as of` a date is stale; 0 means never."""
+
     def exists(self, path: Path) -> bool:
         """Return whether a file or a folder exists."""
 

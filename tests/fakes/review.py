@@ -38,6 +38,7 @@ class FakeSurroundings:
 
     today: date = date(2026, 1, 15)
     glossary: tuple[GlossaryTerm, ...] = ()
+    stale_days: int = 730
     files: frozenset[str] = frozenset()
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notes: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ import pytest
 
 from kebab.config import load as loading
 from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
-from kebab.config.settings import Settings
+from kebab.config.settings import GlossaryEntry, Settings
 from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
 
@@ -219,3 +219,28 @@ def test_a_number_in_a_file_keeps_a_model_loaded_for_seconds(tmp_path):
     file.write_text("[models.llm]\nkeep_alive = -1\n", encoding="utf-8")
 
     assert load_settings(file).models.llm.keep_alive == -1
+
+
+def test_a_glossary_is_a_list_of_tables_or_json(tmp_path):
+    text = "[[review.glossary]]\npreferred = 'email'\nforbidden = ['e-mail']\nlang = 'en'\n"
+    expected = GlossaryEntry(preferred="email", forbidden=["e-mail"], lang="en")
+
+    assert load_settings(_written(tmp_path, text), environ={}).review.glossary == [expected]
+    environ = {"KEBAB_REVIEW_GLOSSARY": '[{"preferred": "email", "forbidden": ["e-mail"]}]'}
+    assert load_settings(environ=environ).review.glossary == [
+        GlossaryEntry(preferred="email", forbidden=["e-mail"])
+    ]
+
+
+def test_a_fault_in_the_glossary_is_named_and_the_rest_is_used(tmp_path):
+    path = _written(
+        tmp_path,
+        "offline = true\n[[review.glossary]]\nprefered = 'email'\nforbidden = ['e-mail']\n",
+    )
+
+    report = read_settings(path, environ={})
+
+    (fault,) = report.faults
+    assert fault.cause.startswith("line 2: unknown key `review.glossary[0].prefered`")
+    assert fault.cause.endswith("did you mean `review.glossary[0].preferred`?")
+    assert report.settings == Settings(offline=True)

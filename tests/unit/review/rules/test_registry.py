@@ -2,7 +2,8 @@
 
 import pytest
 
-from kebab.review.rules.registry import RULES, select_rules
+from kebab.errors.catalog import ConfigInvalid, InvalidInput
+from kebab.review.rules.registry import RULES, describe_rule, select_rules
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 
@@ -26,3 +27,18 @@ def test_every_example_has_one_finding(rule: Rule) -> None:
 def test_rules_are_selected_by_name_or_unless_disabled() -> None:
     assert [rule.id for rule in select_rules(["repeated-word"], [])] == ["repeated-word"]
     assert "repeated-word" not in {rule.id for rule in select_rules(None, ["repeated-word"])}
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_rule() -> None:
+    with pytest.raises(InvalidInput, match=r"unknown rule `repeated-wrod`.*`repeated-word`"):
+        select_rules(["repeated-wrod"], [])
+    with pytest.raises(ConfigInvalid, match=r"review.disable.*unknown rule `nonsense`"):
+        select_rules(["repeated-word"], ["nonsense"])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_description_is_one_sentence_and_paragraphs_of_one_line(rule: Rule) -> None:
+    described = describe_rule(rule, enabled=False)
+    assert (described.id, described.enabled) == (rule.id, False)
+    assert described.summary.endswith(".")
+    assert "\n" not in described.summary + described.explanation.replace("\n\n", "")
