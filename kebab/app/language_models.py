@@ -29,6 +29,7 @@ def build_language_model(
     name: str | None = None,
     environ: Mapping[str, str] | None = None,
     *,
+    operation: str = "ask",
     on_wait: Callable[[str], None] = lambda _reason: None,
 ) -> "LanguageModel":
     """Build the language model of the settings; this sends nothing.
@@ -37,6 +38,7 @@ def build_language_model(
         settings: The settings.
         name: The model; None means that of the settings.
         environ: The environment variables.
+        operation: The operation that the signals name.
         on_wait: Receives the reason when the model waits for its server.
 
     Raises:
@@ -49,11 +51,10 @@ def build_language_model(
     environ = os.environ if environ is None else environ
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
     build = _build_openai if llm.provider == "openai" else _build_ollama
-    model = build(llm, name, endpoint, environ)
     return CheckedModel(
-        model=model,
+        model=build(llm, name, endpoint, environ, operation),
         check=lambda: check_server_responds(
-            _build_probe_request(llm, name, endpoint, environ), _build_deadlines(llm)
+            _build_probe_request(llm, name, endpoint, environ, operation), _build_deadlines(llm)
         ),
         loading_s=llm.first_token_s,
         on_wait=on_wait,
@@ -61,7 +62,11 @@ def build_language_model(
 
 
 def _build_probe_request(
-    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str]
+    llm: Llm,
+    name: str,
+    endpoint: "Endpoint",
+    environ: Mapping[str, str],
+    operation: str = "ask",
 ) -> "ModelRequest":
     """Return the request that every server answers at once."""
     from kebab.llm.endpoint import ApiKey
@@ -69,7 +74,7 @@ def _build_probe_request(
     from kebab.llm.http_client import Call
     from kebab.llm.server_errors import ModelRequest
 
-    call = Call(endpoint=endpoint, operation="ask")
+    call = Call(endpoint=endpoint, operation=operation)
     if llm.provider != "openai":
         return ModelRequest(call=call, path="/api/version", model=name, errors=OLLAMA_ERRORS)
     key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
@@ -103,13 +108,14 @@ def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
 
 
 def _build_ollama(
-    llm: Llm, name: str, endpoint: "Endpoint", _environ: Mapping[str, str]
+    llm: Llm, name: str, endpoint: "Endpoint", _environ: Mapping[str, str], operation: str
 ) -> "LanguageModel":
     from kebab.llm.ollama import OllamaChat, OllamaOptions
 
     options = OllamaOptions(
         context_tokens=llm.context_tokens,
         deadlines=_build_deadlines(llm),
+        operation=operation,
         think=llm.think,
         keep_alive=llm.keep_alive,
     )
@@ -117,13 +123,18 @@ def _build_ollama(
 
 
 def _build_openai(
-    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str]
+    llm: Llm,
+    name: str,
+    endpoint: "Endpoint",
+    environ: Mapping[str, str],
+    operation: str = "ask",
 ) -> "LanguageModel":
     from kebab.llm.openai import OpenAiChat, OpenAiOptions
 
     options = OpenAiOptions(
         context_tokens=llm.context_tokens,
         deadlines=_build_deadlines(llm),
+        operation=operation,
         key=environ.get(llm.key_variable),
         key_variable=llm.key_variable,
     )

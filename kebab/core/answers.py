@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from kebab.core.queries import Filters, Mode, Page, StoredChunk
 
@@ -184,6 +185,10 @@ class StoredSession:
     updated: float
 
 
+JsonSchema: TypeAlias = Mapping[str, Any]
+"""A JSON Schema of an object, with every property required and no others allowed."""
+
+
 class LanguageModel(Protocol):
     """Generates text token by token. Every call ends by its deadlines."""
 
@@ -196,9 +201,18 @@ class LanguageModel(Protocol):
         """The context window of prompt and answer in tokens; constant over all calls."""
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        on_text: Callable[[str], None],
+        schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the response to a conversation; `on_text` receives each piece as it arrives.
+
+        With a schema the server constrains the response to JSON that follows it. A server that
+        cannot do so gets the messages only, so they describe the format too. At the token limit
+        the JSON is cut off.
 
         Any exception, also of `on_text` and a `KeyboardInterrupt`, closes the connection before it
         propagates, so the server stops working.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -17,6 +17,7 @@ MAX_TOKEN_CHARS = 128
 """The most characters of one token, a long run of blanks. A server whose answer is longer than
 its tokens can be ignores the limit, and may never stop."""
 _BYTES_PER_TOKEN = 4
+_LEAST_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,13 @@ class ChatModel(Generic[_Options]):
     ) -> HttpStream:
         content = json.dumps(body).encode()
         return HttpStream(request.call, request.path, content, deadlines, self._key.headers)
+
+
+def reduce_total(deadlines: Deadlines, started: float) -> Deadlines:
+    """Return the deadlines with the total that is left of a call."""
+    if not deadlines.total_s:
+        return deadlines
+    return replace(deadlines, total_s=max(_LEAST_S, deadlines.total_s - (monotonic() - started)))
 
 
 @dataclass(slots=True)

@@ -1,15 +1,17 @@
 """Implements the port `LanguageModel` with the chat API of Ollama."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.core.answers import Completion, FinishReason, Message
+from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow
-from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
+from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
 from kebab.llm.error_tables import OLLAMA_ERRORS
 from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
 from kebab.llm.server_errors import (
+    ModelRequest,
     build_refusal,
     build_unexpected_response,
     classify_error,
@@ -18,6 +20,10 @@ from kebab.llm.server_errors import (
 )
 
 _OK = 200
+_REFUSED_SCHEMA = re.compile(
+    rb"JSON schema|ChatRequest\.format|invalid format|grammar", re.IGNORECASE
+)
+"""How old and new versions refuse a schema; the oldest want a text in its place."""
 _WINDOW_STEP = 256
 """Newer servers round a window up to a multiple of this."""
 
@@ -35,14 +41,24 @@ class OllamaOptions(ChatOptions):
     keep_alive: str | int = "5m"
 
 
+class _SchemaRefusedError(Exception):
+    """The server cannot constrain an answer by the schema."""
+
+
 class OllamaChat(ChatModel[OllamaOptions]):
     """A model of an Ollama server."""
 
     path = "/api/chat"
     errors = OLLAMA_ERRORS
+    _accepts_schemas = True
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        on_text: Callable[[str], None],
+        schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the answer of the model, without its reasoning.
 
@@ -68,8 +84,29 @@ class OllamaChat(ChatModel[OllamaOptions]):
                 "temperature": 0,
             },
         }
-        with self._open_stream(request, body, self._options.deadlines) as stream:
-            return _LineReader(request, stream, on_text, max_tokens).read_completion()
+        if schema is not None and self._accepts_schemas:
+            try:
+                return self._complete(request, body | {"format": schema}, max_tokens, on_text)
+            except _SchemaRefusedError:
+                self._accepts_schemas = False
+        return self._complete(request, body, max_tokens, on_text)
+
+    def _complete(
+        self,
+        request: ModelRequest,
+        body: dict[str, Any],
+        max_tokens: int,
+        on_text: Callable[[str], None],
+    ) -> Completion:
+        deadlines = reduce_total(self._options.deadlines, request.call.started)
+        with self._open_stream(request, body, deadlines) as stream:
+            head = stream.head
+            if head.status == _OK:
+                return _LineReader(request, stream, on_text, max_tokens).read_completion()
+            refusal = stream.read_body()
+        if "format" in body and _REFUSED_SCHEMA.search(refusal):
+            raise _SchemaRefusedError
+        raise build_refusal(request, head, refusal)
 
 
 class _LineReader(AnswerReader):
@@ -77,9 +114,6 @@ class _LineReader(AnswerReader):
 
     def read_completion(self) -> Completion:
         """Read up to the last line; without it the answer is incomplete."""
-        head = self.stream.head
-        if head.status != _OK:
-            raise build_refusal(self.request, head, self.stream.read_body())
         for raw in self.stream.iter_lines():
             if raw.strip():
                 line = self._parse_line(raw)

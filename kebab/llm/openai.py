@@ -4,19 +4,19 @@ The parser of server-sent events follows the WHATWG standard, and also accepts m
 some servers.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from time import monotonic
+from dataclasses import dataclass, field
 from typing import Any
 
-from kebab.core.answers import Completion, FinishReason, Message
+from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
+from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
 from kebab.llm.endpoint import ApiKey, Endpoint
 from kebab.llm.error_tables import OPENAI_ERRORS
 from kebab.llm.http_client import parse_json_object
-from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines
+from kebab.llm.http_stream import MAX_LINE_BYTES
 from kebab.llm.server_errors import (
     ModelRequest,
     ServerError,
@@ -83,9 +83,14 @@ def _split_field(line: bytes) -> tuple[bytes, bytes]:
 
 
 _OK = 200
+_COUNTS, _FORMAT = "stream_options", "response_format"
 _INVALID = {400, 422}
-_COUNT_TOKENS = {"stream_options": {"include_usage": True}}
-_MIN_S = 0.001
+_REFUSED_OPTIONS = {
+    _COUNTS: re.compile(rb"stream_options"),
+    _FORMAT: re.compile(rb"(?i)response_format|json[_ -]?schema|grammar|guided|structured"),
+}
+"""How servers name an option that they refuse."""
+_SCHEMA_NAME = "answer"
 _DONE = b"[DONE]"
 _LENGTH_REASONS = {"length", "max_tokens", "model_length"}
 _FAILURE_REASONS = {"abort", "error"}
@@ -108,8 +113,8 @@ class OpenAiOptions(ChatOptions):
     key_variable: str = "OPENAI_API_KEY"
 
 
-class _CountsUnsupportedError(Exception):
-    """The server refuses the option that counts the tokens of a stream."""
+class _OptionRefusedError(Exception):
+    """The server refuses an option that is not necessary; the argument is its name."""
 
 
 class OpenAiChat(ChatModel[OpenAiOptions]):
@@ -124,10 +129,15 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
 
     def __init__(self, endpoint: Endpoint, model: str, options: OpenAiOptions) -> None:
         super().__init__(endpoint, model, options, ApiKey(options.key or "", options.key_variable))
-        self._counts_tokens = True
+        self._refused = set[str]()
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        on_text: Callable[[str], None],
+        schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the answer of the model, without its reasoning.
 
@@ -142,32 +152,37 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
         """
         request = self._build_request(messages)
         body = self._build_body(messages) | {"max_tokens": max_tokens, "temperature": 0}
-        if self._counts_tokens:
+        options = _build_options(schema)
+        while True:
+            accepted = {name: options[name] for name in options.keys() - self._refused}
             try:
-                return self._complete(request, body | _COUNT_TOKENS, on_text)
-            except _CountsUnsupportedError:
-                self._counts_tokens = False
-        return self._complete(request, body, on_text)
+                return self._complete(request, body | accepted, on_text)
+            except _OptionRefusedError as refused:
+                self._refused.update(refused.args)
 
     def _complete(
         self, request: ModelRequest, body: dict[str, Any], on_text: Callable[[str], None]
     ) -> Completion:
-        deadlines = _reduce_total(self._options.deadlines, request.call.started)
+        deadlines = reduce_total(self._options.deadlines, request.call.started)
         with self._open_stream(request, body, deadlines) as stream:
             head = stream.head
             if head.status == _OK:
                 return _EventReader(request, stream, on_text, body["max_tokens"]).read_completion()
             refusal = stream.read_body()
-        if "stream_options" in body and head.status in _INVALID and b"stream_options" in refusal:
-            raise _CountsUnsupportedError
+        if head.status in _INVALID:
+            for name, pattern in _REFUSED_OPTIONS.items():
+                if name in body and pattern.search(refusal):
+                    raise _OptionRefusedError(name)
         raise build_refusal(request, head, refusal)
 
 
-def _reduce_total(deadlines: Deadlines, started: float) -> Deadlines:
-    """Return the deadlines with the total that is left of a call."""
-    if not deadlines.total_s:
-        return deadlines
-    return replace(deadlines, total_s=max(_MIN_S, deadlines.total_s - (monotonic() - started)))
+def _build_options(schema: JsonSchema | None) -> dict[str, Any]:
+    """Return the options of a request that a server may refuse."""
+    options: dict[str, Any] = {_COUNTS: {"include_usage": True}}
+    if schema is not None:
+        named = {"name": _SCHEMA_NAME, "schema": schema, "strict": True}
+        options[_FORMAT] = {"type": "json_schema", "json_schema": named}
+    return options
 
 
 @dataclass(slots=True)

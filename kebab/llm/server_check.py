@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 
-from kebab.core.answers import Completion, LanguageModel, Message
+from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_client import format_one_line
@@ -153,7 +153,12 @@ class CheckedModel:
         return self.model.context_tokens
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        on_text: Callable[[str], None],
+        schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the answer of the model; the signals are those of the model and of the check.
 
@@ -164,7 +169,9 @@ class CheckedModel:
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
             try:
-                return self.model.chat(messages, max_tokens=max_tokens, on_text=on_text)
+                return self.model.chat(
+                    messages, max_tokens=max_tokens, on_text=on_text, schema=schema
+                )
             except ModelBusy as busy:
                 is_late = self.loading_s and monotonic() - started + wait_s > self.loading_s
                 if busy.reason != "loading" or is_late:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kebab.core.answers import Completion, Message
+from kebab.core.answers import Completion, JsonSchema, Message
 
 _WORD = re.compile(r"\s*\S+|\s+")
 
@@ -20,6 +20,7 @@ class Told:
 
     messages: tuple[Message, ...]
     max_tokens: int
+    schema: JsonSchema | None = None
 
     @property
     def text(self) -> str:
@@ -77,9 +78,14 @@ class ScriptedModel:
         self._script.extend(steps)
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        on_text: Callable[[str], None],
+        schema: JsonSchema | None = None,
     ) -> Completion:
-        self.told.append(Told(tuple(messages), max_tokens))
+        self.told.append(Told(tuple(messages), max_tokens, schema))
         assert self._script, "nothing is scripted for this conversation"
         step = self._script.popleft()
         play = _pieces(step(self.told[-1]) if callable(step) else step)

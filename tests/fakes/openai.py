@@ -44,7 +44,10 @@ __all__ = [
 
 CHAT = "/chat/completions"
 MODELS = "/models"
-_FIELDS = {"model", "messages", "stream", "stream_options", "max_tokens", "temperature"}
+_FIELDS = {
+    *("model", "messages", "stream", "stream_options", "max_tokens", "temperature"),
+    "response_format",
+}
 _ROLES = {"system", "user", "assistant"}
 
 
@@ -58,6 +61,8 @@ class FakeOpenAi:
     prefix: str = "/v1"
     counts: bool = True
     """Whether it knows `stream_options`."""
+    schemas: bool = True
+    """Whether it can constrain an answer by a schema."""
     answers: dict[str, Step] = field(default_factory=dict)
     """Answers that stay, by path: they come before the script."""
     _script: deque[Step] = field(default_factory=deque)
@@ -132,6 +137,11 @@ class FakeOpenAi:
             return Fail("invalid")
         if not self.counts and "stream_options" in body:
             return Fail("no_counts")
+        if "response_format" in body:
+            if not self.schemas:
+                return Fail("no_schemas")
+            if not _is_valid_format(body["response_format"]):
+                return Fail("bad_schema")
         # llama.cpp and LM Studio ask the one model they have, whatever name is sent.
         lenient = self.kind in ("llamacpp", "lmstudio") and len(self.models) == 1
         return None if lenient or body.get("model") in self.models else Fail("missing")
@@ -148,11 +158,25 @@ def fake_openai(
     key: str = "",
     prefix: str = "/v1",
     counts: bool = True,
+    schemas: bool = True,
 ) -> Iterator[FakeOpenAi]:
     """Serve until the block ends."""
-    fake = FakeOpenAi(models, kind=kind, key=key, prefix=prefix, counts=counts)
+    fake = FakeOpenAi(models, kind, key, prefix, counts, schemas)
     with stage(fake.play) as fake._stage:
         yield fake
+
+
+def _is_valid_format(value: object) -> bool:
+    """Return whether a `response_format` names a JSON Schema of an object."""
+    if not isinstance(value, dict) or value.get("type") != "json_schema":
+        return False
+    named = value.get("json_schema")
+    return (
+        isinstance(named, dict)
+        and isinstance(named.get("name"), str)
+        and isinstance(named.get("schema"), dict)
+        and named["schema"].get("type") == "object"
+    )
 
 
 def _is_valid(message: object) -> bool:

@@ -141,6 +141,23 @@ FAILURES: Mapping[str, Mapping[str, Failure]] = {
             },
         ),
     },
+    "no_schemas": {
+        "vllm": _vllm(400, "BadRequestError", "response_format is not supported by this engine"),
+        "lmstudio": (400, {"error": "'response_format.type' must be 'text'"}),
+        "": _openai(
+            400,
+            None,
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with "
+            "this model.",
+        ),
+    },
+    "bad_schema": {
+        "llamacpp": _llama(
+            400, "invalid_request_error", "JSON schema conversion failed: Unrecognized schema: 5"
+        ),
+        "vllm": _vllm(400, "BadRequestError", "Grammar error: unimplemented keys"),
+        "": _openai(400, None, "Invalid schema for response_format 'answer'.", "response_format"),
+    },
     "no_route": {
         "llamacpp": _llama(404, "not_found_error", "File Not Found"),
         "lmstudio": (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),

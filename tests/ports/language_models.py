@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from kebab.core.answers import Completion, FinishReason, LanguageModel
+from kebab.core.answers import Completion, FinishReason, JsonSchema, LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -61,6 +61,7 @@ class Heard:
 
     messages: list[tuple[str, str]]
     max_tokens: int
+    schema: JsonSchema | None = None
 
 
 class Subject(Protocol):
@@ -90,6 +91,9 @@ class Subject(Protocol):
 
     def noticed(self) -> bool:
         """Return whether the server finds out, soon, that nobody listens any more."""
+
+    def refuses_schemas(self) -> None:
+        """Let the server refuse the schema of the next request, if there is a server."""
 
     def heard(self) -> Heard:
         """Return what the server was asked last."""
@@ -150,9 +154,13 @@ class ScriptedSubject:
     def noticed(self) -> bool:
         return True
 
+    def refuses_schemas(self) -> None:
+        pass
+
     def heard(self) -> Heard:
         told = self.model.told[-1]
-        return Heard([(one.role, one.content) for one in told.messages], told.max_tokens)
+        messages: list[tuple[str, str]] = [(one.role, one.content) for one in told.messages]
+        return Heard(messages, told.max_tokens, told.schema)
 
     def overlooked(self) -> list[str]:
         return []
@@ -195,10 +203,13 @@ class OllamaSubject:
     def noticed(self) -> bool:
         return self._server.asked[-1].hung_up.wait(5)
 
+    def refuses_schemas(self) -> None:
+        self._server.enqueue(Fail("bad_schema"))
+
     def heard(self) -> Heard:
         body = self._server.bodies()[-1]
         messages = [(one["role"], one["content"]) for one in body["messages"]]
-        return Heard(messages, body["options"]["num_predict"])
+        return Heard(messages, body["options"]["num_predict"], body.get("format"))
 
     def overlooked(self) -> list[str]:
         return self._server.ignored()
@@ -242,10 +253,14 @@ class OpenAiSubject:
     def noticed(self) -> bool:
         return self._server.asked[-1].hung_up.wait(5)
 
+    def refuses_schemas(self) -> None:
+        self._server.schemas = False
+
     def heard(self) -> Heard:
         body = self._server.bodies[-1]
         messages = [(one["role"], one["content"]) for one in body["messages"]]
-        return Heard(messages, body["max_tokens"])
+        named = body.get("response_format", {}).get("json_schema", {})
+        return Heard(messages, body["max_tokens"], named.get("schema"))
 
     def overlooked(self) -> list[str]:
         return self._server.ignored

@@ -91,6 +91,18 @@ def ask(subject, on_text=lambda piece: None, max_tokens=64):
     return subject.model.chat(MESSAGES, max_tokens=max_tokens, on_text=on_text)
 
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "enum": ["bread", "빵"]}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+
+
+def ask_for_json(subject):
+    return subject.model.chat(MESSAGES, max_tokens=64, on_text=lambda piece: None, schema=SCHEMA)
+
+
 def assert_works(subject):
     """Assert that a question is answered now."""
     subject.says(Speech())
@@ -122,6 +134,36 @@ def test_pieces_come_in_order_and_make_the_text(subject, heard):
 
     assert len(heard) > 1
     assert "".join(heard) == completion.text == "".join(pieces)
+
+
+def test_a_schema_is_sent_as_it_is(dialect):
+    dialect.says(Speech(pieces=('{"word":', '"bread"}')))
+
+    completion = ask_for_json(dialect)
+
+    assert completion.text == '{"word":"bread"}'
+    assert dialect.heard().schema == SCHEMA
+    assert dialect.overlooked() == []
+
+
+def test_no_schema_is_sent_unless_there_is_one(subject):
+    subject.says(Speech())
+
+    ask(subject)
+
+    assert subject.heard().schema is None
+
+
+def test_a_server_that_refuses_a_schema_gets_the_messages_only(dialect):
+    dialect.refuses_schemas()
+    dialect.says(Speech())
+    dialect.says(Speech(pieces=("again",)))
+
+    assert ask_for_json(dialect).text == "Hello world"
+    assert ask_for_json(dialect).text == "again"
+
+    assert len(dialect.heard().messages) == len(MESSAGES)
+    assert dialect.heard().schema in (None, SCHEMA)
 
 
 def test_pieces_are_never_empty(subject, heard):

@@ -11,7 +11,7 @@ from kebab.errors.catalog import (
     ModelRejected,
     ModelUnreachable,
 )
-from tests.fakes.dead_ends import greeting
+from tests.fakes.dead_ends import greeting, refusing
 from tests.fakes.ollama import Model, fake_ollama
 from tests.fakes.ollama import Say as OllamaSays
 from tests.fakes.openai import Say as OpenAiSays
@@ -49,6 +49,19 @@ def test_ollama_gets_the_options_of_the_settings():
 def test_a_requested_model_overrides_the_settings():
     assert build_language_model(settings(model="tiny"), "other", environ={}).name == "other"
     assert build_language_model(settings(model="tiny"), environ={}).name == "tiny"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_a_failure_names_the_operation(provider):
+    with refusing() as url:
+        model = build_language_model(
+            settings(provider=provider, endpoint=url), environ={}, operation="review"
+        )
+
+        with pytest.raises(ModelUnreachable) as raised:
+            say(model)
+
+    assert raised.value.operation == "review"
 
 
 def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():

@@ -37,6 +37,8 @@ MEANINGS = {
     "loading": ModelBusy,
     "busy": ModelBusy,
     "no_counts": ModelRejected,
+    "no_schemas": ModelRejected,
+    "bad_schema": ModelRejected,
     "no_route": ModelProtocol,
     "invalid": ModelRejected,
     "unscripted": ModelUnreachable,

@@ -16,7 +16,8 @@ class RewritingModel:
         self.finish = finish
         self.asked = []
 
-    def chat(self, messages, *, max_tokens, on_text):
+    def chat(self, messages, *, max_tokens, on_text, schema=None):
+        assert schema is None
         self.asked.append((messages, max_tokens))
         if isinstance(self.response, Exception):
             raise self.response
