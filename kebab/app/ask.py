@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, to_search_hit
+from kebab.app.conversions import check_freshness, to_search_hit
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.refresh import refresh_question
 from kebab.app.search import (
@@ -34,6 +33,7 @@ from kebab.errors.catalog import (
 )
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.engine import AskEngine
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
-from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.documents import StoredDocument
 from kebab.core.files import FileState
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.citation import Freshness
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed
 from kebab.wire.search import SearchHit, SearchResponse
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 Stored: TypeAlias = StoredChunk | StoredDocument
 
 _NANO = 1_000_000_000
-
-
-def build_file_path(stored: Stored) -> str | None:
-    """Return the absolute path of a document's file; None for text from standard input."""
-    if stored.source == STDIN:
-        return None
-    return os.path.join(stored.root, stored.path)  # noqa: PTH118 - called for every hit
 
 
 def check_freshness(stored: Stored | FileState) -> Freshness:

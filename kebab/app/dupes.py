@@ -1,8 +1,7 @@
 """Finds copies among documents and passages."""
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import check_freshness
 from kebab.app.filters import resolve_filters
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT
@@ -10,6 +9,7 @@ from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Filters, Query, StoredChunk
 from kebab.search import duplicates, snippet
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.duplicates import Copy, Group
 from kebab.wire.related import DupesRequest, DuplicateGroup, DuplicateMember, Duplicates

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.file_text import (
@@ -21,6 +20,7 @@ from kebab.core.documents import DocumentDetail
 from kebab.core.media import get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import InvalidInput
+from kebab.search.citations import cite_chunk
 from kebab.wire.citation import Citation, FetchedPlace, Freshness
 from kebab.wire.library import (
     FetchChunkRequest,

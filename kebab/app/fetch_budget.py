@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from kebab.app.citations import format_reference
+from kebab.search.citations import format_reference
 from kebab.text.tokens import estimate_tokens
 from kebab.wire.library import FetchResult, NotFound
 

@@ -5,12 +5,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kebab.app.citations import quote_path
 from kebab.app.fetch import Selection, build_lines
 from kebab.app.file_text import FileText, PlaceLines, cite_place_lines
 from kebab.app.reference_syntax import Lines
 from kebab.app.references import build_lookup_fault
 from kebab.core.media import CitationKind, get_media_type
+from kebab.search.citations import quote_path
 from kebab.wire.citation import Freshness
 from kebab.wire.library import FetchKind, FetchResult, NotFound
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app.citations import format_reference, quote_path
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import check_freshness
 from kebab.app.fetch import (
     Selection,
     build_indexed_text,
@@ -36,6 +35,7 @@ from kebab.app.references import (
     build_lookup_fault,
 )
 from kebab.core.documents import DocumentDetail
+from kebab.search.citations import build_file_path, format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchResult, NotFound

@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.app.citations import cite_code, cite_lines, cite_place, cite_section
 from kebab.app.context import AppContext
 from kebab.app.headings import Section, build_sections, list_sections, parse_file
 from kebab.app.parsers import build_parsers
@@ -22,6 +21,7 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed, TimedOut
 from kebab.errors.system import translate_os_errors
+from kebab.search.citations import cite_code, cite_lines, cite_place, cite_section
 from kebab.wire.citation import Citation, Freshness
 
 _HEADING = re.compile(r"(#{1,6}) (.+)")

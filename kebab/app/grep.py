@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import check_freshness
 from kebab.app.document_names import DocumentNames
 from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters
@@ -15,6 +15,7 @@ from kebab.app.search import build_filters, require_utf8
 from kebab.app.suggested_commands import suggest_filters
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
+from kebab.search.citations import build_file_path
 from kebab.wire.grep import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from kebab.app.citations import quote_path
 from kebab.app.references import build_lookup_fault
 from kebab.config.paths import resolve_paths
 from kebab.config.settings import Settings
 from kebab.core.ids import compute_digest
+from kebab.search.citations import quote_path
 from kebab.wire.library import NotFound
 from kebab.wire.search import SearchHit
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, to_doc_summary
+from kebab.app.conversions import to_doc_summary
 from kebab.app.document_names import make_absolute
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.links import describe_backlinks, describe_links
@@ -23,6 +22,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import (
     ChunkBrief,

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import cite_section, format_reference
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import check_freshness
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.app.fetch_places import get_unit
 from kebab.app.file_text import (
@@ -27,6 +26,7 @@ from kebab.app.references import ReferenceFinder, build_lookup_fault
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument
 from kebab.core.media import get_media_type
 from kebab.core.queries import Filters
+from kebab.search.citations import build_file_path, cite_section, format_reference
 from kebab.text.normalize import escape_undecodable
 from kebab.text.tokens import estimate_tokens
 from kebab.wire.library import NotFound

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.app.citations import format_reference, quote_path
 from kebab.app.document_names import DocumentNames
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
 from kebab.core.ids import ChunkId, DocId
+from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import LookupFault, NotFound
 

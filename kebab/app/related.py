@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, to_doc_summary
+from kebab.app.conversions import check_freshness, to_doc_summary
 from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
@@ -13,6 +12,7 @@ from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.embed.registry import find_model
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.related import PassagePair as FoundPair
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.wire.library import NotFound

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.app.citations import cite_chunk
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_doc_summary
 from kebab.app.filters import resolve_filters
@@ -12,6 +11,7 @@ from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
+from kebab.search.citations import cite_chunk
 from kebab.search.explain import DocumentExplanation, Explainer
 from kebab.search.explain_matches import BrokenCondition, list_active_filters
 from kebab.search.explain_verdict import build_verdict

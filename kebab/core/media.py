@@ -189,6 +189,9 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
 """Every file format that kebab reads."""
 
 _BY_NAME = {media.name: media for media in MEDIA_TYPES}
+_PROSE = frozenset(
+    {MARKDOWN, PLAIN, "text/x-rst", "text/asciidoc", "text/org", "text/x-tex", "text/vtt"}
+)
 _BY_SUFFIX = {suffix: media.name for media in MEDIA_TYPES for suffix in media.suffixes}
 _BY_FILE_NAME = {name: media.name for media in MEDIA_TYPES for name in media.names}
 
@@ -196,6 +199,11 @@ _BY_FILE_NAME = {name: media.name for media in MEDIA_TYPES for name in media.nam
 def get_media_type(name: str) -> MediaType:
     """Return the row of a media type; an unknown one is cited by lines, as text is."""
     return _BY_NAME.get(name) or MediaType(name, name, ())
+
+
+def is_prose(name: str | None) -> bool:
+    """Return whether a format is text that people write, cited by lines: no code and no data."""
+    return name in _PROSE
 
 
 def list_media_types(value: str) -> list[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from kebab.app.citations import format_hit_reference, get_cited_lines, quote_path
 from kebab.app.reference_syntax import ID_AUTHORITY
 from kebab.app.timestamps import format_timestamp
+from kebab.search.citations import format_hit_reference, get_cited_lines, quote_path
 from kebab.wire.search import SearchHit, SearchResponse
 
 SCHEME = "kebab://"

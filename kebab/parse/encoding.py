@@ -23,6 +23,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MARKS = frozenset({b"", *(mark for mark, _ in _BOMS)})
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
 _CONTROL_SHARE = 0.05
 _FEW_CONTROLS = 8
@@ -53,11 +54,36 @@ def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
     Raises:
         ParseFailed: The bytes are not text.
     """
+    raw = decode_raw(data, path, parser)
+    return Decoded(normalize_text(raw.text), raw.encoding, raw.warnings)
+
+
+def decode_raw(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
+    """Return the text of a file with its own line ends and characters, without a byte order mark.
+
+    Raises:
+        ParseFailed: The bytes are not text.
+    """
     encoding, body = _detect_encoding(data)
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
     raw = body.decode(encoding, "replace")
-    return Decoded(normalize_text(raw), encoding, _describe_losses(raw, body, encoding))
+    return Decoded(raw, encoding, _describe_losses(raw, body, encoding))
+
+
+def encode_raw(text: str, original: Decoded, data: bytes) -> bytes | None:
+    """Return the bytes of a changed text in the form of its file, with the byte order mark of it.
+
+    None when bytes of the file were lost when it was decoded, or when the encoding of the file
+    lacks a character of the text.
+    """
+    try:
+        before = original.text.encode(original.encoding)
+        after = text.encode(original.encoding)
+    except UnicodeEncodeError:
+        return None
+    mark = data[: len(data) - len(before)]
+    return mark + after if data == mark + before and mark in _MARKS else None
 
 
 def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:

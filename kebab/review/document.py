@@ -60,6 +60,16 @@ class ReviewDocument:
         return first, max(first, min(touched, last))
 
     @cached_property
+    def line_end(self) -> str:
+        """The line end of most lines of the file."""
+        raw, lines = self.source.raw, self.text.count("\n")
+        double = raw.count("\r\n")
+        single = raw.count("\r") - double
+        if 2 * double > lines:
+            return "\r\n"
+        return "\r" if 2 * single > lines else "\n"
+
+    @cached_property
     def _sentence_starts(self) -> list[int]:
         return [one.start for one in self.sentences]
 

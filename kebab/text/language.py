@@ -167,6 +167,11 @@ def _detect_by_opener(question: str) -> str | None:
     return _LANGUAGE_OF_OPENER.get(first[0].lower().replace("\u2019", "'"))
 
 
+def detect_text_language(text: str) -> str | None:
+    """Return the ISO 639 code of the beginning of a text, or None when unsure."""
+    return detect_language(_NOISE.sub(" ", text[:_SAMPLE]))
+
+
 def _sample_prose(text: str, blocks: Iterable[Block]) -> str:
     """Return the first characters of a document's prose."""
     parts: list[str] = []

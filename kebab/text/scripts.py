@@ -165,6 +165,14 @@ def snap_to_grapheme(text: str, position: int) -> int:
     return position
 
 
+def shorten(text: str, limit: int) -> str:
+    """Return at most `limit` code points of a text, cut between graphemes and ended by `…`."""
+    if len(text) <= limit:
+        return text
+    position = snap_to_grapheme(text, limit - 1)
+    return text[: position or limit - 1].rstrip() + "…"
+
+
 def _splits_grapheme(text: str, position: int) -> bool:
     """Return whether the characters around a position belong to one grapheme."""
     before, after = text[position - 1], text[position]

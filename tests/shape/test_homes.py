@@ -51,6 +51,7 @@ HOMES = {
         "kebab.ingest",
         "kebab.mcp",
         "kebab.rag",
+        "kebab.review",
         "kebab.search",
         "kebab.wire",
     ),

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from kebab.app.citations import format_hit_reference, get_cited_lines
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
@@ -22,6 +21,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean, clean_lines
+from kebab.search.citations import format_hit_reference, get_cited_lines
 from kebab.wire.citation import SectionCitation
 from kebab.wire.search import SearchHit, SearchResponse
 

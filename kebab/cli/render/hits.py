@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from kebab.app.citations import quote_path
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.cli.render.width import clean, measure_width, truncate, truncate_path
+from kebab.search.citations import quote_path
 from kebab.wire.citation import (
     CellCitation,
     Citation,

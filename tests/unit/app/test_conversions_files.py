@@ -1,6 +1,7 @@
-from kebab.app.conversions import build_file_path, check_freshness
+from kebab.app.conversions import check_freshness
 from kebab.core.documents import StoredDocument
 from kebab.core.ids import DocId
+from kebab.search.citations import build_file_path
 
 
 def _document(source, root, path, size=0, mtime_ns=0):

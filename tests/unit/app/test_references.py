@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kebab.app.citations import cite_lines, format_reference
 from kebab.app.reference_syntax import Lines, Reading
 from kebab.app.references import ReferenceFinder, Target, add_place
 from kebab.cli.render.width import clean
+from kebab.search.citations import cite_lines, format_reference
 from kebab.wire.library import NotFound
 
 KOREAN = unicodedata.normalize("NFD", "한글/메모.md")

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.encoding import decode, normalize_text
+from kebab.parse.encoding import decode, decode_raw, encode_raw, normalize_text
 
 KOREAN = "# 회의록\n\n이 문서는 인코딩 시험용이다. 표시: token\n백업은 매일 새벽 두 시에 한다.\n"
 JAPANESE = "# 会議録\n\nこの文書は符号化の試験である。token\n"
@@ -98,3 +98,21 @@ def test_binary_data_is_refused(data):
 
 def test_a_name_from_the_file_system_is_cleaned():
     assert normalize_text("e\u0301\udcff") == "\u00e9\ufffd"
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "cp949"])
+def test_a_changed_text_keeps_the_encoding_and_the_mark_of_its_file(codec: str) -> None:
+    data = "한국어 문서입니다. 이것은 글입니다.\r\n".encode(codec)
+    raw = decode_raw(data)
+    assert encode_raw(raw.text, raw, data) == data
+    changed = raw.text.replace("글", "긴 글")
+    assert encode_raw(changed, raw, data) == changed.encode(codec)
+
+
+def test_a_text_that_lost_bytes_or_gains_a_foreign_character_is_not_encoded() -> None:
+    damaged = b"good words \xff here\n" + "\xe9\xe9\xe9\xe9".encode()
+    raw = decode_raw(damaged)
+    assert encode_raw(raw.text, raw, damaged) is None
+    korean = "한국어 문서입니다.\n".encode("cp949")
+    raw = decode_raw(korean)
+    assert encode_raw(raw.text + "\U0001f600", raw, korean) is None

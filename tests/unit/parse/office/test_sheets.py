@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.app.citations import cite_chunk
 from kebab.chunk.budget import Budget
 from kebab.chunk.split import split_document
 from kebab.core.media import XLSX
@@ -16,6 +15,7 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.parse.archive import OLE2_MAGIC
 from kebab.parse.office import sheets
 from kebab.parse.office.sheets import SheetParser
+from kebab.search.citations import cite_chunk
 from kebab.wire.citation import CellCitation
 from tests.fakes.evidence import stored
 from tests.shape.libraries import list_own_exceptions

@@ -1,11 +1,13 @@
 """Cites passages by lines, pages, slides, cells, sections or symbols, and formats references."""
 
+import os
 import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import Place
+from kebab.core.documents import STDIN, StoredDocument
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.wire.citation import (
@@ -48,6 +50,13 @@ def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = 
     if place.row:
         place = place._replace(row=place.row + first - chunk.start_line)
     return cite_place(path, place, media.cites, rows=last - first + 1)
+
+
+def build_file_path(stored: StoredChunk | StoredDocument) -> str | None:
+    """Return the absolute path of a document's file; None for text from standard input."""
+    if stored.source == STDIN:
+        return None
+    return os.path.join(stored.root, stored.path)  # noqa: PTH118 - called for every hit
 
 
 def cite_lines(path: str, start: int, end: int) -> Citation:

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.app.citations import cite_chunk, cite_lines, cite_section, quote_path
 from kebab.core.chunks import Place
+from kebab.search.citations import cite_chunk, cite_lines, cite_section, quote_path
 from kebab.wire.citation import CodeCitation, CodeSpan, SectionCitation
 from tests.fakes.evidence import stored
 from tests.fakes.placed import register_formats

@@ -1,0 +1,97 @@
+"""A file is read for a review as it is, or refused with the error that says why."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kebab.app.review_text import build_review_text
+from kebab.core.ids import hash_content
+from kebab.core.review import ReviewText
+from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UnsupportedMedia
+
+LIMIT = 10_000
+
+
+def read(folder: Path, data: bytes, name: str = "a.md") -> ReviewText:
+    path = folder / name
+    path.write_bytes(data)
+    return build_review_text(path, folder, max_bytes=LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("data", "raw"),
+    [
+        (b"", ""),
+        (b"\xef\xbb\xbfa\r\nb", "a\r\nb"),
+        ("\ufeffa\u00e9\r\n".encode("utf-16-le"), "a\u00e9\r\n"),
+        ("\ufeff\U0001f600\n".encode("utf-16-be"), "\U0001f600\n"),
+        (
+            "가나다라마바사아 한국어 문서입니다.\r\n".encode("cp949"),
+            "가나다라마바사아 한국어 문서입니다.\r\n",
+        ),
+        ("これはひらがなの文です。\n".encode("shift_jis"), "これはひらがなの文です。\n"),
+        ("e\u0301 \u1112\u1161\u11ab".encode(), "e\u0301 \u1112\u1161\u11ab"),
+        (b"a\rb\r\nc\nd\r", "a\rb\r\nc\nd\r"),
+        (b"a\0b\n", "a\0b\n"),
+        (
+            b"good words here \xff\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+            "good words here \ufffd\n\xe9\xe9\xe9\xe9",
+        ),
+        (b"x \xed\xa0\xbd\xed\xb8\x80 y", "x \U0001f600 y"),
+    ],
+)
+def test_the_characters_and_line_ends_of_the_file_stay(
+    tmp_path: Path, data: bytes, raw: str
+) -> None:
+    found = read(tmp_path, data)
+    assert found.raw == raw
+    assert found.text == raw.replace("\r\n", "\n").replace("\r", "\n")
+    assert found.content_hash == hash_content(data)
+
+
+def test_half_a_pair_of_surrogates_is_one_replacement(tmp_path: Path) -> None:
+    data = b"\xff\xfe" + b"a\0" + b"\x00\xd8" + b"b\0"
+    assert read(tmp_path, data).raw == "a\ufffdb"
+
+
+def test_names_formats_and_languages_are_those_of_the_file(tmp_path: Path) -> None:
+    text = "This is the text of a note that is written in English for a test.\n"
+    (tmp_path / "sub").mkdir()
+    found = read(tmp_path, text.encode(), "sub/README")
+    assert (found.doc_path, found.media, found.lang) == ("sub/README", "text/plain", "en")
+    assert (found.file, found.root) == (tmp_path / "sub/README", tmp_path)
+    assert read(tmp_path, "이것은 한국어로 쓴 글입니다.\n".encode(), "b.rst").lang == "ko"
+
+
+@pytest.mark.parametrize(
+    "name", ["a.py", "a.json", "a.csv", "a.pdf", "a.docx", "a.vue", "a.xyz", "a.html"]
+)
+def test_what_is_no_prose_in_lines_is_unsupported(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnsupportedMedia):
+        read(tmp_path, b"\x00\x01\x02" if name == "a.xyz" else b"a: 1\n", name)
+
+
+def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    with pytest.raises(UnsupportedMedia):
+        build_review_text(tmp_path / "a.md", tmp_path, max_bytes=LIMIT)
+
+
+def test_a_file_that_is_not_there_and_a_folder_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.md", tmp_path):
+        with pytest.raises(IoError):
+            build_review_text(path, tmp_path, max_bytes=LIMIT)
+
+
+def test_the_limit_is_that_of_the_bytes(tmp_path: Path) -> None:
+    assert len(read(tmp_path, b"a" * LIMIT).raw) == LIMIT
+    with pytest.raises(TooLarge) as caught:
+        read(tmp_path, b"a" * (LIMIT + 1))
+    assert caught.value.size == LIMIT + 1
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.7\n", bytes(range(32)) * 9, b"PK\x03\x04 word/ x"])
+def test_a_binary_file_with_the_name_of_a_text_is_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(ParseFailed):
+        read(tmp_path, data)
