@@ -37,8 +37,8 @@ def list_commands() -> CommandList:
     """Return every command on one line, with what all of them share."""
     filters = _list_filters()
     return CommandList(
-        global_flags=" ".join(map(_format_option, _describe(create_global_options()))),
-        filters=" ".join(map(_format_option, filters)),
+        global_flags=_format_options(_list_global_options()),
+        filters=_format_options(filters),
         modes=_MODES,
         commands=[
             CommandUsage(
@@ -48,6 +48,11 @@ def list_commands() -> CommandList:
         ],
         exits={str(status.value): meaning for status, meaning in EXIT_MEANINGS.items()},
     )
+
+
+def _list_global_options() -> list[HelpOption]:
+    """Return the global flags without `--output-format json`, which is `--json`."""
+    return [one for one in _describe(create_global_options()) if one.name != "--output-format"]
 
 
 def _list_filters() -> list[HelpOption]:
@@ -68,8 +73,8 @@ def _format_usage(path: str, command: Command, filters: Sequence[HelpOption]) ->
     shared = [option for option in options if option in filters]
     own = [option for option in options if option not in shared]
     # A command that takes all filters but one, as `related` does, still names the group.
-    group = [f"[{_FILTERS}]"] if len(shared) > 1 else list(map(_format_option, shared))
-    return " ".join([path, *arguments, *group, *map(_format_option, own)])
+    group = [f"[{_FILTERS}]"] if len(shared) > 1 else [_format_options(shared)]
+    return " ".join(filter(None, [path, *arguments, *group, _format_options(own)]))
 
 
 def _describe(params: Sequence[click.Parameter]) -> list[HelpOption]:
@@ -82,12 +87,22 @@ def _format_argument(argument: HelpArgument) -> str:
     return words if argument.required else f"[{words}]"
 
 
+def _format_options(options: Sequence[HelpOption]) -> str:
+    """Return flags in brackets; neighbours share a pair, except those that can be repeated."""
+    parts: list[str] = []
+    for option in options:
+        ending = "]…" if option.repeatable else "]"
+        if parts and parts[-1].endswith("]") and not option.repeatable:
+            parts[-1] = f"{parts[-1][:-1]} {_format_option(option)}]"
+        else:
+            parts.append(f"[{_format_option(option)}{ending}")
+    return " ".join(parts)
+
+
 def _format_option(option: HelpOption) -> str:
     value = "|".join(option.choices)
     if value == _MODES:
         value = _MODE
     elif not value or len(value) > _LONGEST_CHOICES:
         value = option.metavar or ""
-    words = " ".join(filter(None, (option.short or option.name, value)))
-    text = words if option.required else f"[{words}]"
-    return text + ("…" if option.repeatable else "")
+    return " ".join(filter(None, (option.short or option.name, value)))

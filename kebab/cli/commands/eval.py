@@ -69,7 +69,7 @@ def command() -> None:
 @click.option("--out", type=_FILE, metavar="FILE", help="Write the report to this file.")
 @click.pass_obj
 def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
-    """Run golden questions and measure the results.
+    """Measure search with golden questions.
 
     QUERIES has one JSON object per line with `query` and one of these: `doc`, the path of the
     document that answers, or the end of this path, with optional `line_start` and `line_end`;
@@ -113,6 +113,7 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
 @click.option(
     "--metric",
     "metrics",
+    metavar="METRIC",
     multiple=True,
     type=click.Choice(get_args(PairedMetric)),
     default=("mrr@10",),
@@ -158,11 +159,11 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) -> Exit:
-    """Make golden questions from the notes, without a model.
+    """Make golden questions from the notes.
 
-    The questions shorten sentences and headings of the notes, from all documents and languages.
-    For every five there is one of made-up words, which nothing answers. Use them to compare two
-    states of one knowledge base; questions of your own are more reliable.
+    No model is needed: the questions shorten sentences and headings of the notes, from all
+    documents and languages. For every five there is one of made-up words, which nothing answers.
+    Use them to compare two states of one knowledge base; questions of your own are more reliable.
     """
     from kebab.evals.draft import DraftOptions, draft_golden_set
     from kebab.evals.golden import check_output_path, encode_queries, write_file

@@ -139,9 +139,10 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
 @_max_chars_option
 @click.pass_obj
 def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exit:
-    """Print lines START to END of a document.
+    """Print lines of a document.
 
-    NAME is an id, a unique prefix of an id, or a path. Without END, one line is printed.
+    NAME is an id, a unique prefix of an id, or a path; lines START to END are printed.
+    Without END, one line is printed.
     """
     with context.open_kebab() as kebab:
         reply = kebab.fetch_span(FetchSpanRequest(name=name, start=start, **flags))

@@ -56,12 +56,12 @@ if TYPE_CHECKING:
 @filter_options
 @click.pass_obj
 def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -> Exit:
-    """Search the indexed files for a regular expression.
+    """Search files for a regular expression.
 
-    PATH limits the search to files and folders. Files are searched as they are on disk now; files
-    that are gone are reported. The pattern has the syntax of Python and is compared line by line.
-    In a pipe, lines are `path:line:text`, which `kebab fetch -` reads. Files must match all
-    filters.
+    PATH limits the search to files and folders. The indexed files are searched as they are on disk
+    now; files that are gone are reported. The pattern has the syntax of Python and is compared line
+    by line. In a pipe, lines are `path:line:text`, which `kebab fetch -` reads. Files must match
+    all filters.
     """
     _refuse_contradictions(form, flags)
     around, columns = flags.pop("around"), flags.pop("max_columns")

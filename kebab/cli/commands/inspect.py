@@ -34,9 +34,9 @@ def doc(context: CommandContext, /, name: str) -> Exit:
 @click.argument("name", metavar="ID")
 @click.pass_obj
 def chunk(context: CommandContext, /, name: str) -> Exit:
-    """Show a passage with its text, its neighbours and its vector.
+    """Show a passage with its neighbours.
 
-    ID is the id of a passage, or a unique prefix of it.
+    ID is the id of a passage, or a unique prefix of it. Its text and its vector are shown too.
     """
     with context.open_kebab() as kebab:
         reply = kebab.inspect_chunk(InspectChunkRequest(name=name))

@@ -48,7 +48,7 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
 def command(
     context: CommandContext, /, *, allow_write: bool, with_ask: bool, text_only: bool
 ) -> Exit:
-    """Serve the knowledge base to an agent through MCP.
+    """Serve the notes to an agent through MCP.
 
     MCP is the Model Context Protocol. The client starts this command and talks to it over standard
     input and output. It gets the tools `search`, `read`, `grep`, `outline`, `explain` and `status`,

@@ -27,7 +27,10 @@ def command() -> None:
 @command.command("list", examples=("kebab model list",))
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
-    """List the embedding models and mark the active one."""
+    """List the embedding models.
+
+    The active one is marked.
+    """
     with context.open_kebab() as kebab:
         reply = kebab.model_list(ModelListRequest())
     return context.print_reply(reply, render_model_list)
@@ -37,10 +40,11 @@ def list_(context: CommandContext, /) -> Exit:
 @click.argument("name", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
 @click.pass_obj
 def pull(context: CommandContext, /, name: str) -> Exit:
-    """Download a model for use without a network.
+    """Download an embedding model.
 
-    Without NAME, or with `auto`, it is the model in the settings, or the one that the knowledge
-    base uses. Before the first ingest it is the best one that can be downloaded.
+    It works without a network afterwards. Without NAME, or with `auto`, it is the model in the
+    settings, or the one that the knowledge base uses. Before the first ingest it is the best one
+    that can be downloaded.
     """
     request = ModelPullRequest(name=name)
     return _run_with_progress(

@@ -37,7 +37,7 @@ _MAX_RANK_DIGITS = 4
 @click.option("--print", "print_only", is_flag=True, help="Print the command without running it.")
 @click.pass_obj
 def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
-    """Open a file at the line or the page of a hit or a reference.
+    """Open a file at a hit or a reference.
 
     N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. A text
     file opens in `$VISUAL` or `$EDITOR` at the line, a PDF in `$PDFVIEWER` at the page. Without

@@ -35,7 +35,7 @@ def command(
     limit: int | None,
     all_: bool,
 ) -> Exit:
-    """Show the headings of a document, or the tree of a folder.
+    """Show the headings of a document or a folder.
 
     A document is shown with its headings, their lines and estimated tokens; a folder or a source
     with its folders, documents, passages and estimated tokens, two levels deep. Without a name all

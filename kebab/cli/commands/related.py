@@ -29,7 +29,7 @@ from kebab.wire.search import MAX_LIMIT
 @neighbour_options
 @click.pass_obj
 def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
-    """Find documents that are similar to one document.
+    """Find similar documents.
 
     DOC is an id, a unique prefix of an id, or a path. Each result shows its most similar passage
     and the keywords that both documents contain. The command compares stored vectors and loads no

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--errors", is_flag=True, help="List every error code instead.")
 @click.pass_obj
 def command(context: CommandContext, /, name: str | None, *, commands: bool, errors: bool) -> Exit:
-    """Show version, capabilities, models and statistics.
+    """Show capabilities, models and statistics.
 
     With NAME, print the JSON Schema of one object, such as `search_response.v1`; `.v1` can be left
     out. The command also works without a knowledge base.

@@ -31,7 +31,10 @@ def command() -> None:
 )
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
-    """List the sessions, most recently used first."""
+    """List the sessions.
+
+    The most recently used one is first.
+    """
     with context.open_kebab() as kebab:
         reply = kebab.session_list(SessionListRequest())
     return context.print_reply(reply, render_session_list)
@@ -41,7 +44,7 @@ def list_(context: CommandContext, /) -> Exit:
 @click.argument("name", shell_complete=complete("sessions"))
 @click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
-    """Show the questions and answers of a session."""
+    """Show the turns of a session."""
     with context.open_kebab() as kebab:
         reply = kebab.session_show(SessionShowRequest(name=name))
     return context.print_reply(reply, render_transcript)

@@ -50,11 +50,12 @@ def list_(context: CommandContext, /) -> Exit:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
-    """Remove a source and its documents from the index; files stay.
+    """Remove a source from the index; files stay.
 
-    NAME is the name of a source, the path of its folder, or the end of that path. The folder may be
-    gone. `kebab ingest FOLDER` reads it again. Texts from standard input, the source `stdin`, have
-    no other copy and are deleted. Without `--yes`, the command asks for confirmation.
+    Its documents are removed with it. NAME is the name of a source, the path of its folder, or the
+    end of that path. The folder may be gone. `kebab ingest FOLDER` reads it again. Texts from
+    standard input, the source `stdin`, have no other copy and are deleted. Without `--yes`, the
+    command asks for confirmation.
     """
     with context.open_kebab() as kebab:
         if not yes:

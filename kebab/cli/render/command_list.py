@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.command_help import CommandList, SchemaDocument
 
-_GROUPS = "[ ] may be left out, … may be repeated"
+_GROUPS = "each flag in [ ] may be left out, … may be repeated"
 
 
 def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:

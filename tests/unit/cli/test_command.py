@@ -7,7 +7,7 @@ def test_help_ends_with_examples_and_exit_statuses(kebab):
     text = kebab("search", "--help").out
 
     assert text.index("Options:") < text.index("Global options:") < text.index("Examples:")
-    assert "  1    no result: " in text[text.index("Exit status:") :]
+    assert "  1    no hit, " in text[text.index("Exit status:") :]
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

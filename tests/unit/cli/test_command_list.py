@@ -21,6 +21,16 @@ def test_an_argument_that_must_be_given_has_no_brackets():
 def test_what_commands_share_is_said_once():
     listed = list_commands()
 
-    assert all(option.opts[0] in listed.global_flags for option in create_global_options())
+    flags = {option.opts[0] for option in create_global_options()} - {"--output-format"}
+    assert all(flag in listed.global_flags for flag in flags)
     assert not any("--data-dir" in command.usage for command in listed.commands)
     assert listed.exits.keys() == {str(status.value) for status in EXIT_MEANINGS}
+
+
+def test_flags_share_a_pair_of_brackets_unless_they_can_be_repeated():
+    usages = {command.usage.split()[0]: command.usage for command in list_commands().commands}
+
+    assert usages["init"] == "init [--workspace DIR --force]"
+    assert usages["search"].startswith(
+        "search [QUERY\u2026] [FILTERS] [-q QUERY]\u2026 [--mode MODE --rerank "
+    )
