@@ -31,9 +31,9 @@ class Heading(NamedTuple):
 
 
 class LinkUse(NamedTuple):
-    """A link or an image at [start, end). `target` is as written, with its fragment.
+    """A link or an image at [start, end). `target` has its fragment, but no escapes.
 
-    `target_span` is where the target is written; that of a reference link is its definition.
+    `target_span` is where the target is written; that of a reference link is in its definition.
     """
 
     target: str
@@ -51,6 +51,26 @@ class FootnoteUse(NamedTuple):
     start: int
     end: int
     is_definition: bool
+
+
+class AnchorUse(NamedTuple):
+    """An id that the text declares at [start, end), outside headings."""
+
+    anchor: str
+    start: int
+    end: int
+
+
+class UndefinedReference(NamedTuple):
+    """Brackets at [start, end) that would be a link if their label were defined.
+
+    `is_full` tells `[text][label]` from `[label][]` and `[label]`.
+    """
+
+    label: str
+    start: int
+    end: int
+    is_full: bool
 
 
 class FrontMatterUse(NamedTuple):
@@ -71,8 +91,9 @@ class Markup(NamedTuple):
     headings: tuple[Heading, ...] = ()
     links: tuple[LinkUse, ...] = ()
     footnotes: tuple[FootnoteUse, ...] = ()
-    anchors: tuple[str, ...] = ()
-    """The ids that the text declares outside headings, such as `<a id="x">` and `^block`."""
+    anchors: tuple[AnchorUse, ...] = ()
+    """The ids outside headings, such as `<a id="x">`, `^block` and `(label)=`."""
+    undefined: tuple[UndefinedReference, ...] = ()
     front_matter: FrontMatterUse | None = None
     code: tuple[Span, ...] = ()
     code_blocks: tuple[Span, ...] = ()

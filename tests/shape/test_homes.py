@@ -65,7 +65,7 @@ HOMES = {
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
-    "pyromark": ("kebab.parse.markdown.blocks",),
+    "pyromark": ("kebab.parse.markdown.blocks", "kebab.parse.markdown.body_parts"),
     "pygments": ("kebab.cli.render.code",),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),

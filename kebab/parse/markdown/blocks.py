@@ -16,7 +16,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import Span
 
 if TYPE_CHECKING:
-    from pyromark import Markdown
+    from pyromark import Markdown, Options
 
 _MAX_HEADING_CHARS = 1000
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
@@ -59,7 +59,7 @@ def read_body(body: str) -> Body:
     Raises:
         RuntimeError: The library failed.
     """
-    with _translate_panics():
+    with translate_panics():
         return _Walk(body).read(_read_events(body))
 
 
@@ -72,7 +72,7 @@ def find_code_lines(body: str) -> set[int]:
     source = body.encode()
     found: set[int] = set()
     line = offset = 0
-    with _translate_panics():
+    with translate_panics():
         for event, where in _read_events(body):
             if not isinstance(event, str) and "CodeBlock" in event.get("Start", ()):
                 start, end = where["start"], where["end"]
@@ -83,12 +83,12 @@ def find_code_lines(body: str) -> set[int]:
 
 
 def _read_events(body: str) -> Iterable[tuple[Any, Any]]:
-    source = _replace_tabs(body) if "\t" in body else body
+    source = replace_tabs(body) if "\t" in body else body
     return _get_reader().events_with_range(source, merge_text=True)
 
 
 @contextmanager
-def _translate_panics() -> Iterator[None]:
+def translate_panics() -> Iterator[None]:
     """Turn a panic of native code, which is no `Exception`, into an error."""
     try:
         yield
@@ -98,7 +98,7 @@ def _translate_panics() -> Iterator[None]:
         raise RuntimeError(str(fault)) from fault
 
 
-def _replace_tabs(body: str) -> str:
+def replace_tabs(body: str) -> str:
     """Return a body with spaces for tabs behind fences and in the rules of tables.
 
     They mean the same, but the library does not accept tabs there.
@@ -111,11 +111,18 @@ def _replace_tabs(body: str) -> str:
 
 @cache
 def _get_reader() -> "Markdown":
-    with translate_import_errors("reading Markdown", "pyromark"):
-        from pyromark import Markdown, Options
+    options = get_options()
+    from pyromark import Markdown
 
-    options = Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_WIKILINKS
     return Markdown(options=options)
+
+
+def get_options() -> "Options":
+    """Return what the library reads besides CommonMark."""
+    with translate_import_errors("reading Markdown", "pyromark"):
+        from pyromark import Options
+
+    return Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_WIKILINKS
 
 
 class _Walk:

@@ -8,6 +8,7 @@ mapping is not front matter and stays part of the body.
 import json
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kebab.core.documents import Metadata
 from kebab.parse.markdown.front_fields import Fields, build_metadata
@@ -28,6 +29,18 @@ _PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<val
 _MAX_PROPERTIES = 100
 
 
+class FrontBlock(NamedTuple):
+    """The fields of front matter, the offset `end` behind it, and its fault; "" is none.
+
+    Damaged front matter has the fields that stand on one line. That which is not closed has no
+    fields, and `end` is 0.
+    """
+
+    fields: Fields
+    end: int
+    fault: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
     """The metadata of the front matter, and the offset `body` behind it.
@@ -42,44 +55,46 @@ class FrontMatter:
     warnings: tuple[str, ...] = ()
 
 
-_NONE = FrontMatter(Metadata(), 0, 0)
-
-
 def read_front_matter(text: str) -> FrontMatter:
     """Return the front matter of a document; without one the body starts at 0."""
+    block = read_front_block(text)
+    if block is None:
+        return FrontMatter(Metadata(), 0, 0)
+    metadata = build_metadata(block.fields)
+    if block.fault:
+        return FrontMatter(metadata, block.end, 0, (f"{block.fault}, read as text",))
+    return FrontMatter(metadata, block.end, block.end)
+
+
+def read_front_block(text: str) -> FrontBlock | None:
+    """Return the fields of front matter; None when a document has none."""
     if text.startswith("{"):
         return _read_json(text)
     opening = _OPENING.match(text)
     if opening is None:
-        return _NONE
+        return None
     fence = opening[1]
     closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MAX_CHARS)
     inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
     looks_meant = _KEY_LINE.match(inner) is not None
     if closing is None:
-        return _reject("front matter is not closed", meant=looks_meant)
-    body = min(closing.end() + 1, len(text))
+        return FrontBlock({}, 0, "front matter is not closed") if looks_meant else None
+    end = min(closing.end() + 1, len(text))
     if not inner.strip():
-        return FrontMatter(Metadata(), body, body)
+        return FrontBlock({}, end)
     fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
     if fields is not None:
-        return FrontMatter(build_metadata(fields), body, body)
-    return _salvage_fields(inner, body, problem) if looks_meant else _NONE
+        return FrontBlock(fields, end)
+    return FrontBlock(_salvage_fields(inner), end, problem) if looks_meant else None
 
 
-def _reject(problem: str, *, meant: bool) -> FrontMatter:
-    """Return the whole text as body, with a warning when it looks like front matter."""
-    return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
-
-
-def _salvage_fields(inner: str, body: int, problem: str) -> FrontMatter:
+def _salvage_fields(inner: str) -> Fields:
     """Return the fields of damaged front matter that stand on one line.
 
     Often the title has a bare colon.
     """
     lines = _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS])
-    fields = {name: _salvage_value(value.strip()) for name, value in lines}
-    return FrontMatter(build_metadata(fields), body, 0, (f"{problem}, read as text",))
+    return {name: _salvage_value(value.strip()) for name, value in lines}
 
 
 def _salvage_value(value: str) -> str | list[str]:
@@ -119,16 +134,15 @@ def _read_toml(inner: str) -> tuple[Fields | None, str]:
         return None, "front matter is not valid TOML"
 
 
-def _read_json(text: str) -> FrontMatter:
+def _read_json(text: str) -> FrontBlock | None:
     """Return JSON front matter: one object that ends with its line."""
     try:
         fields, end = json.JSONDecoder().raw_decode(text[:_MAX_CHARS])
     except (ValueError, RecursionError):
-        return _reject(
-            "front matter is not valid JSON", meant=re.match(r'\{\s*"\w+"\s*:', text) is not None
-        )
+        is_meant = re.match(r'\{\s*"\w+"\s*:', text) is not None
+        return FrontBlock({}, 0, "front matter is not valid JSON") if is_meant else None
     rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
-    return FrontMatter(build_metadata(fields), rest.end(), rest.end()) if rest else _NONE
+    return FrontBlock(fields, rest.end()) if rest else None
 
 
 def read_properties(body: str) -> dict[str, str]:
