@@ -1,13 +1,15 @@
 """Contains the document under review: its sentences, lines, prose and positions."""
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate
 
 from kebab.core.review import ReviewText, Span
 from kebab.text.sentences import Sentence, find_sentences
 
-_LAST_OF_BASIC_PLANE = "\uffff"
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+"""The characters that are two units in UTF-16."""
 
 
 class ReviewDocument:
@@ -79,7 +81,8 @@ class ReviewDocument:
 
     def to_utf16(self, start: int, end: int) -> Span:
         """Return [start, end) as UTF-16 code units of the raw file."""
-        return start + self._count_extra_units(start), end + self._count_extra_units(end)
+        extra = self._extra_units
+        return start + bisect_left(extra, start), end + bisect_left(extra, end)
 
     def from_utf16(self, start: int, end: int) -> Span:
         """Return [start, end) UTF-16 code units of the raw file as code points of the text.
@@ -97,18 +100,14 @@ class ReviewDocument:
             return wide
         return sorted([*wide, *_find_double_ends(raw)])
 
-    def _count_extra_units(self, offset: int) -> int:
-        return bisect_right(self._extra_units, offset - 1)
+    @cached_property
+    def _extra_unit_starts(self) -> list[int]:
+        """The same characters as UTF-16 code units of the raw file."""
+        return [offset + number for number, offset in enumerate(self._extra_units)]
 
     def _find_offset(self, unit: int) -> int:
-        low, high = 0, len(self.text)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if middle + self._count_extra_units(middle) <= unit:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        offset = unit - bisect_left(self._extra_unit_starts, unit)
+        return min(max(0, offset), len(self.text))
 
 
 def hide_spans(text: str, spans: list[Span]) -> str:
@@ -126,7 +125,7 @@ def hide_spans(text: str, spans: list[Span]) -> str:
 
 def _find_wide(text: str) -> list[int]:
     """Return the offsets of the characters that are two units in UTF-16."""
-    return [index for index, sign in enumerate(text) if sign > _LAST_OF_BASIC_PLANE]
+    return [found.start() for found in _WIDE.finditer(text)]
 
 
 def _find_double_ends(raw: str) -> list[int]:

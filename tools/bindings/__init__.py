@@ -1,6 +1,6 @@
-"""Renders the error catalogue as constants in Go, Java and TypeScript."""
+"""Renders source code for callers in Go, Java and TypeScript: the errors, and positions."""
 
-from tools.bindings import go, java, typescript
+from tools.bindings import go, java, positions, typescript
 
 
 def build_bindings() -> dict[str, str]:
@@ -9,4 +9,6 @@ def build_bindings() -> dict[str, str]:
         "Errors.java": java.render_source(),
         "errors.go": go.render_source(),
         "errors.ts": typescript.render_source(),
+        "positions.go": positions.GO,
+        "positions.ts": positions.TYPESCRIPT,
     }

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kebab.core.review import FrontMatterUse, Markup
 from kebab.review.document import hide_spans
+from kebab.text.offsets import utf16_to_line_column
 from tests.fakes.review import make_document
 
 
@@ -70,3 +71,78 @@ def test_prose_has_blanks_in_place_of_front_matter_and_code() -> None:
 
 def test_overlapping_spans_are_hidden_once() -> None:
     assert hide_spans("abcdef", [(3, 5), (1, 4)]) == "a    f"
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "Teh cat sat. ",
+            "\U0001f469\u200d\U0001f469\u200d\U0001f467 smiles! ",
+            "\U0001f1f0\U0001f1f7 ",
+            "\u1112\u1161\u11ab\u1100\u1173\u11af\uc740 \uae00\uc774\ub2e4. ",
+            "e\u0301\u0323tude. ",
+            "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd. ",
+            "\u65e5\u672c\u8a9e\u306e\u6587\u3067\u3059\u3002",
+            "\r\n",
+            "\r",
+            "\n\n",
+            "\r\n```\r\ncode teh\r\n```\r\n",
+            "# Heading\r",
+            "- item one\n",
+            "`teh` ",
+            "\0",
+            "\ufffd",
+        ]
+    ),
+    max_size=30,
+)
+
+
+@given(st.sampled_from(["", "---\r\ntitle: Teh \U0001f600\r\n---\r\n"]), PIECES)
+def test_every_sentence_is_found_by_its_place_in_the_file(front: str, pieces: list[str]) -> None:
+    raw = front + "".join(pieces)
+    document = make_document(raw)
+    for number, sentence in enumerate(document.sentences):
+        span = document.to_utf16(sentence.start, sentence.end)
+        named = slice_utf16(raw, *span).replace("\r\n", "\n").replace("\r", "\n")
+        assert named == document.text[sentence.start : sentence.end]
+        assert document.from_utf16(*span) == (sentence.start, sentence.end)
+        assert document.find_sentence_range(sentence.start, sentence.end) == (number, number)
+
+
+@given(PIECES, st.data())
+def test_lines_and_columns_are_those_of_the_file(pieces: list[str], data: st.DataObject) -> None:
+    raw = "".join(pieces)
+    document = make_document(raw)
+    offset = data.draw(st.integers(0, len(document.text)))
+    unit, _ = document.to_utf16(offset, offset)
+    assert document.find_line(offset) == utf16_to_line_column(raw, unit)
+
+
+@given(st.text(st.sampled_from("ab\n\U0001f600"), max_size=30), st.data())
+def test_hidden_spans_are_blank_and_the_rest_stays(text: str, data: st.DataObject) -> None:
+    ends = st.integers(0, len(text))
+    spans = [tuple(sorted(pair)) for pair in data.draw(st.lists(st.tuples(ends, ends)))]
+    hidden = hide_spans(text, [(first, last) for first, last in spans])
+    inside = {offset for first, last in spans for offset in range(first, last)}
+    assert hidden == "".join(
+        " " if offset in inside and sign != "\n" else sign for offset, sign in enumerate(text)
+    )
+
+
+@given(st.text(st.sampled_from("a\U0001f600\r\n"), max_size=20), st.integers(-5, 60))
+def test_a_place_outside_of_the_file_is_its_border(raw: str, unit: int) -> None:
+    document = make_document(raw)
+    offset, _ = document.from_utf16(unit, unit)
+    assert 0 <= offset <= len(document.text)
+    if unit <= 0:
+        assert offset == 0
+    if unit >= len(raw.encode("utf-16-le")) // 2:
+        assert offset == len(document.text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "end"), [("a\r\nb\r\n", "\r\n"), ("a\rb\r", "\r"), ("a\nb", "\n"), ("a", "\n")]
+)
+def test_the_line_end_is_that_of_most_lines(raw: str, end: str) -> None:
+    assert make_document(raw).line_end == end
