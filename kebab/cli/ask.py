@@ -16,7 +16,7 @@ from kebab.cli.options import (
     mode_option,
     rerank_option,
 )
-from kebab.cli.progress import report_answer
+from kebab.cli.progress import report_events
 from kebab.cli.streams import AnswerEvents
 from kebab.wire.ask import MAX_PASSAGES, AskRequest
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
-    from kebab.cli.displays import AnswerDisplay
+    from kebab.cli.displays import EventDisplay
     from kebab.config.settings import Settings
     from kebab.errors.signal import Exit
-    from kebab.wire.ask import Answer
+    from kebab.wire.ask import Answer, AnswerEvent
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -84,16 +84,16 @@ def check_question_size(raw: bytes) -> bytes:
 
 
 def answer_question(
-    context: CommandContext, kebab: Kebab, request: AskRequest, display: AnswerDisplay
+    context: CommandContext, kebab: Kebab, request: AskRequest, display: EventDisplay[AnswerEvent]
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
-    with report_answer(context, display) as reporter:
+    with report_events(context, display) as reporter:
         return kebab.ask(request, report=reporter)
 
 
 def choose_answer_display(
     context: CommandContext, settings: Settings, request: AskRequest
-) -> AnswerDisplay:
+) -> EventDisplay[AnswerEvent]:
     """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
         return AnswerEvents(context, stream=False)

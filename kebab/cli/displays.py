@@ -1,13 +1,14 @@
-"""Defines the base classes of displays, which show the progress of work and of answers."""
+"""Defines the base classes of displays, which show the progress of work, answers and reviews."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from kebab.core.progress import Progress
-    from kebab.wire.ask import AnswerEvent
     from kebab.wire.ingest import IngestReport
+
+E = TypeVar("E")
 
 
 class Display:
@@ -37,13 +38,13 @@ class WorkDisplay(Display):
         """Show the end."""
 
 
-class AnswerDisplay(Display):
-    """Shows the progress of an answer."""
+class EventDisplay(Display, Generic[E]):
+    """Shows the events of work that ends as soon as nobody reads them."""
 
     silence_s: float
     """The longest time without an event or a heartbeat."""
 
-    def __call__(self, event: AnswerEvent) -> bool:
+    def __call__(self, event: E) -> bool:
         """Show an event; return whether the reader saw it."""
         raise NotImplementedError
 

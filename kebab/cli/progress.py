@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
-    from kebab.cli.displays import AnswerDisplay, WorkDisplay
+    from kebab.cli.displays import EventDisplay, WorkDisplay
     from kebab.core.progress import Cancel
-    from kebab.wire.ask import AnswerEvent
     from kebab.wire.bench import BenchProgress
     from kebab.wire.evals import EvalProgress
     from kebab.wire.ingest import IngestReport
@@ -106,15 +105,15 @@ class WorkReporter(Reporter[Progress]):
         self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed_ms))
 
 
-class AnswerReporter(Reporter["AnswerEvent"]):
-    """Reports an answer, and interrupts the work when the reader closes the pipe.
+class EventReporter(Reporter[E]):
+    """Reports work that is of no use without a reader: closing the pipe interrupts it.
 
     Leaving the context then raises `BrokenPipeError`.
     """
 
     def __init__(
         self,
-        display: AnswerDisplay,
+        display: EventDisplay[E],
         out: OutputChannel,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -137,7 +136,7 @@ class AnswerReporter(Reporter["AnswerEvent"]):
         if self._reader_gone:
             raise BrokenPipeError
 
-    def _show(self, event: AnswerEvent) -> bool:
+    def _show(self, event: E) -> bool:
         return self._display(event)
 
     def _show_heartbeat(self, elapsed_ms: int) -> None:
@@ -165,13 +164,13 @@ def is_reader_gone(channel: OutputChannel) -> bool:
 
 
 @contextmanager
-def report_answer(context: CommandContext, display: AnswerDisplay) -> Iterator[AnswerReporter]:
-    """Yield the reporter of an answer.
+def report_events(context: CommandContext, display: EventDisplay[E]) -> Iterator[EventReporter[E]]:
+    """Yield the reporter of an answer or of a review.
 
     Raises:
         BrokenPipeError: The reader closed the pipe.
     """
-    with display, AnswerReporter(display, context.channels.out) as reporter:
+    with display, EventReporter(display, context.channels.out) as reporter:
         context.on_abort = display.abort
         yield reporter
 

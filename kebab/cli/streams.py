@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.cli.displays import AnswerDisplay, WorkDisplay
+from kebab.cli.displays import EventDisplay, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.exit_status import find_exit_status
@@ -30,7 +30,7 @@ _SILENCE_S = 3.0
 Write: TypeAlias = Callable[["Reply", "int | None"], None]
 
 
-class AnswerEvents(AnswerDisplay):
+class AnswerEvents(EventDisplay[AnswerEvent]):
     """`answer_event.v1` lines: all events on stdout as a stream, or only heartbeats on stderr.
 
     A stream ends with exactly one `final` or `error` event.

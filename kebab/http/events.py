@@ -12,17 +12,21 @@ from msgspec.structs import replace
 
 from kebab.app.conversions import to_ingest_progress
 from kebab.app.dispatch import format_event
+from kebab.app.review_frames import ReviewFrames
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestProgress, IngestReport
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Reply, encode_json
+from kebab.wire.review_stream import ReviewEvent
 
 if TYPE_CHECKING:
+    from kebab.errors.signal import Exit
     from kebab.http.jobs import Job
     from kebab.http.service import Outcome
     from kebab.wire.ask import Answer
+    from kebab.wire.review import AgentItems
 
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
 _MOST_UNSENT = 1_000
@@ -135,6 +139,36 @@ class AnswerStream(EventStream):
         yield _copy_envelope(reply, event)
 
 
+class ReviewStream(EventStream):
+    """`review_event.v1` lines; the last one is `end`."""
+
+    silence_s = 3.0
+
+    def __init__(self, operation: str) -> None:
+        super().__init__(operation)
+        self._frames = ReviewFrames()
+
+    def report(self, event: ReviewEvent) -> None:
+        """Take an event."""
+        self._frames.note(event)
+        self.put(event)
+
+    def build_heartbeat(self) -> Reply:
+        """Return a heartbeat."""
+        return self._frames.build_heartbeat(self.elapsed_ms())
+
+    def build_end(self, reply: Reply) -> Iterator[Reply]:
+        """Yield the last page unless it was sent, or the error, and the end."""
+        if isinstance(reply, ErrorReply):
+            events = list(self._frames.build_failure(reply))
+            status = cast("Exit", reply.exit_code)
+        else:
+            events = list(self._frames.build_end(cast("AgentItems", reply)))
+            status = self._frames.status
+        for event in events:
+            yield format_event(self.operation, event, None if event.type == "items" else status)
+
+
 class WorkStream(EventStream):
     """`ingest_progress.v1` lines. The last one is terminal and has the report of an ingest.
 
@@ -185,7 +219,11 @@ def build_stream(operation: str) -> EventStream | None:
     events = OPERATIONS[operation].events
     if events is None:
         return None
-    return AnswerStream(operation) if events is AnswerEvent else WorkStream(operation)
+    streams: dict[type[Reply], type[EventStream]] = {
+        AnswerEvent: AnswerStream,
+        ReviewEvent: ReviewStream,
+    }
+    return streams.get(events, WorkStream)(operation)
 
 
 def _copy_envelope(source: Reply, event: Reply) -> Reply:

@@ -7,7 +7,7 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.displays import AnswerDisplay
+from kebab.cli.displays import EventDisplay
 from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
 from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
@@ -60,7 +60,7 @@ class AnswerStatus:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog(AnswerDisplay):
+class AnswerLog(EventDisplay[AnswerEvent]):
     """Writes one line to a log when an answer takes long."""
 
     silence_s = _SOON_S
@@ -83,7 +83,7 @@ class AnswerLog(AnswerDisplay):
             self._channel.write(f"{self._status}\n")
 
 
-class LiveAnswer(AnswerDisplay):
+class LiveAnswer(EventDisplay[AnswerEvent]):
     """Shows the end of the text and a status line until the answer is complete."""
 
     silence_s = float("inf")

@@ -6,9 +6,9 @@ import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
-from kebab.cli.displays import AnswerDisplay
+from kebab.cli.displays import EventDisplay
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.progress import AnswerReporter, is_reader_gone, report_answer
+from kebab.cli.progress import EventReporter, is_reader_gone, report_events
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
@@ -17,7 +17,7 @@ from tests.fakes import replies
 TOKEN = AnswerEvent(type="token", delta="a")
 
 
-class Shown(AnswerDisplay):
+class Shown(EventDisplay[AnswerEvent]):
     """Keeps what a display is told; `seen` says whether the reader sees it."""
 
     silence_s = 3.0
@@ -66,7 +66,7 @@ def context_on(channel):
 def test_a_silence_is_what_the_reader_sees_nothing_in(pipe, seen, beats):
     now = [0.0]
     shown = Shown(seen=seen)
-    reporter = AnswerReporter(shown, pipe[1], clock=lambda: now[0])
+    reporter = EventReporter(shown, pipe[1], clock=lambda: now[0])
     for now[0] in (0.5, 1.5):
         reporter(TOKEN)
     for now[0] in (2.9, 3.0, 4.5, 5.0, 6.0):
@@ -80,7 +80,7 @@ def test_work_that_ends_is_left_quietly(pipe):
     shown = Shown()
     context = context_on(pipe[1])
 
-    with report_answer(context, shown) as reporter:
+    with report_events(context, shown) as reporter:
         reporter(TOKEN)
         context.on_abort()
 
@@ -100,7 +100,7 @@ def test_when_the_reader_closes_the_pipe_the_work_is_interrupted(pipe, stubborn)
                 raise
 
     began = time.monotonic()
-    with pytest.raises(BrokenPipeError), report_answer(context_on(channel), Shown()):
+    with pytest.raises(BrokenPipeError), report_events(context_on(channel), Shown()):
         work()
     assert time.monotonic() - began < 20
 
@@ -115,13 +115,13 @@ def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
     with (
         (tmp_path / "out").open("wb") as file,
         pytest.raises(BrokenPipeError),
-        report_answer(context_on(OutputChannel(file.fileno(), "<stdout>")), Torn()),
+        report_events(context_on(OutputChannel(file.fileno(), "<stdout>")), Torn()),
     ):
         time.sleep(30)
 
 
 def test_an_interruption_by_the_user_is_raised(pipe):
-    with pytest.raises(KeyboardInterrupt), report_answer(context_on(pipe[1]), Shown()):
+    with pytest.raises(KeyboardInterrupt), report_events(context_on(pipe[1]), Shown()):
         raise KeyboardInterrupt
 
 

@@ -1,9 +1,14 @@
+import asyncio
 import json
 import time
 
 import pytest
 
-from kebab.http.events import AnswerStream, WorkStream
+from kebab.app.dispatch import format_reply, report_failure
+from kebab.errors.catalog import InvalidCursor
+from kebab.http.events import AnswerStream, ReviewStream, WorkStream
+from kebab.wire.record import encode_json
+from tests.fakes.review_stream import make_event, make_page
 from tests.unit.http.conftest import read_until, wait_until
 
 QUICK = 0.1
@@ -107,3 +112,23 @@ def test_a_reader_that_is_slow_makes_the_work_wait(serve, send, pool, monkeypatc
     connection.close()
 
     assert text.count(b'"scan_started"') == 1
+
+
+def test_a_review_ends_with_its_page_and_with_an_error_as_events():
+    async def build(reply):
+        stream = ReviewStream("ask")
+        stream.report(make_event("stage", stage="detect", status="in_progress"))
+        assert b"run-1" in encode_json(stream.build_heartbeat())
+        return list(stream.build_end(reply))
+
+    page = format_reply("ask", make_page())
+    events = asyncio.run(build(page))
+    assert [(event.type, event.exit_code) for event in events] == [
+        ("items", None),
+        ("complete", 0),
+        ("end", 0),
+    ]
+    failed = report_failure("ask", InvalidCursor(cause="of another run"), None).reply
+    error, end = asyncio.run(build(failed))
+    assert (error.type, error.data.stage, error.data.code) == ("error", "detect", "invalid_cursor")
+    assert (end.type, end.exit_code, end.data.completed) == ("end", 2, False)
