@@ -15,7 +15,7 @@ from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.filter_values import FilterValues
     from kebab.store.sqlite.query_cache import QueryCache
     from kebab.store.sqlite.reader import ReaderPool, SqliteReader
+    from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
 
@@ -199,6 +200,15 @@ class AppContext:
         limit = self.settings.ask.history_turns
         return SqliteSessionStore(self.paths.data, limit, read_only=self.read_only)
 
+    def open_review_store(self) -> "SqliteReviewStore":
+        """Open the store of reviews; the caller closes it."""
+        from kebab.store.sqlite.reviews import SqliteReviewStore
+
+        keep_days = self.settings.review.keep_days
+        return SqliteReviewStore(
+            self.paths.data, keep_days, read_only=self.read_only, now=self.clock.now
+        )
+
     def _dimension(self, version: str) -> int:
         """Return the dimension of stored vectors.
 
@@ -270,23 +280,6 @@ class AppContext:
         from kebab.chunk.budget import format_chunker_version
 
         return format_chunker_version(self.settings.index.chunk_tokens)
-
-    def list_own_files(self) -> list[Path]:
-        """Return every path that kebab may have created in the data directory, the lock last."""
-        from kebab.store.lance.layout import get_tables_folder
-        from kebab.store.sqlite.connection import LOCK_NAME
-
-        files = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
-        vectors = self.paths.data / get_tables_folder(self.paths.data).name
-        return [*files, vectors, self.paths.stdin_dir, self.paths.data / LOCK_NAME]
-
-    def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
-        """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
-        from kebab.ingest import stdin
-        from kebab.store.lance import layout
-
-        vectors = self.paths.data / layout.get_tables_folder(self.paths.data).name
-        return {vectors: layout.is_own, self.paths.stdin_dir: stdin.is_own_file_name}
 
     def _close_readers(self) -> None:
         """Close unused readers, so that a writer has the database to itself."""

@@ -5,6 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
+from kebab.app.own_files import list_own_files, list_own_names
 from kebab.embed import registry
 from kebab.errors.system import build_io_error
 from kebab.wire.health import ResetReport, ResetRequest
@@ -44,9 +45,9 @@ def _build_report(context: AppContext, *, models: bool) -> ResetReport:
 
 def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
     folders = [context.paths.models / model.version for model in registry.MODELS]
-    for path in (*context.list_own_files(), *(folders if models else ())):
+    for path in (*list_own_files(context), *(folders if models else ())):
         if path.is_symlink() or path.exists():
-            yield from _list_deletable(path, context.list_own_names().get(path))
+            yield from _list_deletable(path, list_own_names(context).get(path))
 
 
 def _list_deletable(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:

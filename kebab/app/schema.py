@@ -7,6 +7,7 @@ from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness
 from kebab.app.indexing import read_indexing
+from kebab.app.own_files import get_vectors_folder, list_index_files
 from kebab.app.reset import measure_size
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
@@ -134,5 +135,5 @@ def _estimate_stale(catalogue: "Catalogue", documents: int) -> int:
 
 
 def _measure_index(context: AppContext) -> IndexBytes:
-    *database, vectors, _, _ = context.list_own_files()
-    return IndexBytes(sqlite=sum(map(measure_size, database)), lancedb=measure_size(vectors))
+    files, vectors = list_index_files(context), get_vectors_folder(context)
+    return IndexBytes(sqlite=sum(map(measure_size, files)), lancedb=measure_size(vectors))

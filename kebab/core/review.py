@@ -200,8 +200,9 @@ class Unit(NamedTuple):
 
     `sentences` are the indexes [first, last) and `start`, `end` the code points that they cover.
     The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` or
-    `import` is the whole document. Kinds name the stage: `proofread` of a quick review, `detect`
-    and `fix` of a deep one, and `draft`, `revise`, `check` and `rate` of a translation.
+    `import` is the whole document, and its sentences are not counted. Kinds name the stage:
+    `proofread` of a quick review, `detect` and `fix` of a deep one, and `draft`, `revise`, `check`
+    and `rate` of a translation.
     """
 
     kind: Literal[

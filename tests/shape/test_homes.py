@@ -53,6 +53,7 @@ HOMES = {
         "kebab.rag",
         "kebab.review",
         "kebab.search",
+        "kebab.store.sqlite.review_rows",
         "kebab.wire",
     ),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;

@@ -1,6 +1,8 @@
 """Opens database connections and applies migrations."""
 
+import time
 from array import array
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ LOCK_NAME = "writer.lock"
 """The file that a writer locks; it is empty while nobody writes."""
 
 _BUSY_MS = 5_000
+_PAUSE_S = 0.001
 _WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
 _LOG_PAGES = 8_192
 """How many pages of the log are moved into the database at once: many are written repeatedly."""
@@ -41,7 +44,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     if not path.exists():
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
-        database = _connect_read_only(path)
+        database = connect_read_only(path)
         undo.callback(database.close)
         _register_functions(database)
         check_schema_version(database, data_dir)
@@ -49,7 +52,8 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     return database
 
 
-def _connect_read_only(path: Path) -> apsw.Connection:
+def connect_read_only(path: Path) -> apsw.Connection:
+    """Open an existing database for reading, also in a folder without write permission."""
     try:
         return _prepare_reader(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
@@ -161,6 +165,21 @@ def configure_side_writer(database: apsw.Connection) -> None:
     persist_log(database)
 
 
+def build_busy_handler(seconds: float) -> Callable[[int], bool]:
+    """Return a busy handler that waits for another writer.
+
+    An ingest is between two transactions for only a few milliseconds, about twice a second. The
+    growing pauses of SQLite's own timeout miss these for seconds.
+    """
+    end = time.monotonic() + seconds
+
+    def wait(_: int) -> bool:
+        time.sleep(_PAUSE_S)
+        return time.monotonic() < end
+
+    return wait
+
+
 _WHEEL = Path(__file__).parents[2] / "_data" / "migrations"
 _CHECKOUT = Path(__file__).parents[3] / "migrations"
 
@@ -170,9 +189,12 @@ def get_migrations_folder() -> Path:
     return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
 
 
-def read_migrations() -> list[Path]:
-    """Return the SQL files in the order of their application."""
-    return sorted(get_migrations_folder().glob("V[0-9][0-9][0-9]__*.sql"))
+def read_migrations(below: str = "") -> list[Path]:
+    """Return the SQL files of a database in the order of their application.
+
+    `below` is the folder of a database other than that of the index.
+    """
+    return sorted((get_migrations_folder() / below).glob("V[0-9][0-9][0-9]__*.sql"))
 
 
 def parse_schema_version(script: Path) -> int:
@@ -180,9 +202,9 @@ def parse_schema_version(script: Path) -> int:
     return int(script.name[1:4])
 
 
-def get_expected_schema_version() -> int:
+def get_expected_schema_version(below: str = "") -> int:
     """Return the schema version that this build reads and writes."""
-    return parse_schema_version(read_migrations()[-1])
+    return parse_schema_version(read_migrations(below)[-1])
 
 
 def read_schema_version(database: apsw.Connection) -> int:
@@ -190,35 +212,35 @@ def read_schema_version(database: apsw.Connection) -> int:
     return int(database.execute("PRAGMA user_version").get)
 
 
-def check_schema_version(database: apsw.Connection, data_dir: Path) -> None:
+def check_schema_version(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     """Refuse a database whose schema is older or newer than that of this build.
 
     Raises:
         NotIndexed: The versions differ.
     """
-    version, wanted = read_schema_version(database), get_expected_schema_version()
+    version, wanted = read_schema_version(database), get_expected_schema_version(below)
     if version != wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
 
 
-def migrate(database: apsw.Connection, data_dir: Path) -> None:
+def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     """Migrate a database to the version of this build, in one transaction for each step.
 
     Raises:
         NotIndexed: The database comes from a newer build.
     """
-    version, wanted = read_schema_version(database), get_expected_schema_version()
+    version, wanted = read_schema_version(database), get_expected_schema_version(below)
     if version > wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
-    for script in read_migrations():
+    for script in read_migrations(below):
         if parse_schema_version(script) > version:
             _apply(database, script)
 
 
-def create_schema() -> apsw.Connection:
+def create_schema(below: str = "") -> apsw.Connection:
     """Return an empty database in memory with the schema of this build."""
     database = apsw.Connection(":memory:")
-    for script in read_migrations():
+    for script in read_migrations(below):
         _apply(database, script)
     return database
 

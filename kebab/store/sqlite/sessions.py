@@ -1,7 +1,6 @@
 """Contains the turns of ask sessions, written without the writer lock, also during an ingest."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ _SESSIONS = (
 )
 _ALL = -1
 _MAX_WAIT_S = 5.0
-_PAUSE_S = 0.001
 
 
 class SqliteSessionStore:
@@ -117,26 +115,11 @@ class SqliteSessionStore:
         database = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
         with ExitStack() as undo:
             undo.callback(database.close)
-            database.set_busy_handler(_build_busy_handler(self._wait_s))
+            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
             connection.check_schema_version(database, self._data_dir)
             connection.configure_side_writer(database)
             undo.pop_all()
         return database
-
-
-def _build_busy_handler(seconds: float) -> Callable[[int], bool]:
-    """Return a busy handler that waits for another writer.
-
-    An ingest is between two transactions for only a few milliseconds, about twice a second. The
-    growing pauses of SQLite's own timeout miss these for seconds.
-    """
-    end = time.monotonic() + seconds
-
-    def wait(_: int) -> bool:
-        time.sleep(_PAUSE_S)
-        return time.monotonic() < end
-
-    return wait
 
 
 def _to_row(turn: Turn, index: int) -> tuple[Any, ...]:

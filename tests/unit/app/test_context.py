@@ -13,7 +13,6 @@ from tests.fakes.session_store import turn
 def test_a_context_creates_nothing_by_being_built(desk):
     before = desk.tree()
     context = desk.context()
-    context.list_own_files()
     _ = context.chunker_version
     context.close()
 
@@ -39,27 +38,6 @@ def test_the_log_is_readable_with_invalid_names_of_other_folders(desk):
     context = desk.context(data_dir=str(desk.folder / "caf\udce9"))
 
     assert context.log == desk.context().paths.log
-
-
-def test_the_lock_is_the_last_own_file(desk):
-    files = desk.context().list_own_files()
-
-    assert [path.name for path in files] == [
-        "kebab.sqlite",
-        "kebab.sqlite-wal",
-        "kebab.sqlite-shm",
-        "lance",
-        "stdin",
-        "writer.lock",
-    ]
-    assert {path.parent for path in files} == {desk.data}
-
-
-def test_own_files_of_a_linked_folder_are_below_the_link(desk):
-    (desk.folder / "real").mkdir()
-    desk.data.symlink_to(desk.folder / "real")
-
-    assert {path.parent for path in desk.context().list_own_files()} == {desk.data}
 
 
 def test_writing_can_be_switched_off(desk):

@@ -11,8 +11,19 @@ from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
 from kebab.wire.health import ResetRequest
 from kebab.wire.ingest import IngestTextRequest
+from tests.fakes.review_store import make_run
 
-OWN = {"kebab.sqlite", "kebab.sqlite-wal", "kebab.sqlite-shm", "lance", "stdin", "writer.lock"}
+OWN = {
+    "kebab.sqlite",
+    "kebab.sqlite-wal",
+    "kebab.sqlite-shm",
+    "lance",
+    "reviews.sqlite",
+    "reviews.sqlite-wal",
+    "reviews.sqlite-shm",
+    "stdin",
+    "writer.lock",
+}
 
 
 @pytest.fixture
@@ -21,6 +32,8 @@ def full(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     text = IngestTextRequest(text=b"the dog runs", title="Dog")
+    with lab.context().open_review_store() as store:
+        store.add_run(make_run())
     ingest_text(lab.context(), text, ignore_progress, Cancel())
     assert {path.name for path in lab.data.iterdir()} == OWN
     return lab

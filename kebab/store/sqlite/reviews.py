@@ -1,0 +1,286 @@
+"""Contains the stored runs of reviews: their documents, units, cursors and pages."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import apsw
+
+from kebab.core.review import Unit, UnitResult
+from kebab.core.review_store import (
+    Position,
+    RunSummary,
+    StoredDocumentReview,
+    StoredPage,
+    StoredRun,
+    StoredUnit,
+    WorkCounts,
+)
+from kebab.store.sqlite.review_database import ReviewDatabase
+from kebab.store.sqlite.review_rows import (
+    LIST_RUNS,
+    build_unit,
+    decode_files,
+    decode_result,
+    encode_files,
+    encode_result,
+    encode_unit,
+)
+from kebab.store.sqlite.review_work import count_result, count_work, read_work
+
+_MAX_WAIT_S = 5.0
+_DAY_S = 86_400
+
+_RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
+_RUN_COLUMNS = "run_id, kind, tier, model, salt, page_items, created, updated"
+_DOCUMENT_COLUMNS = "number, file, first, units, next, content_hash, skipped, waiting"
+
+
+class SqliteReviewStore:
+    """Implements the port `ReviewStore` in a database file; close it after use.
+
+    The connection opens with the first call. Reading creates no file. Every method raises
+    `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for
+    longer than the wait, `IoError` and `StoreCorrupt`; those that write also `ReadOnly`.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        keep_days: int,
+        *,
+        read_only: bool = False,
+        wait_s: float = _MAX_WAIT_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep runs for `keep_days` days after their last use."""
+        self._database = ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
+        self._read_only = read_only
+        self._keep_s = keep_days * _DAY_S
+        self._now = now
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._database.close()
+
+    def add_run(self, run: StoredRun) -> None:
+        """Store a new run, and delete those that were not used within the age limit."""
+        with self._database.write("review") as database:
+            oldest = self._now() - self._keep_s
+            database.execute("DELETE FROM runs WHERE used < ?", (oldest,))
+            values = (run.run_id, run.kind, run.tier, run.model, run.salt, run.page_items)
+            database.execute(
+                f"INSERT INTO runs ({_RUN_COLUMNS}, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed names
+                (*values, run.created, run.updated, run.created),
+            )
+            database.execute(
+                "INSERT INTO run_inputs (run, request, files) VALUES (last_insert_rowid(), ?, ?)",
+                (run.request, encode_files(run.files)),
+            )
+
+    def load_run(self, run_id: str) -> StoredRun | None:
+        """Return a run, or None."""
+        with self._database.read() as database:
+            row = _fetch(
+                database,
+                f"SELECT {_RUN_COLUMNS}, request, files FROM runs JOIN run_inputs USING (run)"  # noqa: S608 - fixed names
+                " WHERE run_id = ?",
+                (run_id,),
+            )
+            if row is None:
+                return None
+            names = [*_RUN_COLUMNS.split(", "), "request"]
+            return StoredRun(**dict(zip(names, row[:-1], strict=True)), files=decode_files(row[-1]))
+
+    def list_runs(self) -> list[RunSummary]:
+        """Return every run, the newest first."""
+        with self._database.read() as database:
+            rows = _fetch_all(database, LIST_RUNS)
+            return [RunSummary._make((*row[:-1], bool(row[-1]))) for row in rows]
+
+    def add_document(
+        self,
+        run_id: str,
+        document: StoredDocumentReview,
+        units: Sequence[Unit],
+        results: Sequence[UnitResult] = (),
+    ) -> bool:
+        """Store the plan of a document with the results of its first units."""
+        with self._database.write("review") as database:
+            run = _find_run(database, run_id)
+            if run is None:
+                return False
+            taken = "SELECT 1 FROM documents WHERE run = ? AND number = ?"
+            if _fetch(database, taken, (run, document.number)):
+                return False
+            database.execute(
+                "UPDATE documents SET waiting = 0 WHERE run = ? AND file = ? AND waiting",
+                (run, document.file),
+            )
+            database.execute(
+                f"INSERT INTO documents (run, {_DOCUMENT_COLUMNS})"  # noqa: S608 - fixed names
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (run, *document[:-1], int(document.waiting)),
+            )
+            database.executemany(
+                "INSERT INTO units (run, number, document, unit) VALUES (?, ?, ?, ?)",
+                [
+                    (run, number, document.number, encode_unit(unit))
+                    for number, unit in enumerate(units, document.first)
+                ],
+            )
+            for number, result in enumerate(results, document.first):
+                self._store_result(database, run, number, result)
+        return True
+
+    def list_documents(self, run_id: str) -> list[StoredDocumentReview]:
+        """Return the documents of a run that have a plan, in order."""
+        sql = f"SELECT {_DOCUMENT_COLUMNS} FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
+        with self._database.read() as database:
+            rows = _fetch_all(database, sql, (run_id,))
+            return [StoredDocumentReview._make((*row[:-1], bool(row[-1]))) for row in rows]
+
+    def cut_document(self, run_id: str, number: int) -> None:
+        """Take the unfinished units out of a part, which is waiting from now on if it had any."""
+        with self._database.write("review") as database:
+            run = _find_run(database, run_id)
+            database.execute(
+                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL",
+                (run, number),
+            )
+            if cut := database.changes():
+                database.execute(
+                    "UPDATE documents SET waiting = 1, units = units - ?"
+                    " WHERE run = ? AND number = ?",
+                    (cut, run, number),
+                )
+
+    def load_unit(self, run_id: str, number: int) -> StoredUnit | None:
+        """Return a unit, or None when there is none with this number."""
+        return next(iter(self.list_units(run_id, number, number + 1)), None)
+
+    def list_units(self, run_id: str, first: int, end: int) -> list[StoredUnit]:
+        """Return the units with the numbers [first, end), in order."""
+        with self._database.read() as database:
+            rows = _fetch_all(
+                database,
+                f"SELECT number, document, unit, result FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
+                " AND number >= ? AND number < ? ORDER BY number",
+                (run_id, first, end),
+            )
+            return [build_unit(row) for row in rows]
+
+    def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
+        """Store the result of a unit, and return the one that is stored, perhaps an earlier one."""
+        with self._database.write("review") as database:
+            run = _find_run(database, run_id)
+            sql = "SELECT result FROM units WHERE run = ? AND number = ?"
+            row = _fetch(database, sql, (run, number))
+            if run is None or row is None:
+                return None
+            if row[0] is not None:
+                return decode_result(row[0])
+            self._store_result(database, run, number, result)
+        return result
+
+    def _store_result(
+        self, database: apsw.Connection, run: int, number: int, result: UnitResult
+    ) -> None:
+        """Store the result of an unfinished unit, and count the work."""
+        now = self._now()
+        database.execute(
+            "UPDATE units SET result = ?, items = ? WHERE run = ? AND number = ?",
+            (encode_result(result), len(result.items), run, number),
+        )
+        database.execute("UPDATE runs SET updated = ?, used = ? WHERE run = ?", (now, now, run))
+        count_result(database, run, now, result)
+
+    def add_cursor(self, run_id: str, cursor: str, position: Position) -> None:
+        """Store what a cursor means."""
+        with self._database.write("review") as database:
+            database.execute(
+                "INSERT OR IGNORE INTO cursors (run, cursor, unit, offset)"
+                " SELECT run, ?, ?, ? FROM runs WHERE run_id = ?",
+                (cursor, *position, run_id),
+            )
+
+    def find_cursor(self, run_id: str, cursor: str) -> Position | None:
+        """Return what a cursor of a run means, or None."""
+        sql = f"SELECT unit, offset FROM cursors WHERE {_RUN} AND cursor = ?"  # noqa: S608 - fixed names
+        with self._database.read() as database:
+            row = _fetch(database, sql, (run_id, cursor))
+            return Position(*row) if row else None
+
+    def add_page(self, run_id: str, page: StoredPage) -> StoredPage:
+        """Store where a page ends, and return the stored page with the same start."""
+        with self._database.write("review") as database:
+            run = _find_run(database, run_id)
+            if run is None:
+                return page
+            now = self._now()
+            database.execute("UPDATE runs SET used = ? WHERE run = ?", (now, run))
+            known = _find_page(database, run, page.start)
+            if known is None:
+                database.execute(
+                    "INSERT INTO pages (run, unit, offset, end_unit, end_offset, forced, retries)"
+                    " VALUES (?, ?, ?, ?, ?, ?, 0)",
+                    (run, *page.start, *page.end, int(page.forced)),
+                )
+                if page.forced:
+                    count_work(database, run, now, forced_pages=1)
+                return page._replace(retries=0)
+            database.execute(
+                "UPDATE pages SET retries = retries + 1 WHERE run = ? AND unit = ? AND offset = ?",
+                (run, *page.start),
+            )
+            count_work(database, run, now, cursor_retries=1)
+            return known._replace(retries=known.retries + 1)
+
+    def find_page(self, run_id: str, start: Position) -> StoredPage | None:
+        """Return the page that begins at a position, or None."""
+        with self._database.read() as database:
+            run = _find_run(database, run_id) if database else None
+            return _find_page(database, run, start) if database and run is not None else None
+
+    def delete_run(self, run_id: str) -> bool:
+        """Delete a run with all that belongs to it; return whether there was one."""
+        if not self._read_only and not self._database.path.exists():
+            return False
+        with self._database.write("review --rm") as database:
+            database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
+            return database.changes() > 0
+
+    def count_work(self, since: float | None = None) -> list[WorkCounts]:
+        """Return the work since a time, in whole minutes, by kind and tier."""
+        with self._database.read() as database:
+            return read_work(database, since) if database else []
+
+
+def _fetch(database: apsw.Connection | None, sql: str, values: tuple[Any, ...] = ()) -> Any:
+    """Return the first row, or None; a database that does not exist has none."""
+    return database.execute(sql, values).fetchone() if database else None
+
+
+def _fetch_all(database: apsw.Connection | None, sql: str, values: tuple[Any, ...] = ()) -> Any:
+    return database.execute(sql, values).fetchall() if database else []
+
+
+def _find_run(database: apsw.Connection, run_id: str) -> int | None:
+    row = _fetch(database, "SELECT run FROM runs WHERE run_id = ?", (run_id,))
+    return row[0] if row else None
+
+
+def _find_page(database: apsw.Connection, run: int, start: Position) -> StoredPage | None:
+    sql = (
+        "SELECT end_unit, end_offset, forced, retries FROM pages"
+        " WHERE run = ? AND unit = ? AND offset = ?"
+    )
+    row = _fetch(database, sql, (run, *start))
+    return StoredPage(start, Position(*row[:2]), bool(row[2]), row[3]) if row else None

@@ -1,0 +1,77 @@
+"""What only the adapter does; `tests/ports/test_review_store.py` holds it to the port."""
+
+import threading
+
+import apsw
+import pytest
+
+from kebab.errors.catalog import ReadOnly
+from kebab.store.sqlite.review_database import get_reviews_path
+from kebab.store.sqlite.reviews import SqliteReviewStore
+from tests.fakes.review_store import make_part, make_result, make_run, make_units
+
+WRITES = {
+    "run": lambda store: store.add_run(make_run("r2")),
+    "document": lambda store: store.add_document("r1", make_part(1, first=2), make_units()),
+    "cut": lambda store: store.cut_document("r1", 0),
+    "unit": lambda store: store.finish_unit("r1", 0, make_result()),
+    "cursor": lambda store: store.add_cursor("r1", "c", (0, 0)),
+    "delete": lambda store: store.delete_run("r1"),
+}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with SqliteReviewStore(tmp_path, 30) as opened:
+        opened.add_run(make_run())
+        opened.add_document("r1", make_part(), make_units())
+        yield opened
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_writing_can_be_switched_off(store, tmp_path, write):
+    with SqliteReviewStore(tmp_path, 30, read_only=True) as closed:
+        with pytest.raises(ReadOnly):
+            write(closed)
+        assert closed.load_run("r1") == store.load_run("r1")
+
+
+def test_deleting_where_nothing_is_stored_creates_nothing(tmp_path):
+    with SqliteReviewStore(tmp_path / "absent", 30) as opened:
+        assert opened.delete_run("r1") is False
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_connection_sees_a_result_at_once(store, tmp_path):
+    store.finish_unit("r1", 0, make_result(1))
+
+    with SqliteReviewStore(tmp_path, 30) as other:
+        assert other.finish_unit("r1", 0, make_result(2)) == make_result(1)
+
+
+def test_of_two_writers_of_one_unit_both_get_the_same_result(store, tmp_path):
+    found = []
+
+    def finish(at):
+        with SqliteReviewStore(tmp_path, 30) as opened:
+            found.append(opened.finish_unit("r1", 0, make_result(at)))
+
+    threads = [threading.Thread(target=finish, args=(at,)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [store.load_unit("r1", 0).result] * 4
+
+
+def test_no_row_of_a_deleted_run_is_left(store, tmp_path):
+    store.finish_unit("r1", 0, make_result(1))
+    store.add_cursor("r1", "c", (0, 1))
+    store.delete_run("r1")
+    store.close()
+
+    database = apsw.Connection(str(get_reviews_path(tmp_path)))
+    tables = ("runs", "run_inputs", "documents", "units", "cursors", "pages")
+    assert [database.execute(f"SELECT count(*) FROM {name}").get for name in tables] == [0] * 6
+    database.close()
