@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
     from kebab.wire.library import NotFound, RemoveReport, RmRequest
+    from kebab.wire.review_runs import ReviewStats, StatsRequest
     from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 
 
@@ -134,6 +135,12 @@ class MaintenanceOperations:
         from kebab.app.schema import describe_build
 
         return describe_build(self._context)
+
+    def stats(self, request: "StatsRequest") -> "ReviewStats":
+        """Count the work of reviews and translations."""
+        from kebab.app.stats import count_review_work
+
+        return count_review_work(self._context, request)
 
     def errors(self, request: "ErrorsRequest") -> "ErrorStats":
         """Count the errors of the log."""

@@ -198,6 +198,7 @@ COMMANDS = {
     "doctor": CommandEntry("Health", "Check everything and show how to fix problems"),
     "schema": CommandEntry("Health", "Show capabilities, models and statistics"),
     "errors": CommandEntry("Health", "Count recent errors"),
+    "stats": CommandEntry("Health", "Count the work of reviews and translations"),
     "explain": CommandEntry("Health", "Explain an error code"),
     "serve": CommandEntry("Health", "Keep models and tables open for the next commands"),
     "mcp": CommandEntry("Health", "Serve the notes to an agent through MCP"),

@@ -217,6 +217,11 @@ CASES = {
     "mcp": [
         (["mcp", "--allow-write", "--read-only"], 2, "usage_invalid"),
     ],
+    "stats": [
+        (["stats"], 0, "stats.v1"),
+        (["stats", "--since", "7d"], 0, "stats.v1"),
+        (["stats", "--since", "whenever"], 2, "invalid_input"),
+    ],
     "errors": [
         (["errors"], 0, "error_stats.v1"),
         (["errors", "--since", "24h", "--by", "kind"], 0, "error_stats.v1"),

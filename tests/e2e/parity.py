@@ -306,6 +306,13 @@ CASES: Mapping[str, Sequence[Case]] = {
     ],
     "doctor": [case({})],
     "schema": [case({})],
+    "stats": [
+        case({}),
+        case({"since": "2001-01-01"}),
+        case({"since": None}),
+        case({"since": "whenever"}),
+        case({"since": 7}),
+    ],
     "errors": [
         case({}),
         case({"by": "kind", "limit": 1, "since": "2001-01-01"}),

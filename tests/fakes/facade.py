@@ -78,10 +78,12 @@ from kebab.wire.outline import Outline, OutlineRequest
 from kebab.wire.path_explanation import ExplainPathsRequest, PathExplanations
 from kebab.wire.rank import RankRequest, RankResult
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
+from kebab.wire.review_runs import ReviewStats, StatsRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script
+from tests.fakes.review_stream import make_tiers
 
 FAULTS: dict[str, Exception] = {
     "broken": StoreCorrupt(path="kebab.db", cause="malformed page"),
@@ -378,6 +380,12 @@ class FakeKebab:
     ) -> ModelReport:
         """Change the model."""
         return self.model_pull(ModelPullRequest(name=request.name), report=report, cancel=cancel)
+
+    def stats(self, request: StatsRequest) -> ReviewStats:
+        """Count nothing for a period, and two tiers otherwise."""
+        if request.since == "whenever":
+            raise InvalidInput(field="$.since", cause="not a date")
+        return ReviewStats(since=request.since, tiers=[] if request.since else make_tiers())
 
     def errors(self, request: ErrorsRequest) -> ErrorStats:
         """Count what the log of this machine holds."""

@@ -117,6 +117,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("doctor", ("doctor",)),
         Command("schema", ("schema",)),
         Command("model list", ("model", "list")),
+        Command("stats", ("stats",)),
     ]
 
 

@@ -52,6 +52,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "schema": ("schema",),
     "install": ("install", "claude-code", "--uninstall"),
     "completion": ("completion", "bash"),
+    "stats": ("stats",),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
     "eval run": ("eval", "run", "golden/queries.jsonl", "--mode", "lexical"),
@@ -94,7 +95,7 @@ READS_INDEX = (
     "eval run",
     "eval init",
 )
-WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
+WORKS_ALWAYS = ("schema", "doctor", "model list", "stats", "ingest", "reset", "init")
 WRITES = (
     "init",
     "ingest",
@@ -457,6 +458,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("reset", "confirmation_required", ("reset",)),
         ("reset", "with_models", ("reset", "--yes", "--models")),
         ("schema", "catalogue", ("schema", "--errors")),
+        ("stats", "bad_date", ("stats", "--since", "whenever")),
         ("errors", "one", ("errors", "--id", "{fault}")),
         ("errors", "not_found", ("errors", "--id", "nowhere")),
         ("errors", "bad_date", ("errors", "--since", "whenever")),

@@ -65,6 +65,7 @@ ARGUMENTS = {
     "model_use": ["model", "use", "auto"],
     "doctor": ["doctor"],
     "schema": ["schema"],
+    "stats": ["stats"],
     "errors": ["errors"],
     "inspect_error": ["errors", "--id", "3f2a91"],
     "explain": ["explain", "timeout"],

@@ -52,6 +52,7 @@ from kebab.wire.path_explanation import ExplainPathsRequest
 from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
+from kebab.wire.review_runs import StatsRequest
 from kebab.wire.search import SearchRequest
 from kebab.wire.sources import SourceListRequest, SourceRmRequest
 from kebab.wire.why import WhyRequest
@@ -89,6 +90,7 @@ REQUESTS: dict[str, Request] = {
     "model_use": ModelUseRequest(name="auto"),
     "doctor": DoctorRequest(),
     "schema": SchemaRequest(),
+    "stats": StatsRequest(),
     "errors": ErrorsRequest(),
     "inspect_error": InspectErrorRequest(name="3f2a91"),
     "explain": ExplainRequest(),
@@ -102,6 +104,7 @@ NEEDS_NOTHING = {
     "doctor",
     "schema",
     "model_list",
+    "stats",
     "errors",
     "inspect_error",
     "explain",

@@ -1,0 +1,33 @@
+"""`kebab stats` counts the work of reviews and translations."""
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
+from kebab.cli.render.stats import render_stats
+from kebab.errors.signal import Exit
+from kebab.wire.review_runs import StatsRequest
+
+
+@click.command(
+    "stats",
+    cls=Command,
+    examples=(
+        "kebab stats",
+        "kebab stats --since 7d",
+        "kebab stats --json | jq '.tiers[] | {tier, items_per_response}'",
+    ),
+)
+@click.option("--since", metavar="WHEN", help="Only work since a date, or within `7d`.")
+@click.pass_obj
+def command(context: CommandContext, /, *, since: str | None) -> Exit:
+    """Count the work of reviews and translations.
+
+    For each tier it counts runs, parts of text, findings, requests to the language model with
+    their tokens and time, and how often a response was too long or broken. The counts stay when a
+    run is deleted. In a pipe there is one line per tier, and tabs separate its fields, in the order
+    of `stats.v1`.
+    """
+    with context.open_kebab() as kebab:
+        reply = kebab.stats(StatsRequest(since=since))
+    return context.print_reply(reply, render_stats)
