@@ -18,6 +18,7 @@ from tools.cli_reference import build_commands_table, build_reference_page
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
 from tools.formats_page import render_formats_page
 from tools.pictures import build_pictures
+from tools.review_rules_page import render_rules_page
 
 _ROOT = Path(__file__).resolve().parents[1]
 _WIRE = Path("docs/wire-schema")
@@ -33,6 +34,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
     yield Path("docs") / "formats.md", render_formats_page()
+    yield Path("docs") / "review-rules.md", render_rules_page()
     for name, text in build_bindings().items():
         yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())

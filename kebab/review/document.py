@@ -10,6 +10,10 @@ from kebab.text.sentences import Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
+_BORDER = re.compile(
+    r"\n(?=[ \t>]*(?:\n|\Z|[-*+\u2022][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
+)
+"""Where a paragraph ends."""
 
 
 class ReviewDocument:
@@ -37,6 +41,21 @@ class ReviewDocument:
         front = self.markup.front_matter
         hidden = [*([(front.start, front.end)] if front else []), *self.markup.code]
         return hide_spans(self.text, hidden)
+
+    @cached_property
+    def paragraphs(self) -> list[Span]:
+        """The runs of prose lines: a paragraph, a heading, a list item or a table row each."""
+        prose, start, found = self.prose, 0, []
+        for end in [*(border.start() for border in _BORDER.finditer(prose)), len(prose)]:
+            block = prose[start:end]
+            if block and not block.isspace():
+                heading = block.find("\n", 1) if block.lstrip().startswith("#") else -1
+                if heading > 0:
+                    found.append((start, start + heading))
+                    start += heading
+                found.append((start, end))
+            start = end
+        return found
 
     @cached_property
     def line_starts(self) -> list[int]:

@@ -5,11 +5,32 @@ from inspect import cleandoc
 
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
-from kebab.review.rules.repeated_word import RepeatedWord
+from kebab.review.rules.brackets import UnbalancedBracket, UnclosedFence
+from kebab.review.rules.east_asian import (
+    JapanesePunctuation,
+    JapaneseSpacing,
+    KoreanPunctuation,
+    KoreanSpacing,
+    MixedWidthBracket,
+)
 from kebab.review.rules.rule import Rule
+from kebab.review.rules.stale_date import StaleDate
+from kebab.review.rules.words import ForbiddenTerm, RepeatedWord, Todo
 from kebab.wire.review_runs import ReviewRule
 
-RULES: tuple[Rule, ...] = (RepeatedWord(),)
+RULES: tuple[Rule, ...] = (
+    ForbiddenTerm(),
+    JapanesePunctuation(),
+    JapaneseSpacing(),
+    KoreanPunctuation(),
+    KoreanSpacing(),
+    MixedWidthBracket(),
+    RepeatedWord(),
+    StaleDate(),
+    Todo(),
+    UnbalancedBracket(),
+    UnclosedFence(),
+)
 """Every rule, sorted by its id."""
 
 _DISABLED = "review.disable"

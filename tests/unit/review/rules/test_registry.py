@@ -2,10 +2,13 @@
 
 import pytest
 
+from kebab.core.review import GlossaryTerm
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.review.rules.registry import RULES, describe_rule, select_rules
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
+
+_SURROUNDINGS = FakeSurroundings(glossary=(GlossaryTerm("email", ("e-mail",)),))
 
 
 def test_rules_are_sorted_by_id() -> None:
@@ -20,7 +23,7 @@ def test_every_rule_is_explained(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_example_has_one_finding(rule: Rule) -> None:
-    found = list(rule.check(make_document(rule.example), FakeSurroundings()))
+    found = list(rule.check(make_document(rule.example), _SURROUNDINGS))
     assert [one.rule_id for one in found] == [rule.id]
 
 

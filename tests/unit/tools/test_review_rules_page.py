@@ -1,0 +1,24 @@
+"""The page of the rules has every rule with its explanation and its example."""
+
+import pytest
+
+from kebab.review.rules.registry import RULES, describe_rule
+from kebab.review.rules.rule import Rule
+from tests.fakes.review import make_document
+from tools.review_rules_page import render_rules_page
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_has_a_row_and_a_section(rule: Rule) -> None:
+    page = render_rules_page()
+    described = describe_rule(rule)
+    assert f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | `{rule.kind}` |" in page
+    assert f"\n## {rule.id}\n\n{described.summary}\n\n{described.explanation}\n\n" in page
+    assert rule.example in page
+
+
+def test_every_example_is_a_code_block_of_its_own() -> None:
+    lines = render_rules_page().split("\n")
+    fences = [line for line in lines if line.startswith("````") or line == "```markdown"]
+    assert len([line for line in fences if line.endswith("markdown")]) == len(RULES)
+    assert make_document("\n".join(lines)).text.count("\n## ") == len(RULES)
