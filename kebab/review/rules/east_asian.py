@@ -58,22 +58,24 @@ def _is_in_table(document: ReviewDocument, offset: int) -> bool:
 
 _KOREAN_SPACING = (
     _compile(
-        rf"(?<={_HANGUL})(?:\ub2e4|\uc694|\uc8e0|\uae4c)[.?!](?P<at>)(?={_HANGUL}{{2}})",
+        rf"[.?!](?<={_HANGUL}[\ub2e4\uc694\uc8e0\uae4c].)(?P<at>)(?={_HANGUL}{{2}})",
         "a space is missing after the sentence",
         " ",
     ),
-    _compile(rf"{_HANGUL},(?P<at>)(?={_HANGUL}{{2}})", "a space is missing after the comma", " "),
     _compile(
-        rf"(?<={_HANGUL})(?P<at> )(?:{_PARTICLES})(?=[ ,.\n])",
+        rf",(?<={_HANGUL},)(?P<at>)(?={_HANGUL}{{2}})", "a space is missing after the comma", " "
+    ),
+    _compile(
+        rf"(?P<at> (?<={_HANGUL} ))(?:{_PARTICLES})(?=[ ,.\n])",
         "the particle belongs to the word before it",
         "",
     ),
     _compile(
-        rf"{_FUTURE_STEMS}(?P<at>)\uc218(?= ?(?:\uc788|\uc5c6|\ub3c4 |\ub294 ))",
+        rf"\uc218(?<={_FUTURE_STEMS}(?P<at>)\uc218)(?= ?(?:\uc788|\uc5c6|\ub3c4 |\ub294 ))",
         "a space is missing before the noun `\uc218`",
         " ",
     ),
-    _compile(rf"(?<={_HANGUL})(?P<at> {{2,}})(?={_HANGUL})", "there is more than one space", " "),
+    _compile(rf"(?P<at>  (?<={_HANGUL}  ) *)(?={_HANGUL})", "there is more than one space", " "),
 )
 
 
@@ -101,17 +103,17 @@ class KoreanSpacing:
 
 _KOREAN_PUNCTUATION = (
     _compile(
-        rf"(?<={_HANGUL})(?P<at> +)(?:[,!?]|\.(?!\.))(?=\s|\Z)", "a space before the sign", ""
+        rf"(?P<at> (?<={_HANGUL} ) *)(?:[,!?]|\.(?!\.))(?=\s|\Z)", "a space before the sign", ""
     ),
-    _compile(rf"(?<={_HANGUL})(?P<at>\u3002 ?)(?=\S)", "Korean sentences end with `.`", ". "),
-    _compile(rf"(?<={_HANGUL})(?P<at>\u3002)(?=\s|\Z)", "Korean sentences end with `.`", "."),
+    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002) ?)(?=\S)", "Korean sentences end with `.`", ". "),
+    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002))(?=\s|\Z)", "Korean sentences end with `.`", "."),
     _compile(
-        rf"(?<={_HANGUL})(?P<at>[\uff0c\u3001] ?)(?={_HANGUL})", "the Korean comma is `,`", ", "
+        rf"(?P<at>[\uff0c\u3001](?<={_HANGUL}.) ?)(?={_HANGUL})", "the Korean comma is `,`", ", "
     ),
     _compile(
-        rf"(?<={_HANGUL})(?:\ub2e4|\uc694)\.(?P<at>\.)(?=\s|\Z)", "the full stop stands twice", ""
+        rf"\.(?<={_HANGUL}[\ub2e4\uc694]\.)(?P<at>\.)(?=\s|\Z)", "the full stop stands twice", ""
     ),
-    _compile(rf"(?<={_HANGUL}),(?P<at> ?,)(?=\s)", "the comma stands twice", ""),
+    _compile(rf",(?<={_HANGUL},)(?P<at> ?,)(?=\s)", "the comma stands twice", ""),
 )
 
 

@@ -11,7 +11,12 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
-_YEAR = re.compile(r"(?<![\w-])(?<!\w[.])(?:19|20)\d\d(?![A-Za-z0-9_%])")
+_YEARS = tuple(
+    re.compile(century + r"\d\d(?![A-Za-z0-9_%])(?<![\w-]\d{4})(?<!\w\.\d{4})")
+    for century in ("19", "20")
+)
+"""One pattern each, since a search for fixed text is fast."""
+
 _MONTH_NAMES = {
     name.lower(): number
     for number in range(1, 13)
@@ -112,10 +117,11 @@ class StaleDate:
         if _is_record(document):
             return
         prose, today, done = document.prose, surroundings.today, 0
-        for year in _YEAR.finditer(prose):
-            if year.start() < done:
+        years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
+        for start, end in years:
+            if start < done:
                 continue
-            period = _find_period(prose, year.start(), year.end())
+            period = _find_period(prose, start, end)
             if period is None:
                 continue
             done = period.end

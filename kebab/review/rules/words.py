@@ -11,10 +11,11 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
+_CANDIDATE = re.compile(r"[ \n(\[\"*_\u201c](?=([^\W\d_]{2})[^\W\d_]*+[ \n][ \t>]*(?i:\1))")
+"""A fast search for two words with the same start."""
+
 _TWICE = re.compile(
-    r"(?<![\w.'\u2019/@#$%&=:<>+-])([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)"
-    r"(?=(\1)(?![\w'\u2019/=(*<>+-]|[.:]\w))",
-    re.IGNORECASE,
+    r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'\u2019/=(*<>+-]|[.:]\w))"
 )
 _ALLOWED = frozenset(
     {
@@ -54,8 +55,10 @@ class RepeatedWord:
         del surroundings
         if (document.source.lang or "").partition("-")[0] in _REDUPLICATING:
             return
-        for found in _TWICE.finditer(document.prose):
-            if not _is_on_purpose(document, found):
+        prose = document.prose
+        for start in (0, *(candidate.end() for candidate in _CANDIDATE.finditer(prose))):
+            found = _TWICE.match(prose, start)
+            if found and not _is_on_purpose(document, found):
                 reason = f"the word is repeated: {found[1]}"
                 yield build_finding(
                     self, found.start(2), found.end(3), reason, edit="delete", fix=Fix("")
@@ -70,8 +73,8 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     if first != second and first.lower() != second:
         return True
     text, start, end = document.text, found.start(1), found.end(3)
-    if gap != text[found.start(2) : found.end(2)]:
-        return True  # code or an address stands between the two
+    if gap != text[found.start(2) : found.end(2)] or text.startswith((";\n", "{\n"), end):
+        return True  # code stands between the two, or this is code that is not marked
     if "\n" in gap:
         line = text.rfind("\n", 0, start) + 1
         if start - line < _LEAST_WRAPPED or text[line:start].lstrip().startswith(("#", "|")):

@@ -1,5 +1,5 @@
 from kebab.core.review import Finding, Unit, UnitResult
-from kebab.review.rules.repeated_word import RepeatedWord
+from kebab.review.rules.words import RepeatedWord
 from kebab.review.rules_worker import RulesWorker
 from tests.fakes.review import FakeSurroundings, make_document
 

@@ -34,6 +34,7 @@ _WRAPPED = "A line of a paragraph that is wrapped at the\n"
         ("매우 매우 좋은 하나 하나", []),
         ("ますます ますます", []),
         ("Open `the` the settings.", []),
+        ("  class cluster cluster;\n", []),
     ],
 )
 def test_the_second_word_is_named(text: str, named: list[str]) -> None:
