@@ -195,6 +195,12 @@ class Surroundings(Protocol):
         """Return the most similar passage of another note when it is nearly the same."""
 
 
+UnitKind: TypeAlias = Literal[
+    "rules", "import", "proofread", "detect", "fix", "draft", "revise", "check", "rate"
+]
+"""The stage of the work that a unit belongs to."""
+
+
 class Unit(NamedTuple):
     """A part of a document that is worked on at once.
 
@@ -205,9 +211,7 @@ class Unit(NamedTuple):
     and `rate` of a translation.
     """
 
-    kind: Literal[
-        "rules", "import", "proofread", "detect", "fix", "draft", "revise", "check", "rate"
-    ]
+    kind: UnitKind
     sentences: Span
     start: int
     end: int

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from kebab.core.answers import LanguageModel, Message, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.rag.evidence import escape_text, wrap_in_delimiters
 from kebab.rag.prompt import remove_markers, shorten
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.language import detect_question_language
+from kebab.text.prompt_text import escape_text, wrap_in_delimiters
 from kebab.text.tokenizer import tokenize
 from kebab.text.tokens import estimate_tokens
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from kebab.core.answers import Evidence, Message, Turn
-from kebab.rag.evidence import escape_text, format_evidence
+from kebab.rag.evidence import format_evidence
 from kebab.text.language import Language
+from kebab.text.prompt_text import escape_text
 from kebab.text.tokens import estimate_tokens, fit_sentences
 
 _HISTORY_TURNS = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.code_blocks import CodeBlock, find_code_blocks
-from kebab.rag.evidence import escape_text
+from kebab.text.prompt_text import escape_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

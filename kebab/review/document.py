@@ -38,9 +38,20 @@ class ReviewDocument:
 
         Every other character, and every newline, has the same offset as in `text`.
         """
+        return hide_spans(self.text, self.code_spans)
+
+    @cached_property
+    def code_spans(self) -> list[Span]:
+        """The front matter and `markup.code` in order; overlapping spans are one."""
         front = self.markup.front_matter
-        hidden = [*([(front.start, front.end)] if front else []), *self.markup.code]
-        return hide_spans(self.text, hidden)
+        spans = [*([(front.start, front.end)] if front else []), *self.markup.code]
+        merged: list[Span] = []
+        for start, end in sorted(spans):
+            if merged and start < merged[-1][1]:
+                merged[-1] = merged[-1][0], max(merged[-1][1], end)
+            elif end > start:
+                merged.append((start, end))
+        return merged
 
     @cached_property
     def paragraphs(self) -> list[Span]:

@@ -1,12 +1,8 @@
-import re
-
 from kebab.core.answers import Evidence
 from kebab.rag.evidence import (
     estimate_escaped_tokens,
     estimate_evidence_tokens,
-    find_unused_digest,
     format_evidence,
-    wrap_in_delimiters,
 )
 from kebab.text.tokens import estimate_tokens
 from tests.fakes.evidence import stored
@@ -52,20 +48,6 @@ def test_the_tag_depends_only_on_the_evidence():
         format_evidence([one], "p")[0],
     ]
     assert len(set(names)) == 3
-
-
-def test_a_digest_that_occurs_in_the_text_in_any_case_is_not_used():
-    digests = [f"{number:08x}" for number in range(0xA0, 0xA3)]
-
-    assert find_unused_digest(digests, ["forged </evidence-000000A0>", "x000000a1x"]) == "000000a2"
-
-
-def test_a_text_is_delimited_by_a_tag_that_does_not_occur_in_it():
-    shown = wrap_in_delimiters("talk", "line\n</talk>", "question")
-    tag = shown.split("\n")[0]
-
-    assert re.fullmatch(r"<talk-[0-9a-f]{8}>", tag)
-    assert shown == f"{tag}\nline\n</talk>\n{tag.replace('<', '</')}"
 
 
 def test_names_and_headings_of_any_length_stay_on_one_short_line():

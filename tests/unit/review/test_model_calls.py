@@ -1,0 +1,124 @@
+import json
+
+import pytest
+
+from kebab.core.answers import Completion, Message
+from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
+from kebab.review.limits import Limit
+from kebab.review.model_calls import ModelCalls
+from tests.fakes.language_model import Pieces, ScriptedModel
+
+MESSAGES = [Message("user", "text")]
+SCHEMA = {"type": "object"}
+EMPTY = '{"items": []}'
+LADDER = (Limit(3, 30), Limit(2, 20), Limit(1, 10))
+PLACE = {"endpoint": "http://127.0.0.1:1", "operation": "review"}
+
+
+def request(*steps, tokens=900, **options):
+    model = ScriptedModel(*steps, **options)
+    calls = ModelCalls(model)
+    return model, calls, calls.request(MESSAGES, SCHEMA, tokens)
+
+
+def test_a_request_sends_schema_and_limit_and_counts_what_it_costs():
+    answer = Completion(text=EMPTY, finish="stop", prompt_tokens=70, completion_tokens=5)
+
+    model, calls, decoded = request(answer)
+
+    assert (model.told[0].schema, model.told[0].max_tokens) == (SCHEMA, 900)
+    assert decoded.complete
+    usage = calls.build_usage()
+    assert (usage.requests, usage.prompt_tokens, usage.completion_tokens) == (1, 70, 5)
+    assert (usage.finish, usage.policy, usage.warnings) == ("stop", "first", ())
+    assert usage.latency_ms > 0
+
+
+def test_a_response_takes_at_most_half_of_the_window():
+    assert request(EMPTY, context_tokens=512)[0].told[0].max_tokens == 256
+
+
+def test_without_a_request_nothing_finished():
+    assert ModelCalls(ScriptedModel()).build_usage().finish is None
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ['{"items":[', *['{"words":"x"},'] * 1000],
+        ['{"items":[{"words":"', *["the flour ", "that you ", "use. "] * 1000],
+        ['{"items":[{"words":"', *[f"{number} " for number in range(5000)]],
+        ["\n"] * 5000,
+    ],
+)
+def test_a_model_that_does_not_end_is_stopped(pieces):
+    model, calls, decoded = request(Pieces(*pieces))
+
+    assert model.interrupted == 1
+    assert not decoded.complete
+    assert 0 < calls.build_usage().completion_tokens < 700
+
+
+def test_a_stream_that_ends_early_counts_as_cut_off():
+    item = json.dumps({"words": "x"})
+    cut = ModelProtocol(cause="the stream ended without its last line", **PLACE)
+
+    _, calls, decoded = request(Pieces('{"items":[', item, ",", then=cut))
+
+    assert decoded == ([{"words": "x"}], True, False)
+    assert calls.build_usage().repairs == 1
+
+
+@pytest.mark.parametrize("signal", [ModelProtocol(cause="HTML", **PLACE)])
+def test_a_protocol_error_before_any_text_is_raised(signal):
+    with pytest.raises(ModelProtocol):
+        request(signal)
+
+
+def test_a_lost_server_is_raised_also_amid_a_response():
+    with pytest.raises(ModelUnreachable):
+        request(Pieces('{"items":[', then=ModelUnreachable(cause="cut", **PLACE)))
+
+
+def test_lower_limits_are_counted_and_the_largest_need_is_reported():
+    calls = ModelCalls(ScriptedModel())
+
+    calls.ask_all("ab", LADDER, lambda part, limit: limit.items == 1)
+    assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
+
+    calls.ask_all("ab", LADDER, lambda part, limit: True)
+    assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
+
+    calls.ask_all("ab", LADDER, lambda part, limit: part == "a")
+    usage = calls.build_usage()
+    assert (usage.policy, usage.downshifts, usage.truncated, usage.finish) == (
+        "paged",
+        4,
+        True,
+        None,
+    )
+    assert usage.warnings == ("downshift_exhausted", "unit_incomplete")
+
+
+def test_a_text_that_does_not_fit_the_window_is_asked_in_parts():
+    calls = ModelCalls(ScriptedModel())
+    asked = []
+
+    def ask(part, limit):
+        asked.append(part)
+        if len(part) > 1:
+            raise ContextOverflow(prompt_tokens=900, context_tokens=512)
+        return True
+
+    calls.ask_all("ab", LADDER, ask)
+
+    assert asked[-2:] == ["a", "b"]
+    assert calls.build_usage().policy == "split"
+
+
+def test_a_single_part_that_does_not_fit_the_window_is_an_error():
+    def ask(part, limit):
+        raise ContextOverflow(prompt_tokens=900, context_tokens=512)
+
+    with pytest.raises(ContextOverflow):
+        ModelCalls(ScriptedModel()).ask_all("a", LADDER, ask)

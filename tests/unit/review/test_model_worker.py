@@ -1,0 +1,302 @@
+import json
+import re
+
+import pytest
+
+from kebab.core.answers import Completion
+from kebab.core.review import GlossaryTerm, UnitResult
+from kebab.errors.catalog import ModelUnreachable
+from kebab.review.model_worker import ModelWorker
+from kebab.review.rules.words import RepeatedWord
+from kebab.review.rules_worker import RulesWorker
+from tests.fakes.evidence import stored
+from tests.fakes.language_model import ScriptedModel
+from tests.fakes.review import FakeSurroundings, make_document
+
+TEXT = (
+    "Teh first line is here. The second line is fine. The third lien is odd. "
+    "The fourth line is here. The fifth line is teh last one. And it ends."
+)
+NONE = '{"items": []}'
+
+
+def write(*items):
+    return json.dumps({"items": list(items)})
+
+
+def entry(words, fix="x", sentence=1, kind="spelling", **fields):
+    fixed = {} if fix is None else {"fix": fix}
+    return {
+        "sentence": sentence,
+        "words": words,
+        "kind": kind,
+        **fixed,
+        "reason": "wrong",
+        "severity": "error",
+        **fields,
+    }
+
+
+def read_sentences(told):
+    """Return the numbered sentences of the last request."""
+    return re.findall(r"^\[\d+\] (.+)$", told.messages[-1].content.split("<text-")[1], re.MULTILINE)
+
+
+def correct(told):
+    """Answer like a model that knows three mistakes."""
+    known = {"Teh": "The", "teh": "the", "lien": "line"}
+    return write(
+        *(
+            entry(word, fix, number)
+            for number, sentence in enumerate(read_sentences(told), 1)
+            for word, fix in known.items()
+            if re.search(rf"\b{word}\b", sentence)
+        )
+    )
+
+
+def build(model, tier="quick", **fields):
+    rules = RulesWorker([RepeatedWord()], FakeSurroundings())
+    return ModelWorker(llm=model, tier=tier, rules=rules, **fields)
+
+
+def review(worker, document):
+    """Return the results of all units, worked on in order."""
+    units = worker.plan(document)
+    results: list[UnitResult] = []
+    for index in range(len(units)):
+        results.append(worker.work(document, units, index, results.__getitem__))
+    return units, results
+
+
+def quote(document, item):
+    return document.source.raw.encode("utf-16-le")[item.o[0] * 2 : item.o[1] * 2].decode(
+        "utf-16-le"
+    )
+
+
+def list_items(results):
+    return [item for result in results for item in result.items]
+
+
+def test_a_quick_review_proofreads_each_unit_after_the_rules():
+    document = make_document(TEXT)
+    model = ScriptedModel(correct, correct)
+    worker = build(model)
+
+    units, results = review(worker, document)
+
+    assert worker.model == "scripted:latest"
+    assert [unit.kind for unit in units] == ["rules", "proofread", "proofread"]
+    items = list_items(results)
+    assert [(quote(document, item), item.fix.text) for item in items] == [
+        ("Teh", "The"),
+        ("lien", "line"),
+        ("teh", "the"),
+    ]
+    assert all(item.t == "replace" and item.k == "spelling" for item in items)
+    assert [result.usage.requests for result in results] == [0, 1, 1]
+
+
+def test_the_later_unit_decides_on_the_sentence_that_both_have():
+    document = make_document(TEXT)
+    first = write(entry("fourth", "4th", 4), entry("second", "2nd", 2))
+    second = write(entry("fourth", "forth", 1), entry("ends", "stops", 3))
+
+    _, results = review(build(ScriptedModel(first, second)), document)
+
+    assert [(quote(document, one), one.fix.text) for one in results[1].items] == [("second", "2nd")]
+    assert [quote(document, one) for one in results[1].carried] == ["fourth"]
+    assert [(quote(document, one), one.fix.text) for one in results[2].items] == [
+        ("fourth", "forth"),
+        ("ends", "stops"),
+    ]
+
+
+def test_what_only_the_earlier_unit_found_in_the_shared_sentence_is_kept():
+    document = make_document(TEXT)
+
+    _, results = review(build(ScriptedModel(write(entry("fourth", "4th", 4)), NONE)), document)
+
+    assert [quote(document, one) for one in list_items(results)] == ["fourth"]
+
+
+def test_positions_are_utf16_units_of_the_file():
+    raw = "---\r\ntitle: x\r\n---\r\n\r\n🍞 Teh 빵 is \r\ngood. 👩‍🍳 É teh e\u0301nd."
+    document = make_document(raw)
+
+    _, results = review(build(ScriptedModel(correct)), document)
+
+    assert [quote(document, item) for item in list_items(results)] == ["Teh", "teh"]
+
+
+def test_items_without_a_place_are_dropped_and_counted():
+    answer = write(entry("invented"), entry("Teh", "Teh"), entry("Teh", "The"), {"words": "Teh"})
+
+    _, results = review(build(ScriptedModel(answer)), make_document("Teh end."))
+
+    assert [item.fix.text for item in list_items(results)] == ["The"]
+    assert results[1].usage.dropped == 3
+    assert results[1].usage.warnings == ("items_dropped",)
+
+
+def test_a_cut_off_response_is_asked_again_with_lower_limits_and_keeps_what_is_complete():
+    cut = Completion(text=write(entry("Teh", "The"), entry("end"))[:-20], finish="length")
+    model = ScriptedModel(cut, cut, write(entry("end", "END")))
+
+    _, results = review(build(model), make_document("Teh end. It is."))
+
+    assert [item.fix.text for item in list_items(results)] == ["The", "END"]
+    assert [told.max_tokens for told in model.told] == [900, 840, 580]
+    usage = results[1].usage
+    assert (usage.policy, usage.downshifts, usage.repairs) == ("downshift", 2, 2)
+    assert not usage.truncated
+
+
+def test_a_unit_is_split_by_sentences_before_it_is_given_up():
+    def answer(told):
+        sentences = read_sentences(told)
+        cut = len(sentences) > 1 or "never" in sentences[0]
+        text = write(entry(sentences[0].split()[0], "X"))
+        return Completion(text=text[:-2] if cut else text, finish="length" if cut else "stop")
+
+    model = ScriptedModel(*[answer] * 9)
+    document = make_document("One is here. Two is never. Three is here. Four is here.")
+
+    _, results = review(build(model), document)
+
+    assert [quote(document, item) for item in list_items(results)] == [
+        "One",
+        "Two",
+        "Three",
+        "Four",
+    ]
+    usage = results[1].usage
+    assert (usage.requests, usage.policy, usage.truncated, usage.finish) == (
+        9,
+        "paged",
+        True,
+        "length",
+    )
+    assert set(usage.warnings) == {"downshift_exhausted", "unit_incomplete", "json_repaired"}
+
+
+def test_more_items_than_the_limit_are_all_used():
+    words = " ".join(f"word{number}" for number in range(40))
+    answer = write(*(entry(f"word{number}", "x") for number in range(40)))
+
+    _, results = review(build(ScriptedModel(answer)), make_document(f"{words}."))
+
+    assert len(list_items(results)) == 40
+    assert results[1].usage.warnings == ("items_over_limit",)
+
+
+def test_items_of_version_1_are_located_by_their_evidence():
+    older = {
+        "key": "typo",
+        "severity": "high",
+        "message": "wrong",
+        "evidence": "Teh",
+        "suggestion": "The",
+    }
+
+    _, results = review(
+        build(ScriptedModel(write(older, {**older, "evidence": "no"}))), make_document("Teh end.")
+    )
+
+    [item] = list_items(results)
+    assert (item.k, item.s, item.o, item.fix.text) == ("spelling", "error", (0, 3), "The")
+    assert results[1].usage.dropped == 1
+
+
+def test_a_deep_review_detects_in_all_units_and_then_fixes():
+    def detect(told):
+        return write(*({**one, "kind": "style"} for one in json.loads(correct(told))["items"]))
+
+    def fix(told):
+        count = told.messages[-1].content.count("sentence ")
+        return write(
+            *({"finding": n, "text": f"fix{n}", "note": "why"} for n in range(1, count + 1))
+        )
+
+    document = make_document(TEXT)
+    model = ScriptedModel(detect, detect, fix, fix)
+
+    units, results = review(build(model, "deep"), document)
+
+    assert [unit.kind for unit in units] == ["rules", "detect", "detect", "fix", "fix"]
+    assert [len(result.items) for result in results] == [0, 0, 0, 2, 1]
+    assert [
+        (quote(document, item), item.k, item.fix.text, item.fix.note)
+        for item in list_items(results)
+    ] == [
+        ("Teh", "style", "fix1", "why"),
+        ("lien", "style", "fix2", "why"),
+        ("teh", "style", "fix1", "why"),
+    ]
+    assert "fix" not in str(model.told[0].schema)
+
+
+def test_findings_without_a_fix_stay_notes():
+    answer = write(entry("Teh", None), entry("end", None))
+    fixes = write(
+        {"finding": 1, "text": "Teh", "note": ""}, {"finding": 9, "text": "x", "note": ""}
+    )
+
+    _, results = review(build(ScriptedModel(answer, fixes), "deep"), make_document("Teh end."))
+
+    assert [item.t for item in list_items(results)] == ["note", "note"]
+    assert results[2].usage.dropped == 2
+
+
+def test_a_unit_without_findings_needs_no_second_request():
+    model = ScriptedModel(NONE)
+
+    _, results = review(build(model, "deep"), make_document("The end."))
+
+    assert (len(model.told), list_items(results)) == (1, [])
+    assert results[2].usage.finish is None
+
+
+def test_a_contradiction_cites_the_passage_of_the_other_note():
+    chunk = stored("The oven needs 230 degrees.", 7, path="oven.md")
+    found = {"sentence": 1, "words": "250 degrees", "passage": 1, "reason": "the note says 230"}
+    asked = []
+
+    def find_related(document, text):
+        asked.append((document.source.doc_path, text))
+        return [chunk]
+
+    model = ScriptedModel(NONE, write(found, {**found, "passage": 2}))
+    document = make_document("Bake at 250 degrees.")
+
+    _, results = review(build(model, "deep", find_related=find_related), document)
+
+    [item] = list_items(results)
+    assert (item.k, item.t, quote(document, item)) == ("contradiction", "note", "250 degrees")
+    assert [one.cid for one in results[2].citations] == [item.cid]
+    assert results[2].citations[0].citation.path == "oven.md"
+    assert asked == [("a.md", "Bake at 250 degrees.")]
+    assert results[1].usage.requests == 2
+    assert len(model.told) == 2
+
+
+def test_terms_of_the_settings_reach_the_model():
+    model = ScriptedModel(NONE)
+
+    review(build(model, glossary=[GlossaryTerm("e-mail", ("email",))]), make_document("The end."))
+
+    assert "e-mail" in model.told[0].text
+
+
+def test_a_lost_server_leaves_the_unit_unfinished():
+    lost = ModelUnreachable(endpoint="http://x", operation="review", cause="cut")
+
+    with pytest.raises(ModelUnreachable):
+        review(build(ScriptedModel(lost)), make_document("The end."))
+
+
+def test_the_same_text_has_the_same_plan():
+    assert build(ScriptedModel()).plan(make_document(TEXT)) == build(ScriptedModel()).plan(
+        make_document(TEXT)
+    )
