@@ -6,6 +6,7 @@ from inspect import cleandoc
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.review.rules.brackets import UnbalancedBracket, UnclosedFence
+from kebab.review.rules.copies import NearDuplicate
 from kebab.review.rules.east_asian import (
     JapanesePunctuation,
     JapaneseSpacing,
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     KoreanPunctuation(),
     KoreanSpacing(),
     MixedWidthBracket(),
+    NearDuplicate(),
     RepeatedWord(),
     StaleDate(),
     Todo(),

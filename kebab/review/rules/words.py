@@ -11,7 +11,7 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
-_CANDIDATE = re.compile(r"[ \n(\[\"*_\u201c](?=([^\W\d_]{2})[^\W\d_]*+[ \n][ \t>]*(?i:\1))")
+_CANDIDATE = re.compile(r"[ \n(\[\"*_\u201c](?=(\w\w)\w*+[ \n][ \t>]*(?i:\1))")
 """A fast search for two words with the same start."""
 
 _TWICE = re.compile(

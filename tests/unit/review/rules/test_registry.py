@@ -2,13 +2,18 @@
 
 import pytest
 
-from kebab.core.review import GlossaryTerm
+from kebab.core.review import GlossaryTerm, SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
+from kebab.review.rules.copies import NearDuplicate
 from kebab.review.rules.registry import RULES, describe_rule, select_rules
 from kebab.review.rules.rule import Rule
+from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document
 
-_SURROUNDINGS = FakeSurroundings(glossary=(GlossaryTerm("email", ("e-mail",)),))
+_SURROUNDINGS = FakeSurroundings(
+    glossary=(GlossaryTerm("email", ("e-mail",)),),
+    similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
+)
 
 
 def test_rules_are_sorted_by_id() -> None:
