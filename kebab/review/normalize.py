@@ -75,19 +75,21 @@ class Normalizer:
     def _locate(self, item: LightItem) -> Span | None:
         """Return the place of the words: in the named sentence, else in the nearest other one.
 
-        Of several places in a sentence it is the first that no finding of the kind has.
+        Of several places it is the first that no finding of the kind has. The words of the named
+        sentence are not looked for in others: a finding that stands there again is a repetition.
         """
         named = item.sentence - 1
-        near = sorted(enumerate(self._shown), key=lambda pair: abs(pair[0] - named))
-        for _, sentence in near:
-            places = find_quotation(sentence.text, item.words)
-            if places:
-                spans = [sentence.locate(*place) for place in places]
-                free = [span for span in spans if (item.kind, span) not in self._used]
-                span = (free or spans)[0]
-                self._used.add((item.kind, span))
-                return span
-        return None
+        taken: Span | None = None
+        for number, sentence in sorted(enumerate(self._shown), key=lambda one: abs(one[0] - named)):
+            for place in find_quotation(sentence.text, item.words):
+                span = sentence.locate(*place)
+                if (item.kind, span) not in self._used:
+                    self._used.add((item.kind, span))
+                    return span
+                taken = taken or span
+            if taken and number == named:
+                break
+        return taken
 
     def _edit(self, item: LightItem, span: Span) -> tuple[Span, EditName, Fix | None] | None:
         """Return the place and the text of the edit; None when it must not be made."""

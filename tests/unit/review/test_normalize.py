@@ -159,3 +159,17 @@ def test_an_edit_keeps_the_signs_of_a_quotation():
 )
 def test_a_severity_stays_within_the_bounds_of_its_kind(kind, wanted, chosen):
     assert choose_severity(kind, wanted) == chosen
+
+
+def test_words_of_an_unknown_sentence_mean_one_place_after_the_other():
+    document, normalizer = start("Put teh dough in. Put teh oven on.")
+
+    places = [normalizer.normalize(item("teh", number)).start for number in (99, 0, 99)]
+
+    assert places == [document.text.rindex("teh"), document.text.index("teh"), places[0]]
+
+
+def test_words_that_are_reported_again_are_not_looked_for_in_another_sentence():
+    _, normalizer = start("Put teh dough in. Put teh oven on.")
+
+    assert [normalizer.normalize(item("teh", 1)).start for _ in range(2)] == [4, 4]
