@@ -11,6 +11,7 @@ from kebab.app.timestamps import format_timestamp
 from kebab.errors.catalog import Cancelled
 from kebab.errors.signal import Exit
 from kebab.wire.exit_status import find_exit_status
+from kebab.wire.library import NotFound
 from kebab.wire.review_stream import ReviewEvent, ReviewEventData
 
 if TYPE_CHECKING:
@@ -51,15 +52,33 @@ class ReviewFrames:
         """Return the event that says that the work continues."""
         return self._build("heartbeat", elapsed_ms=elapsed_ms)
 
-    def build_end(self, reply: "AgentItems") -> Iterator[ReviewEvent]:
-        """Yield the last page unless the run reported it, `complete` and `end`."""
+    def build_end(
+        self, reply: "AgentItems | NotFound", *, cancelled: bool = False
+    ) -> Iterator[ReviewEvent]:
+        """Yield the last page unless the run reported it, `complete` and `end`.
+
+        Work that was `cancelled` before it was done is not complete, and a document that does not
+        exist has no page.
+        """
+        if isinstance(reply, NotFound):
+            fault = reply.error
+            self.status = find_exit_status(reply)
+            yield self._build("error", message=fault.message, retryable=fault.retryable)
+            yield self._build("end", completed=False, reason=fault.kind)
+            return
         page = replace(reply, **_NO_ENVELOPE)
         if page != self._last_page:
             self._note_page(page)
             yield self._build("items", page=page)
-        yield self._build("complete", completed_at=format_timestamp(time.time()))
-        reason = _UNDONE if reply.has_more else UNSET
-        yield self._build("end", completed=not reply.has_more, reason=reason)
+        stopped = cancelled and page.has_more
+        if stopped:
+            self.status = Exit.INTERRUPTED
+        else:
+            yield self._build("complete", completed_at=format_timestamp(time.time()))
+        reason = Cancelled.meaning.code if stopped else _UNDONE
+        yield self._build(
+            "end", completed=not page.has_more, reason=reason if page.has_more else UNSET
+        )
 
     def build_failure(self, error: "ErrorReply") -> Iterator[ReviewEvent]:
         """Yield `error` and `end`; an interruption is only the reason of `end`."""

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError
     from kebab.cli.context import CommandContext
+    from kebab.core.progress import Cancel
     from kebab.errors.signal import Exit
+    from kebab.wire.library import NotFound
     from kebab.wire.review import AgentItems
+
+    ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
 
 
 class ReviewEvents(EventDisplay[ReviewEvent]):
@@ -45,9 +49,9 @@ class ReviewEvents(EventDisplay[ReviewEvent]):
         """Write a heartbeat."""
         self._write(self._frames.build_heartbeat(elapsed_ms))
 
-    def finish(self, reply: AgentItems) -> Exit:
-        """Write the end of a stream that did its work; return the exit status of all pages."""
-        events = list(self._frames.build_end(reply))
+    def finish(self, reply: AgentItems | NotFound, *, cancelled: bool = False) -> Exit:
+        """Write the end of a stream; return the exit status of all pages."""
+        events = list(self._frames.build_end(reply, cancelled=cancelled))
         self._end(events, self._frames.status)
         return self._frames.status
 
@@ -73,19 +77,28 @@ class ReviewEvents(EventDisplay[ReviewEvent]):
             self._ended = True
 
 
-def stream_review(
-    context: CommandContext, work: Callable[[Callable[[ReviewEvent], None]], AgentItems]
-) -> Exit:
+def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     """Write the events of a review or a translation to stdout; return the exit status.
+
+    An interruption stops a running request to the language model at once, and finished work is
+    kept.
 
     Args:
         context: The call.
-        work: Does the work, reports its events to its argument, and returns the last page.
+        work: Does the work, reports its events to its first argument, and returns the last page.
 
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.
     """
     events = ReviewEvents(context, stream=True)
-    with report_events(context, events) as reporter:
-        reply = work(reporter)
-    return events.finish(reply)
+    with (
+        report_events(context, events) as reporter,
+        context.interrupts.cancelling(_interrupt) as cancel,
+    ):
+        reply = work(reporter, cancel)
+    return events.finish(reply, cancelled=cancel.requested)
+
+
+def _interrupt() -> None:
+    """Interrupt what runs now, besides asking the work to stop."""
+    raise KeyboardInterrupt

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kebab.http.jobs import Job
     from kebab.http.service import Outcome
     from kebab.wire.ask import Answer
+    from kebab.wire.library import NotFound
     from kebab.wire.review import AgentItems
 
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
@@ -45,6 +46,8 @@ class EventStream:
     """
 
     silence_s = 1.0
+    leaves_at_once = False
+    """Whether work that can be stopped between two steps is interrupted when the reader is gone."""
 
     def __init__(self, operation: str) -> None:
         self.operation = operation
@@ -104,6 +107,8 @@ class EventStream:
         finally:
             self._closed = True
             job.stop()
+            if self.leaves_at_once:
+                job.stop()
 
     async def _wait(self) -> bool:
         """Wait for a line or the end; return False after a silence."""
@@ -143,6 +148,8 @@ class ReviewStream(EventStream):
     """`review_event.v1` lines; the last one is `end`."""
 
     silence_s = 3.0
+    leaves_at_once = True
+    """A request to a language model is of no use without a reader."""
 
     def __init__(self, operation: str) -> None:
         super().__init__(operation)
@@ -163,7 +170,7 @@ class ReviewStream(EventStream):
             events = list(self._frames.build_failure(reply))
             status = cast("Exit", reply.exit_code)
         else:
-            events = list(self._frames.build_end(cast("AgentItems", reply)))
+            events = list(self._frames.build_end(cast("AgentItems | NotFound", reply)))
             status = self._frames.status
         for event in events:
             yield format_event(self.operation, event, None if event.type == "items" else status)

@@ -1,6 +1,7 @@
 from kebab.app.classify import classify_error
 from kebab.app.review_frames import ReviewFrames
 from kebab.errors.catalog import ModelUnreachable
+from kebab.errors.signal import Exit
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
 
@@ -35,6 +36,19 @@ def test_a_page_with_other_items_of_the_same_unit_is_sent():
 def test_the_end_says_that_there_are_further_pages():
     end = list(ReviewFrames().build_end(make_page(make_item(), cursor="next")))[-1]
     assert (end.data.completed, end.data.reason) == (False, "there are further pages")
+
+
+def test_work_that_was_cancelled_is_not_complete():
+    events = list(ReviewFrames().build_end(make_page(make_item(), cursor="next"), cancelled=True))
+    assert list_types(events) == ["items", "end"]
+    assert (events[1].data.completed, events[1].data.reason) == (False, "cancelled")
+
+
+def test_work_that_was_done_before_it_was_cancelled_is_complete():
+    frames = ReviewFrames()
+    events = list(frames.build_end(make_page(), cancelled=True))
+    assert list_types(events) == ["items", "complete", "end"]
+    assert frames.status is Exit.DONE
 
 
 def test_an_error_names_the_stage_in_which_it_occurred():

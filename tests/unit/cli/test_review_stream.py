@@ -11,6 +11,7 @@ from kebab.cli.interrupt import Interrupts
 from kebab.cli.review_stream import ReviewEvents, stream_review
 from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
+from tests.fakes import replies
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
 STAGE = make_event("stage", stage="rules", status="in_progress", label="rules")
@@ -39,7 +40,7 @@ def list_types(lines):
 def test_a_stream_ends_with_the_last_page_and_one_end(call):
     context, out, err = call
 
-    def work(report):
+    def work(report, _):
         report(STAGE)
         report(make_event("progress", emitted=1, total=1))
         return make_page(make_item())
@@ -57,14 +58,14 @@ def test_a_stream_ends_with_the_last_page_and_one_end(call):
 
 def test_the_exit_status_is_unknown_until_the_work_is_complete(call):
     context, out, _ = call
-    stream_review(context, lambda _: make_page())
+    stream_review(context, lambda *_: make_page())
     assert list_types(out()) == [("items", None), ("complete", 0), ("end", 0)]
 
 
 def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
     context, out, _ = call
 
-    def work(report):
+    def work(report, _):
         report(STAGE)
         report(make_event("items", page=make_page(make_item(), cursor="next")))
         raise UNREACHABLE
@@ -113,7 +114,7 @@ def test_a_silence_has_heartbeats(call, monkeypatch):
     monkeypatch.setattr(ReviewEvents, "silence_s", 0.05)
     context, out, _ = call
 
-    def work(report):
+    def work(report, _):
         report(STAGE)
         limit = time.monotonic() + 20
         while "heartbeat" not in dict(list_types(out())) and time.monotonic() < limit:
@@ -132,7 +133,7 @@ def test_a_reader_that_vanishes_interrupts_work_that_writes_nothing():
     channel = OutputChannel(writer, "<stdout>")
     context = CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
 
-    def work(_):
+    def work(*_):
         os.close(reader)
         time.sleep(30)
         return make_page()
@@ -144,3 +145,28 @@ def test_a_reader_that_vanishes_interrupts_work_that_writes_nothing():
 
     assert time.monotonic() - began < 20
     assert classify_error(BrokenPipeError(), operation="review").exit is Exit.READER_GONE
+
+
+def test_an_interrupted_run_ends_with_what_it_has(call):
+    context, out, _ = call
+
+    def work(report, cancel):
+        report(STAGE)
+        try:
+            context.interrupts.interrupt()
+        except KeyboardInterrupt:
+            assert cancel.requested
+        return make_page(make_item(), cursor="next")
+
+    assert stream_review(context, work) is Exit.INTERRUPTED
+    assert list_types(out()) == [("stage", None), ("items", None), ("end", 130)]
+    assert out()[-1]["data"] == {"run_id": RUN, "completed": False, "reason": "cancelled"}
+
+
+def test_a_document_that_does_not_exist_is_an_error_event_and_status_1(call):
+    context, out, _ = call
+
+    assert stream_review(context, lambda *_: replies.not_found()) is Exit.NO
+    assert list_types(out()) == [("error", 1), ("end", 1)]
+    assert out()[0]["data"] == {"message": replies.not_found().error.message, "retryable": False}
+    assert out()[1]["data"] == {"completed": False, "reason": "not_found"}
