@@ -61,10 +61,10 @@ class AnchorUse(NamedTuple):
     end: int
 
 
-class UndefinedReference(NamedTuple):
+class UndefinedLabel(NamedTuple):
     """Brackets at [start, end) that would be a link if their label were defined.
 
-    `is_full` tells `[text][label]` from `[label][]` and `[label]`.
+    `is_full` tells `[text][label]` and `[label][]` from `[label]`.
     """
 
     label: str
@@ -93,7 +93,7 @@ class Markup(NamedTuple):
     footnotes: tuple[FootnoteUse, ...] = ()
     anchors: tuple[AnchorUse, ...] = ()
     """The ids outside headings, such as `<a id="x">`, `^block` and `(label)=`."""
-    undefined: tuple[UndefinedReference, ...] = ()
+    undefined: tuple[UndefinedLabel, ...] = ()
     front_matter: FrontMatterUse | None = None
     code: tuple[Span, ...] = ()
     code_blocks: tuple[Span, ...] = ()
@@ -185,8 +185,11 @@ class Surroundings(Protocol):
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""
 
-    def has_note(self, document: ReviewText, target: str) -> bool:
-        """Return whether a note of the same source has this path, name, title or alias."""
+    def find_note(self, document: ReviewText, target: str) -> Path | None:
+        """Return the file of the same source with this path, name, title or alias."""
+
+    def list_namesakes(self, document: ReviewText, name: str) -> Sequence[Path]:
+        """Return the files of the same source whose name is this one; their case may differ."""
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""

@@ -41,7 +41,8 @@ class FakeSurroundings:
     stale_days: int = 730
     files: frozenset[str] = frozenset()
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    notes: frozenset[str] = frozenset()
+    notes: Mapping[str, Path] = field(default_factory=dict)
+    namesakes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     usual_fields: frozenset[str] = frozenset()
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
 
@@ -51,9 +52,13 @@ class FakeSurroundings:
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))
 
-    def has_note(self, document: ReviewText, target: str) -> bool:
+    def find_note(self, document: ReviewText, target: str) -> Path | None:
         del document
-        return target in self.notes
+        return self.notes.get(target)
+
+    def list_namesakes(self, document: ReviewText, name: str) -> tuple[Path, ...]:
+        del document
+        return self.namesakes.get(name, ())
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document

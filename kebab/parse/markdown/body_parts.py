@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from kebab.core.review import FootnoteUse, Heading, LinkUse, Span, UndefinedReference
+from kebab.core.review import FootnoteUse, Heading, LinkUse, Span, UndefinedLabel
 from kebab.parse.markdown.blocks import get_options, replace_tabs, translate_panics
 from kebab.parse.markdown.text_marks import find_html_parts
 
@@ -24,7 +24,7 @@ class BodyParts(NamedTuple):
     headings: list[Heading]
     links: list[LinkUse]
     footnotes: list[FootnoteUse]
-    undefined: list[UndefinedReference]
+    undefined: list[UndefinedLabel]
     code_blocks: list[Span]
     code: list[Span]
     marks: list[Span]
@@ -50,8 +50,9 @@ def read_body_parts(body: str) -> BodyParts:
         definitions = reference_definitions(source, options=options) if "]:" in source else {}
         _Walk(source.encode(), found, definitions).read(events)
     for link in broken:
-        span, is_full = link["span"], link["link_type"] == "Reference"
-        use = UndefinedReference(link["reference"], span["start"], span["end"], is_full)
+        span, kind = link["span"], link["link_type"]
+        end = span["end"] + 2 * (kind == "Collapsed")
+        use = UndefinedLabel(link["reference"], span["start"], end, kind != "Shortcut")
         found.undefined.append(use)
     return found
 

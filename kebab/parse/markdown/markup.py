@@ -16,7 +16,7 @@ from kebab.core.review import (
     LinkUse,
     Markup,
     Span,
-    UndefinedReference,
+    UndefinedLabel,
 )
 from kebab.parse.markdown.body_parts import BodyParts, read_body_parts
 from kebab.parse.markdown.frontmatter import FrontBlock, read_front_block
@@ -25,6 +25,7 @@ from kebab.parse.markdown.text_marks import (
     SpanSet,
     find_addresses,
     find_anchors,
+    find_code_shortcodes,
     find_html_links,
     find_shortcodes,
     find_undefined_footnotes,
@@ -32,8 +33,8 @@ from kebab.parse.markdown.text_marks import (
 
 _MAX_VALUE_CHARS = 500
 
-_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | UndefinedReference
-_Item = TypeVar("_Item", Heading, LinkUse, FootnoteUse, UndefinedReference)
+_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | UndefinedLabel
+_Item = TypeVar("_Item", Heading, LinkUse, FootnoteUse, UndefinedLabel)
 
 
 def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
@@ -44,10 +45,12 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     """
     text = _replace_surrogates(text)
     block = read_front_block(text)
-    start = block.end if block else 0
-    body = _blank(text, start)
+    body = _blank(text, [(0, block.end)] if block else [])
+    shortcodes = list(find_code_shortcodes(body))
+    body = _blank(body, shortcodes)
     noise = find_noise_lines(body, is_mdx=is_mdx)
     found = _read_body(hide_lines(body, noise))
+    found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
@@ -82,9 +85,13 @@ def _replace_surrogates(text: str) -> str:
     return text
 
 
-def _blank(text: str, end: int) -> str:
-    """Return a text of the same length whose first lines, up to an offset, are blank."""
-    return re.sub(r"[^\n]", " ", text[:end]) + text[end:]
+def _blank(text: str, spans: Iterable[Span]) -> str:
+    """Return a text of the same length with blanks in spans, which are in order."""
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:

@@ -23,6 +23,8 @@ _LINE_MARK = re.compile(
     re.MULTILINE,
 )
 _LINE_SIGNS = (":::", "!!!", "???", "[!")
+_CODE_SHORTCODE = re.compile(r"\{(?:\{[<%][ \t]*|%-?[ \t]*)(highlight|mermaid|raw)\b[^{}]*\}+")
+_CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}\b[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
     r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)')", re.IGNORECASE
@@ -93,6 +95,20 @@ def find_shortcodes(text: str) -> Iterator[Span]:
         yield from (match.span() for match in _OBSIDIAN_COMMENT.finditer(text))
     if any(sign in text for sign in _LINE_SIGNS):
         yield from (match.span() for match in _LINE_MARK.finditer(text))
+
+
+def find_code_shortcodes(text: str) -> Iterator[Span]:
+    """Yield the spans of shortcodes around code; one that is not closed is none."""
+    end, unclosed = 0, set()
+    for opening in _CODE_SHORTCODE.finditer(text) if "{" in text else ():
+        if opening.start() < end or opening[1] in unclosed:
+            continue
+        closing = re.compile(_CODE_END.format(opening[1])).search(text, opening.end())
+        if closing is None:
+            unclosed.add(opening[1])
+        else:
+            end = closing.end()
+            yield opening.start(), end
 
 
 def find_html_parts(html: str) -> Iterator[tuple[Span, bool]]:

@@ -14,17 +14,42 @@ from kebab.review.rules.east_asian import (
     KoreanSpacing,
     MixedWidthBracket,
 )
+from kebab.review.rules.footnotes import UndefinedFootnote, UnusedFootnote
+from kebab.review.rules.front_matter import MalformedFrontMatter, MissingFrontMatterField
+from kebab.review.rules.headings import (
+    DuplicateAnchor,
+    DuplicateHeading,
+    EmptySection,
+    HeadingJump,
+)
+from kebab.review.rules.links import (
+    BrokenAnchor,
+    BrokenLink,
+    MissingImage,
+    MissingNote,
+    UndefinedReference,
+)
 from kebab.review.rules.rule import Rule
 from kebab.review.rules.stale_date import StaleDate
 from kebab.review.rules.words import ForbiddenTerm, RepeatedWord, Todo
 from kebab.wire.review_runs import ReviewRule
 
 RULES: tuple[Rule, ...] = (
+    BrokenAnchor(),
+    BrokenLink(),
+    DuplicateAnchor(),
+    DuplicateHeading(),
+    EmptySection(),
     ForbiddenTerm(),
+    HeadingJump(),
     JapanesePunctuation(),
     JapaneseSpacing(),
     KoreanPunctuation(),
     KoreanSpacing(),
+    MalformedFrontMatter(),
+    MissingFrontMatterField(),
+    MissingImage(),
+    MissingNote(),
     MixedWidthBracket(),
     NearDuplicate(),
     RepeatedWord(),
@@ -32,6 +57,9 @@ RULES: tuple[Rule, ...] = (
     Todo(),
     UnbalancedBracket(),
     UnclosedFence(),
+    UndefinedFootnote(),
+    UndefinedReference(),
+    UnusedFootnote(),
 )
 """Every rule, sorted by its id."""
 

@@ -12,11 +12,11 @@ from kebab.core.review import (
     Heading,
     LinkUse,
     Markup,
-    UndefinedReference,
+    UndefinedLabel,
 )
 from kebab.parse.markdown.markup import read_markup, read_plain_markup
 
-_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse | UndefinedReference
+_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse | UndefinedLabel
 _PIECES = st.sampled_from(
     [
         *(
@@ -146,7 +146,7 @@ def test_references_without_a_definition_are_kept_with_their_form() -> None:
     found = [
         (text[one.start : one.end], one.label, one.is_full) for one in read_markup(text).undefined
     ]
-    assert found == [("[a][b]", "b", True), ("[c]", "c", False), ("[d]", "d", False)]
+    assert found == [("[a][b]", "b", True), ("[c]", "c", False), ("[d][]", "d", True)]
 
 
 def test_front_matter_has_its_fields_in_order() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from kebab.core.review import GlossaryTerm, SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
+from kebab.parse.markdown.markup import read_markup
 from kebab.review.rules.copies import NearDuplicate
 from kebab.review.rules.registry import RULES, describe_rule, select_rules
 from kebab.review.rules.rule import Rule
@@ -12,6 +13,7 @@ from tests.fakes.review import FakeSurroundings, make_document
 
 _SURROUNDINGS = FakeSurroundings(
     glossary=(GlossaryTerm("email", ("e-mail",)),),
+    usual_fields=frozenset({"title"}),
     similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
 )
 
@@ -28,7 +30,8 @@ def test_every_rule_is_explained(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_example_has_one_finding(rule: Rule) -> None:
-    found = list(rule.check(make_document(rule.example), _SURROUNDINGS))
+    document = make_document(rule.example, read_markup(rule.example))
+    found = list(rule.check(document, _SURROUNDINGS))
     assert [one.rule_id for one in found] == [rule.id]
 
 

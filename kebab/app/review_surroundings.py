@@ -1,0 +1,232 @@
+"""Answers what rules ask about the world around a document: files, anchors, notes, and habits.
+
+It needs no index. Every answer is cached for one run, and every cache is bounded.
+"""
+
+import os
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from kebab.app.context import AppContext
+from kebab.app.similar_passages import SimilarPassages
+from kebab.core.ids import DocId
+from kebab.core.links import Link, LinkResolver, LinkTarget
+from kebab.core.media import MARKDOWN, detect_media_type
+from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
+from kebab.errors.catalog import NotIndexed
+from kebab.review.anchors import list_anchors
+
+FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
+"""Returns the most similar passage of another note for a paragraph of a document."""
+
+_MAX_FILES = 100_000
+_MAX_BYTES = 4 * 1024 * 1024
+_HEAD_BYTES = 16 * 1024
+_MAX_NOTES = 200
+_MIN_NOTES = 5
+_USUAL_SHARE = 0.9
+_IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
+
+
+class _Names(NamedTuple):
+    """The files below a root: their names in one case with paths, and the resolver of links.
+
+    `is_complete` tells whether all files are known.
+    """
+
+    by_name: Mapping[str, Sequence[str]]
+    resolver: LinkResolver
+    is_complete: bool
+
+
+class ReviewSurroundings:
+    """The port `Surroundings` over the file system, the settings, and the index if there is one.
+
+    Args:
+        today: The date of the review.
+        glossary: The terms of the settings.
+        stale_days: After how many days a statement is stale; 0 means never.
+        load_documents: Returns the documents of the index, with their titles and aliases.
+        find_similar: Finds passages of other notes; without it there are none.
+    """
+
+    def __init__(
+        self,
+        *,
+        today: date,
+        glossary: Sequence[GlossaryTerm] = (),
+        stale_days: int = 0,
+        load_documents: Callable[[], Iterable[LinkTarget]] = tuple,
+        find_similar: FindSimilar | None = None,
+    ) -> None:
+        self.today = today
+        self.glossary = glossary
+        self.stale_days = stale_days
+        self._load_documents = load_documents
+        self._find_similar = find_similar
+        self._list_folder = lru_cache(4096)(_list_folder)
+        self._list_anchors = lru_cache(2048)(_read_anchors)
+        self._load_names = lru_cache(4)(self._build_names)
+        self._list_fields = lru_cache(256)(_read_fields)
+
+    def exists(self, path: Path) -> bool:
+        """Return whether a file or a folder exists; the case of its name must be right."""
+        if not path.name:
+            return True
+        names = self._list_folder(str(path.parent))
+        return path.name in names or unicodedata.normalize("NFC", path.name) in names
+
+    def list_anchors(self, path: Path) -> frozenset[str] | None:
+        """Return the anchors of a Markdown file, folded; None when they are not known."""
+        return self._list_anchors(str(path))
+
+    def find_note(self, document: ReviewText, target: str) -> Path | None:
+        """Return the file of the same source with this path, name, title or alias.
+
+        In a source with very many files it is the root, because nothing is certainly missing.
+        """
+        names = self._load_names(document.root)
+        path = os.path.relpath(document.file, document.root).replace(os.sep, "/")
+        found = names.resolver.resolve(Link(DocId(""), "", path, target))
+        if found is None:
+            return None if names.is_complete else document.root
+        return document.root / str(found)
+
+    def list_namesakes(self, document: ReviewText, name: str) -> list[Path]:
+        """Return the files of the same source whose name is this one; their case may differ."""
+        found = self._load_names(document.root).by_name.get(_fold_name(name), ())
+        return [document.root / path for path in found]
+
+    def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
+        """Return the front matter fields, in lower case, of nearly all other notes of a folder."""
+        notes = self._list_fields(str(document.file.parent))
+        others = [fields for name, fields in notes.items() if name != document.file.name]
+        if len(others) < _MIN_NOTES:
+            return frozenset()
+        counts = Counter(field for fields in others for field in fields)
+        return frozenset(
+            field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
+        )
+
+    def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
+        """Return the most similar passage of another note when it is nearly the same."""
+        return self._find_similar(document, paragraph) if self._find_similar else None
+
+    @cached_property
+    def _documents(self) -> Mapping[str, LinkTarget]:
+        """The documents of the index by path."""
+        return {one.path: one for one in self._load_documents()}
+
+    def _build_names(self, root: Path) -> _Names:
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
+        targets = []
+        for path in _list_files(root):
+            name = path.rpartition("/")[2]
+            by_name[_fold_name(name)].append(path)
+            known = self._documents.get(path)
+            title, aliases = (known.title, known.aliases) if known else (name, ())
+            targets.append(LinkTarget(DocId(path), "", path, title, aliases))
+        return _Names(by_name, LinkResolver(targets), len(targets) < _MAX_FILES)
+
+
+def build_surroundings(context: AppContext) -> ReviewSurroundings:
+    """Return the surroundings of the documents of one run."""
+
+    def load_documents() -> list[LinkTarget]:
+        try:
+            with context.open_catalogue() as catalogue:
+                return catalogue.list_link_targets()
+        except NotIndexed:
+            return []
+
+    review = context.settings.review
+    return ReviewSurroundings(
+        today=datetime.fromtimestamp(context.clock.now(), UTC).astimezone().date(),
+        glossary=[
+            GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in review.glossary
+        ],
+        stale_days=review.stale_days,
+        load_documents=load_documents,
+        find_similar=SimilarPassages(context).find,
+    )
+
+
+def _fold_name(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _list_folder(folder: str) -> frozenset[str]:
+    """Return the names in a folder, as they are and in NFC; none when it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries]
+    except (OSError, ValueError):
+        return frozenset()
+    return frozenset([*names, *(unicodedata.normalize("NFC", name) for name in names)])
+
+
+def _list_files(root: Path) -> Iterator[str]:
+    """Yield the paths of the first files below a root, without hidden folders and links."""
+    count, folders = 0, [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(root / folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in found:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _IGNORED_FOLDERS:
+                    folders.append(path)
+                continue
+            yield path
+            count += 1
+            if count >= _MAX_FILES:
+                return
+
+
+def _read_head(path: str, size: int) -> str | None:
+    """Return the first bytes of a file as text; None when it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(size)
+    except (OSError, ValueError):
+        return None
+    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _read_anchors(path: str) -> frozenset[str] | None:
+    """Return the anchors of a Markdown file, folded; None when they are not known."""
+    if detect_media_type(path) != MARKDOWN or not Path(path).is_file():
+        return None
+    text = _read_head(path, _MAX_BYTES + 1)
+    if text is None or len(text) > _MAX_BYTES:
+        return None
+    from kebab.parse.markdown.markup import read_markup
+
+    try:
+        return list_anchors(text, read_markup(text, is_mdx=path.endswith(".mdx")))
+    except RuntimeError:
+        return None
+
+
+def _read_fields(folder: str) -> Mapping[str, frozenset[str]]:
+    """Return the fields of the front matter of the first notes of a folder by file name."""
+    from kebab.parse.markdown.frontmatter import read_front_block
+
+    names = sorted(name for name in _list_folder(folder) if detect_media_type(name) == MARKDOWN)
+    found = {}
+    for name in names[:_MAX_NOTES]:
+        text = _read_head(str(Path(folder, name)), _HEAD_BYTES)
+        if text is not None:
+            block = read_front_block(text)
+            fields = block.fields.items() if block else ()
+            found[name] = frozenset(str(one).lower() for one, value in fields if value)
+    return found

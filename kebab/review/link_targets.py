@@ -1,0 +1,174 @@
+"""Finds the files that links name, and decides which missing ones are certain faults.
+
+Many documents are sources of a site, where the address of a page differs from the path of its file,
+and pages exist that no file has. What such a link means cannot be known here, so it is no fault.
+"""
+
+import os.path
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from kebab.core.files import get_suffix
+from kebab.core.media import MARKDOWN, detect_media_type
+from kebab.core.review import LinkUse, ReviewText, Surroundings
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\|www\.|@|~")
+_TEMPLATE = re.compile(r"[{}<>$*|\"\n]|\.\.\.|%\(")
+_PLACEHOLDER = re.compile(
+    r"(?:url|uri|link|href|src|target|address|path|file|filename|image|img|page|here|todo|foo|bar|baz"
+    r"|xxx?|example|destination|dest|some[-_].*|your[-_].*|my[-_].*|path/to/.*|/?url)(?:\.\w+)?",
+    re.IGNORECASE,
+)
+_PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".rst", ".txt", ".ipynb", ".org", ".adoc")
+_GENERATED = frozenset({"", ".html", ".htm", ".php", ".aspx", ".jsp", ".xml", ".pdf", ".xhtml"})
+"""The suffixes of addresses that sites generate; without one it is the address of a page."""
+
+_SITE_FILES = (
+    *("mkdocs.yml", "mkdocs.yaml", "docusaurus.config.js", "docusaurus.config.ts", "_config.yml"),
+    *("hugo.toml", "hugo.yaml", "config.toml", "conf.py", "book.toml", "antora.yml", ".vitepress"),
+    *("astro.config.mjs", "mint.json", "docs.json", "_quarto.yml", "_toc.yml", "sidebars.js"),
+)
+_SITE_FIELDS = frozenset(
+    {
+        *("slug", "permalink", "url", "layout", "weight", "sidebar_position", "sidebar_label"),
+        *("nav_order", "menu", "content_type", "linktitle", "redirect_from", "parent", "toc"),
+    }
+)
+_STATIC_FOLDERS = ("static", "public", "assets", "content", "docs", "src", "source")
+_MAX_PARENTS = 24
+_MAX_SUFFIX = len(".woff2")
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Return the path and the fragment of a target, without its query."""
+    path, _, fragment = target.partition("#")
+    return path.partition("?")[0], fragment
+
+
+def is_path(link: LinkUse) -> bool:
+    """Return whether a link is meant to name a file, and is no address, template or placeholder."""
+    path, _ = split_target(link.target)
+    return not (
+        link.kind == "auto"
+        or not path
+        or _SCHEME.match(path)
+        or _TEMPLATE.search(path)
+        or _PLACEHOLDER.fullmatch(path)
+        or "\\" in path
+        or not any(map(str.isalnum, path))
+    )
+
+
+def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Path | None:
+    """Return the file or folder that a link names; None when there is none."""
+    path, _ = split_target(link.target)
+    forms = list(dict.fromkeys((unquote(path), path)))
+    for form in forms:
+        for base in _list_bases(document, form):
+            plain = os.path.normpath(os.path.join(base, form.strip().lstrip("/")))  # noqa: PTH118 - a `Path` for each is slow
+            for candidate in _list_candidates(plain):
+                file = Path(candidate)
+                if surroundings.exists(file):
+                    return file
+    if get_suffix(forms[0]) in _GENERATED or link.kind == "wiki":
+        return surroundings.find_note(document, forms[0].rstrip("/"))
+    return None
+
+
+def _list_bases(document: ReviewText, path: str) -> Iterator[Path]:
+    """Yield the folders from which a path may be meant."""
+    folder, root = document.file.parent, document.root
+    if path.startswith("/"):
+        for top in (root, *list(root.parents)[:2]):
+            yield top
+            yield from (top / name for name in _STATIC_FOLDERS)
+        return
+    yield folder
+    if document.file.stem.lower() not in ("index", "_index", "readme"):
+        yield folder / document.file.stem  # the address of the page is a folder
+    yield folder.parent
+    yield root
+    if folder != root:
+        yield from (root / name for name in ("static", "public"))
+
+
+def _list_candidates(path: str) -> Iterator[str]:
+    """Yield the files that a path may name; the suffix of a page may be missing or another."""
+    yield path
+    suffix = get_suffix(path.rpartition(os.sep)[2])
+    if suffix in _PAGE_SUFFIXES or suffix in _GENERATED or not detect_media_type(path):
+        is_page = suffix in (".html", ".htm", ".md")
+        stem = path[: -len(suffix)] if is_page else path
+        yield from (stem + one for one in _PAGE_SUFFIXES)
+
+
+def is_certain(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> bool:
+    """Return whether a link that names no file is a fault.
+
+    A path outside the source is one only when its folder exists, and an absolute path only when its
+    first folder exists in the source. Addresses of pages are none in a site.
+    """
+    path = unquote(split_target(link.target)[0]).strip()
+    suffix = "" if path.endswith("/") else get_suffix(path)
+    if path.startswith("/"):
+        first, _, rest = path.lstrip("/").partition("/")
+        is_source = link.is_image or detect_media_type(path) == MARKDOWN
+        return is_source and bool(rest) and surroundings.exists(document.root / first)
+    is_page = suffix in _GENERATED or (
+        detect_media_type(path) is None and len(suffix) > _MAX_SUFFIX
+    )
+    if is_page and (suffix or "/" not in path.strip("/") or is_site(document, surroundings)):
+        return False
+    file = Path(os.path.normpath(document.file.parent / path))
+    return file.is_relative_to(document.root) or surroundings.exists(file.parent)
+
+
+def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
+    """Return whether a document is a source of a site, as far as its surroundings tell."""
+    front = document.markup.front_matter
+    if front and any(name.lower() in _SITE_FIELDS for name, _ in front.fields):
+        return True
+    return _has_above(document, surroundings, _SITE_FILES)
+
+
+def may_define_labels(document: ReviewText, surroundings: Surroundings) -> bool:
+    """Return whether labels of references may be defined outside the document, as MkDocs can."""
+    return _has_above(document, surroundings, ("mkdocs.yml", "mkdocs.yaml"))
+
+
+def _has_above(document: ReviewText, surroundings: Surroundings, names: Sequence[str]) -> bool:
+    """Return whether a folder of the repository, at or above the document, has one of the files."""
+    for folder in list(document.file.parents)[:_MAX_PARENTS]:
+        if any(surroundings.exists(folder / name) for name in names):
+            return True
+        if surroundings.exists(folder / ".git"):
+            break
+    return False
+
+
+def is_markdown(path: Path) -> bool:
+    """Return whether a path is that of a Markdown file."""
+    return detect_media_type(path.name) == MARKDOWN
+
+
+def find_replacement(document: ReviewText, surroundings: Surroundings, target: str) -> str | None:
+    """Return the target with the path of the only file of the same name; None without one."""
+    path, _ = split_target(target)
+    name = unquote(path).rpartition("/")[2]
+    if not get_suffix(name) or Path(name).stem.lower() in ("index", "_index", "readme"):
+        return None
+    namesakes = surroundings.list_namesakes(document, name)
+    if len(namesakes) != 1 or path.startswith("/"):
+        return None
+    found = os.path.relpath(namesakes[0], document.file.parent).replace(os.sep, "/")
+    if "%" in path or " " in found or "(" in found:
+        from urllib.parse import quote
+
+        found = quote(found)
+    return (
+        f"./{found}{target[len(path) :]}"
+        if path.startswith("./") and not found.startswith(".")
+        else f"{found}{target[len(path) :]}"
+    )
