@@ -140,14 +140,20 @@ class ReviewDocument:
         return min(max(0, offset), len(self.text))
 
 
+def _blank(part: str) -> str:
+    """Return a text of the same length without anything but newlines."""
+    if "\n" not in part:
+        return " " * len(part)
+    return "\n".join(" " * len(line) for line in part.split("\n"))
+
+
 def hide_spans(text: str, spans: list[Span]) -> str:
     """Return a text of the same length with blanks in the spans; newlines stay."""
     parts, done = [], 0
     for start, end in sorted(spans):
         first = max(start, done)
         if end > first:
-            lines = text[first:end].split("\n")
-            parts += [text[done:first], "\n".join(" " * len(line) for line in lines)]
+            parts += [text[done:first], _blank(text[first:end])]
             done = end
     parts.append(text[done:])
     return "".join(parts)

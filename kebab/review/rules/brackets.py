@@ -140,7 +140,8 @@ def _drop_distant_pairs(single: list[_Open]) -> list[_Open]:
     return kept
 
 
-_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_FENCES = (re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)"))
+_BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 
 
 class UnclosedFence:
@@ -169,7 +170,11 @@ class UnclosedFence:
 def _find_open_fence(text: str) -> Span | None:
     """Return the fence that is open at the end of a text."""
     opened: re.Match[str] | None = None
-    for found in _FENCE.finditer(text):
+    fences = [found for pattern in _FENCES for found in pattern.finditer(text)]
+    for found in sorted(fences, key=re.Match.start):
+        line = text.rfind("\n", 0, found.start()) + 1
+        if not _BEFORE_FENCE.fullmatch(text, line, found.start()):
+            continue
         fence, info = found.groups()
         if opened is None:
             if "`" not in info or fence[0] == "~":

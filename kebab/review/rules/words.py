@@ -11,8 +11,10 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
-_CANDIDATE = re.compile(r"[ \n(\[\"*_\u201c](?=(\w\w)\w*+[ \n][ \t>]*(?i:\1))")
-"""A fast search for two words with the same start."""
+_CANDIDATES = tuple(
+    re.compile(re.escape(sign) + r"(?=(\w\w)\w*+[ \n][ \t>]*(?i:\1))") for sign in ' \n("*_'
+)
+"""Two words with the same start; patterns that begin with fixed text are fast."""
 
 _TWICE = re.compile(
     r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'\u2019/=(*<>+-]|[.:]\w))"
@@ -56,7 +58,8 @@ class RepeatedWord:
         if (document.source.lang or "").partition("-")[0] in _REDUPLICATING:
             return
         prose = document.prose
-        for start in (0, *(candidate.end() for candidate in _CANDIDATE.finditer(prose))):
+        starts = [found.end() for pattern in _CANDIDATES for found in pattern.finditer(prose)]
+        for start in (0, *sorted(starts)):
             found = _TWICE.match(prose, start)
             if found and not _is_on_purpose(document, found):
                 reason = f"the word is repeated: {found[1]}"
