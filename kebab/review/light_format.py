@@ -111,11 +111,12 @@ def _build_number(most: int) -> dict[str, Any]:
 
 
 def _build_list(properties: Mapping[str, Any], limit: int) -> JsonSchema:
-    entry = _build_object(properties)
-    return _build_object({ITEMS: {"type": "array", "maxItems": limit, "items": entry}})
+    entry = build_object(properties)
+    return build_object({ITEMS: {"type": "array", "maxItems": limit, "items": entry}})
 
 
-def _build_object(properties: Mapping[str, Any]) -> JsonSchema:
+def build_object(properties: Mapping[str, Any]) -> JsonSchema:
+    """Return the schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": dict(properties),

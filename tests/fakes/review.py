@@ -12,7 +12,12 @@ NO_MARKUP = Markup()
 
 
 def make_document(
-    raw: str, markup: Markup = NO_MARKUP, *, path: str = "a.md", lang: str | None = "en"
+    raw: str,
+    markup: Markup = NO_MARKUP,
+    *,
+    path: str = "a.md",
+    lang: str | None = "en",
+    media: str = "text/markdown",
 ) -> ReviewDocument:
     """Return a document with this text; its markup is what is given."""
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
@@ -22,7 +27,7 @@ def make_document(
             doc_path=path,
             file=root / path,
             root=root,
-            media="text/markdown",
+            media=media,
             raw=raw,
             text=text,
             content_hash="0",

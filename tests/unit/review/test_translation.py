@@ -1,0 +1,123 @@
+"""Translations are put into their document, which keeps its structure."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.parse.markdown.markup import read_markup
+from kebab.review.placeholders import restore
+from kebab.review.segments import split_segments
+from kebab.review.translation import TranslatedDocument, TranslationBuilder
+from tests.fakes.review import make_document
+from tests.fakes.translator import to_hangul
+
+SAMPLE = r"""---
+title: My note
+---
+# Installing **kebab** {#install}
+
+You need `python` and [the docs](https://a.b/c "t"). It wraps
+over *lines*.\
+A hard break above[^1].
+
+> - item in a quote
+
+1. First: run `a`.
+   ```sh
+   code here
+   ```
+
+| Name | Value |
+|------|-------|
+| One | **first** |
+
+[^1]: The note with <b>html</b>.
+"""
+
+
+def _build(raw: str, targets: dict[str, str]) -> TranslatedDocument:
+    document = make_document(raw, read_markup(raw.replace("\r\n", "\n")))
+    return TranslationBuilder(document, read_markup).build(targets)
+
+
+def _translate(raw: str) -> dict[str, str]:
+    document = make_document(raw, read_markup(raw.replace("\r\n", "\n")))
+    return {
+        one.cid: restore(one.masked, to_hangul(one.source), is_markdown=True)
+        for one in split_segments(document)
+    }
+
+
+def test_everything_between_the_segments_stays() -> None:
+    built = _build(SAMPLE, _translate(SAMPLE))
+    assert built.translated == built.segments == 11
+    assert built.findings == ()
+    lines = built.text.split("\n")
+    assert lines[:3] == ["---", "title: My note", "---"]
+    assert lines[3].startswith("# ")
+    assert lines[3].endswith("** {#install}")
+    assert "   ```sh\n   code here\n   ```" in built.text
+    assert '](https://a.b/c "t")' in built.text
+    assert "|------|-------|" in built.text
+    assert "Installing" not in built.text
+
+
+def test_line_ends_of_the_file_stay() -> None:
+    raw = "# One\r\n\r\nTwo words.\r\nThree.\n```\r\nx\n```\r\n"
+    built = _build(raw, {"seg-0001": "하나", "seg-0002": "둘"})
+    assert built.text == "# 하나\r\n\r\n둘\r\nThree.\n```\r\nx\n```\r\n"
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["# heading", "a [link](b)", "a `code`", "a\n\n- item", "```", "<!-- a", "[^2] note", "a | b"],
+)
+def test_a_translation_that_changes_the_structure_is_left_out(target: str) -> None:
+    raw = "# One\n\nA word here.\n\n| a | b |\n|---|---|\n| Cell | d |\n\nLast one.\n"
+    cid = "seg-0005" if target == "a | b" else "seg-0002"
+    targets = {**_translate(raw), cid: target}
+    built = _build(raw, targets)
+    assert [one.cid for one in built.findings] == [cid]
+    assert [one.severity for one in built.findings] == ["error"]
+    assert built.translated == built.segments - 1
+    assert "# One" not in built.text
+    assert ("A word here." if cid == "seg-0002" else "| Cell |") in built.text
+
+
+def test_segments_without_a_translation_keep_the_source() -> None:
+    assert _build("One. Two.\n", {"seg-0002": "둘."}).text == "One. 둘.\n"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                "A word.|# Head|- item one|> quoted|```\ncode\n```|a `b` *c*|"
+                "|[l](m) and ![n](o.png)|1. two|$x$ is|<div>|    code|a ; b|-- ; --"
+            )
+            .replace(";", "\x00")
+            .split("|")
+        ).map(lambda line: line.replace("\x00", "|")),
+        max_size=12,
+    )
+)
+def test_any_document_keeps_its_structure(lines: list[str]) -> None:
+    raw = "\n".join(lines)
+    built = _build(raw, _translate(raw))
+    before, after = read_markup(raw), read_markup(built.text)
+    assert [one.level for one in before.headings] == [one.level for one in after.headings]
+    assert [one.target for one in before.links] == [one.target for one in after.links]
+    assert [raw[slice(*one)] for one in before.code_blocks] == [
+        built.text[slice(*one)] for one in after.code_blocks
+    ]
+
+
+def test_the_samples_of_the_project_translate_whole() -> None:
+    files = sorted(Path("samples").rglob("*.md"))
+    assert files
+    for file in files:
+        raw = file.read_text("utf-8")
+        built = _build(raw, _translate(raw))
+        assert built.findings == (), file
