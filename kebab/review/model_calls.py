@@ -38,6 +38,8 @@ class ModelCalls:
         self._downshifts = 0
         self.dropped = 0
         """How many items of the model were of no use."""
+        self.is_incomplete = False
+        """Whether a part of the unit was not asked about."""
         self.over_limit = 0
         """How many items were more than a request asked for."""
 
@@ -109,7 +111,7 @@ class ModelCalls:
         exhausted = self._policy == "paged"
         warnings: dict[ItemWarning, int] = {
             "downshift_exhausted": exhausted,
-            "unit_incomplete": exhausted,
+            "unit_incomplete": exhausted or self.is_incomplete,
             "items_dropped": self.dropped,
             "items_over_limit": self.over_limit,
             "json_repaired": self._repairs,
@@ -124,7 +126,7 @@ class ModelCalls:
             downshifts=self._downshifts,
             repairs=self._repairs,
             dropped=self.dropped,
-            truncated=exhausted,
+            truncated=exhausted or self.is_incomplete,
             warnings=tuple(name for name, count in warnings.items() if count),
         )
 

@@ -1,40 +1,28 @@
 """Reviews the units of documents with the language model, after the rules."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
-
-import msgspec
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from kebab.core.answers import LanguageModel
-from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, GlossaryTerm, Unit, UnitResult
+from kebab.review.detection import FindRelated, UnitRequests
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_item, build_items, locate_item
 from kebab.review.light_format import (
-    KINDS,
-    LightItem,
-    build_contradictions_schema,
+    LightFix,
     build_fixes_schema,
-    build_items_schema,
-    read_contradiction,
     read_fix,
-    read_item,
 )
 from kebab.review.limits import Limit, choose_limits, compute_density
 from kebab.review.model_calls import ModelCalls
-from kebab.review.normalize import Normalizer, build_edit
-from kebab.review.older_items import locate_older_items
+from kebab.review.normalize import build_edit, is_same_text
 from kebab.review.prompts import ReviewTask
-from kebab.review.units import ShownSentence, plan_units, show_sentences
+from kebab.review.units import plan_units, show_sentences
 from kebab.review.worker import LoadResult, UnitWorker
-from kebab.wire.review import AgentItem, ItemV1, ReviewTierName
-
-FindRelated: TypeAlias = Callable[[ReviewDocument, str], Sequence[StoredChunk]]
-"""Returns the passages of other notes that are about the same as a text."""
+from kebab.wire.review import AgentItem, ReviewTierName
 
 _MODEL_KINDS = frozenset({"proofread", "detect", "fix"})
-_OLDER_FIELDS = frozenset({"key", "evidence"})
 _RECENT_UNITS = 16
 """From how many units before the density of findings is computed."""
 
@@ -88,10 +76,10 @@ class ModelWorker:
         if unit.kind == "fix":
             detected = first + (index - first) - (len(units) - first) // 2
             found = _merge_shared(units, detected, load, load(detected))
-            return _fix_items(_UnitRequests(document, task, calls, unit), found)
+            return _fix_items(UnitRequests(document, task, calls, unit), found)
         recent = range(max(first, index - _RECENT_UNITS), index)
         density = compute_density((_count(units[one]), load(one)) for one in recent)
-        asked = _UnitRequests(document, task, calls, unit, density)
+        asked = UnitRequests(document, task, calls, unit, density)
         asked.detect()
         if unit.kind == "detect" and self.find_related is not None:
             asked.compare(self.find_related)
@@ -142,103 +130,13 @@ def _list_cited(items: Sequence[AgentItem], known: Any) -> list[str]:
     return list(dict.fromkeys(cid for cid in cited if isinstance(cid, str) and cid in known))
 
 
-@dataclass(slots=True)
-class _UnitRequests:
-    """The requests about one unit, and the findings so far."""
-
-    document: ReviewDocument
-    task: ReviewTask
-    calls: ModelCalls
-    unit: Unit
-    density: float | None = None
-    findings: list[Finding] = field(default_factory=list)
-
-    def detect(self) -> None:
-        """Ask for findings."""
-        shown = show_sentences(self.document, self.unit)
-        if shown:
-            self._ask(shown, self._ask_for_findings)
-
-    def compare(self, find_related: FindRelated) -> None:
-        """Ask for contradictions with passages of other notes."""
-        shown = show_sentences(self.document, self.unit)
-        passages = find_related(self.document, " ".join(one.text for one in shown))
-        if shown and passages:
-            self._ask(shown, lambda part, limit: self._ask_to_compare(part, passages, limit))
-
-    def _ask(
-        self,
-        shown: Sequence[ShownSentence],
-        ask: Callable[[Sequence[ShownSentence], Limit], bool],
-    ) -> None:
-        limits = choose_limits(self.task.tier, len(shown), self.density)
-        self.calls.ask_all(shown, limits, ask)
-
-    def _ask_for_findings(self, part: Sequence[ShownSentence], limit: Limit) -> bool:
-        with_fix = self.task.tier == "quick"
-        schema = build_items_schema(self.task.tier, len(part), limit.items, with_fix=with_fix)
-        messages = self.task.build_detection([one.text for one in part], limit.items)
-        decoded = self.calls.request(messages, schema, limit.tokens)
-        self.calls.over_limit += max(0, len(decoded.objects) - limit.items)
-        normalizer = Normalizer(self.document, part)
-        for entry in decoded.objects:
-            if entry.keys() >= _OLDER_FIELDS:
-                self._add(self._locate_older(entry))
-            else:
-                item = read_item(entry, KINDS[self.task.tier])
-                if item is not None and not with_fix:
-                    item = item._replace(fix=None)
-                self._add(normalizer.normalize(item) if item else None)
-        return decoded.complete
-
-    def _ask_to_compare(
-        self, part: Sequence[ShownSentence], passages: Sequence[StoredChunk], limit: Limit
-    ) -> bool:
-        schema = build_contradictions_schema(len(part), len(passages), limit.items)
-        messages = self.task.build_comparison([one.text for one in part], passages, limit.items)
-        decoded = self.calls.request(messages, schema, limit.tokens)
-        self.calls.over_limit += max(0, len(decoded.objects) - limit.items)
-        normalizer = Normalizer(self.document, part)
-        for entry in decoded.objects:
-            item = read_contradiction(entry, len(passages))
-            self._add(_place_contradiction(normalizer, item, passages))
-        return decoded.complete
-
-    def _locate_older(self, entry: dict[str, Any]) -> Finding | None:
-        """Return the finding of an item of version 1, which some models write."""
-        try:
-            item = msgspec.convert(entry, ItemV1)
-        except msgspec.ValidationError:
-            return None
-        within = self.unit.start, self.unit.end
-        found = next(iter(locate_older_items(self.document, [item], within).findings), None)
-        if found is None or found.fix is None:
-            return found
-        edit = build_edit(self.document, (found.start, found.end), found.fix.text)
-        return None if edit is None else found
-
-    def _add(self, finding: Finding | None) -> None:
-        if finding is None:
-            self.calls.dropped += 1
-        else:
-            self.findings.append(finding)
-
-
-def _place_contradiction(
-    normalizer: Normalizer, item: LightItem | None, passages: Sequence[StoredChunk]
-) -> Finding | None:
-    if item is None or item.passage is None:
-        return None
-    return normalizer.normalize(item, passages[item.passage - 1])
-
-
-def _fix_items(asked: _UnitRequests, found: UnitResult) -> UnitResult:
+def _fix_items(asked: UnitRequests, found: UnitResult) -> UnitResult:
     """Return the items of a unit with the fixes that the model gives."""
     document = asked.document
     shown = show_sentences(document, asked.unit)
     numbers = {one.sentence: number for number, one in enumerate(shown, 1)}
     fixable = [item for item in found.items if not isinstance(item.cid, str)]
-    fixed: dict[str, AgentItem] = {}
+    fixed: dict[str, AgentItem | None] = {}
 
     def describe(item: AgentItem) -> tuple[int, str, str, str]:
         start, end = locate_item(document, item)
@@ -251,27 +149,34 @@ def _fix_items(asked: _UnitRequests, found: UnitResult) -> UnitResult:
         decoded = asked.calls.request(messages, schema, limit.tokens)
         for entry in decoded.objects:
             fix = read_fix(entry, len(part))
-            item = _apply_fix(document, part[fix.finding - 1], fix.text, fix.note) if fix else None
-            if item is None:
+            if fix is None:
                 asked.calls.dropped += 1
-            else:
-                fixed.setdefault(item.uid, item)
+                continue
+            item = part[fix.finding - 1]
+            fixed[item.uid] = _apply_fix(document, item, fix)
+            asked.calls.dropped += fixed[item.uid] is None
         return decoded.complete
 
     if fixable:
         # Each finding is known, so the density is that of the findings themselves.
         limits = choose_limits(asked.task.tier, len(shown), len(fixable) / max(1, len(shown)))
         asked.calls.ask_all(fixable, limits, ask)
-    items = tuple(fixed.get(item.uid, item) for item in found.items)
+    items = tuple(filter(None, (fixed.get(item.uid, item) for item in found.items)))
     return UnitResult(items=items, citations=found.citations, usage=asked.calls.build_usage())
 
 
-def _apply_fix(document: ReviewDocument, item: AgentItem, text: str, note: str) -> AgentItem | None:
-    """Return an item with its fix; None when the fix changes nothing or must not be made."""
+def _apply_fix(document: ReviewDocument, item: AgentItem, fix: LightFix) -> AgentItem | None:
+    """Return an item with its fix.
+
+    None when the fix changes nothing: the model sees no mistake on the second look. A finding whose
+    fix would change code, or less than its words, stays a note.
+    """
     span = locate_item(document, item)
-    edited = build_edit(document, span, text, note or None)
-    if edited is None or edited[0] != span:
+    if is_same_text(document, span, fix.text):
         return None
+    edited = build_edit(document, span, fix.text, fix.note or None)
+    if edited is None or edited[0] != span:
+        return item
     return build_item(
         document,
         Finding(

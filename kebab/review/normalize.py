@@ -106,10 +106,9 @@ def build_edit(
     None when it changes nothing but white space at its ends, or when it would change code, an
     address or the sign of a quotation. An edit around such parts becomes smaller.
     """
-    before = document.text[slice(*span)]
-    text = " ".join(text.split())
-    if text in {before, " ".join(before.split())}:
+    if is_same_text(document, span, text):
         return None
+    before, text = document.text[slice(*span)], " ".join(text.split())
     if _touches_markup(document, span):
         smaller = _shrink(before, text)
         if smaller is None:
@@ -121,6 +120,15 @@ def build_edit(
     if span[0] == span[1]:
         return span, "insert", Fix(text, note)
     return span, "replace" if text else "delete", Fix(text, note)
+
+
+def is_same_text(document: ReviewDocument, span: Span, text: str) -> bool:
+    """Return whether a text is that of a span but for white space and the signs of a quotation."""
+    return _fold(document.text[slice(*span)]) == _fold(text)
+
+
+def _fold(text: str) -> str:
+    return " ".join(_QUOTED_LINE.sub("\n", text).split())
 
 
 def _touches_markup(document: ReviewDocument, span: Span) -> bool:

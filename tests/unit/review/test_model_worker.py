@@ -181,34 +181,6 @@ def test_a_unit_is_split_by_sentences_before_it_is_given_up():
     assert set(usage.warnings) == {"downshift_exhausted", "unit_incomplete", "json_repaired"}
 
 
-def test_more_items_than_the_limit_are_all_used():
-    words = " ".join(f"word{number}" for number in range(40))
-    answer = write(*(entry(f"word{number}", "x") for number in range(40)))
-
-    _, results = review(build(ScriptedModel(answer)), make_document(f"{words}."))
-
-    assert len(list_items(results)) == 40
-    assert results[1].usage.warnings == ("items_over_limit",)
-
-
-def test_items_of_version_1_are_located_by_their_evidence():
-    older = {
-        "key": "typo",
-        "severity": "high",
-        "message": "wrong",
-        "evidence": "Teh",
-        "suggestion": "The",
-    }
-
-    _, results = review(
-        build(ScriptedModel(write(older, {**older, "evidence": "no"}))), make_document("Teh end.")
-    )
-
-    [item] = list_items(results)
-    assert (item.k, item.s, item.o, item.fix.text) == ("spelling", "error", (0, 3), "The")
-    assert results[1].usage.dropped == 1
-
-
 def test_a_deep_review_detects_in_all_units_and_then_fixes():
     def detect(told):
         return write(*({**one, "kind": "style"} for one in json.loads(correct(told))["items"]))
@@ -237,15 +209,18 @@ def test_a_deep_review_detects_in_all_units_and_then_fixes():
     assert "fix" not in str(model.told[0].schema)
 
 
-def test_findings_without_a_fix_stay_notes():
-    answer = write(entry("Teh", None), entry("end", None))
+def test_findings_without_a_fix_stay_notes_and_those_that_need_none_are_dropped():
+    answer = write(entry("Teh", None), entry("very", None), entry("end", None))
     fixes = write(
         {"finding": 1, "text": "Teh", "note": ""}, {"finding": 9, "text": "x", "note": ""}
     )
 
-    _, results = review(build(ScriptedModel(answer, fixes), "deep"), make_document("Teh end."))
+    _, results = review(build(ScriptedModel(answer, fixes), "deep"), make_document("Teh very end."))
 
-    assert [item.t for item in list_items(results)] == ["note", "note"]
+    assert [(item.t, item.o) for item in list_items(results)] == [
+        ("note", (4, 8)),
+        ("note", (9, 12)),
+    ]
     assert results[2].usage.dropped == 2
 
 
