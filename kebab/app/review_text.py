@@ -7,15 +7,17 @@ from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import StoredDocument
 from kebab.core.files import get_suffix
 from kebab.core.ids import hash_content
-from kebab.core.media import PLAIN, is_prose
-from kebab.core.review import ReviewText
+from kebab.core.media import MARKDOWN, PLAIN, is_prose
+from kebab.core.review import Markup, ReviewText
 from kebab.errors.catalog import TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
 from kebab.limits.faults import build_failure
+from kebab.review.document import hide_spans
 from kebab.source.detect import detect_file_media
 from kebab.text.language import detect_text_language
 
 _PARSER = "text-v1"
+_LANGUAGE_SAMPLE = 16_000
 
 
 def build_review_text(
@@ -42,6 +44,7 @@ def build_review_text(
     media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
     decoded = decode_raw(data, str(path), _PARSER)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    markup = _read_markup(path, media, text)
     return ReviewText(
         doc_path=stored.path if stored else doc_path or path.relative_to(root).as_posix(),
         file=path,
@@ -52,8 +55,34 @@ def build_review_text(
         content_hash=hash_content(data),
         encoding=decoded.encoding,
         doc_id=stored.doc_id if stored else None,
-        lang=(stored.lang if stored else None) or detect_text_language(text),
+        lang=(stored.lang if stored else None) or _find_language(text, markup),
+        markup=markup,
     )
+
+
+def _read_markup(path: Path, media: str, text: str) -> Markup:
+    from kebab.parse.markdown.markup import read_markup, read_plain_markup
+    from kebab.parse.registry import convert_exceptions
+
+    with convert_exceptions(str(path), _PARSER):
+        if media == MARKDOWN:
+            return read_markup(text, is_mdx=path.suffix.lower() == ".mdx")
+        return read_plain_markup(text)
+
+
+def _find_language(text: str, markup: Markup) -> str | None:
+    """Return the language that the front matter names, else that of the first prose."""
+    from kebab.parse.metadata import read_language
+
+    front = markup.front_matter
+    fields = {name.lower(): value for name, value in front.fields} if front else {}
+    named = read_language(fields.get("lang") or fields.get("language"))
+    if named is not None:
+        return named
+    start = front.end if front else 0
+    end = start + _LANGUAGE_SAMPLE
+    code = [(max(low, start), min(high, end)) for low, high in markup.code if low < end]
+    return detect_text_language(" ".join(hide_spans(text[:end], code)[start:].split()))
 
 
 def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[str, bytes]:

@@ -95,3 +95,23 @@ def test_the_limit_is_that_of_the_bytes(tmp_path: Path) -> None:
 def test_a_binary_file_with_the_name_of_a_text_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(ParseFailed):
         read(tmp_path, data)
+
+
+def test_the_parts_of_markdown_are_read_and_those_of_other_formats_are_addresses(
+    tmp_path: Path,
+) -> None:
+    lines = "---|lang: fr-CA|---|# One||```|code|```|https://example.com/a|"
+    text = lines.replace("|", "\r\n").encode()
+    found = read(tmp_path, text)
+    assert found.lang == "fr"
+    assert [found.text[one.start : one.end].strip() for one in found.markup.headings] == ["# One"]
+    assert len(found.markup.code_blocks) == 1
+    plain = read(tmp_path, text, "a.txt")
+    assert plain.markup.headings == ()
+    assert [plain.text[start:end] for start, end in plain.markup.code] == ["https://example.com/a"]
+
+
+def test_code_does_not_decide_about_the_language(tmp_path: Path) -> None:
+    code = "```\nthe of and to in is that for it with\n```\n" * 150
+    prose = "Das ist nicht der Text, und die Sprache ist auch nicht die von dem Code."
+    assert read(tmp_path, f"{code}\n{prose}\n".encode()).lang == "de"
