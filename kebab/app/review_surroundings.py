@@ -33,14 +33,11 @@ _USUAL_SHARE = 0.9
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
-class _Names(NamedTuple):
-    """The files below a root: their names in one case with paths, and the resolver of links.
+class _Files(NamedTuple):
+    """The files below a root, by path and by name in one case; `is_complete` when these are all."""
 
-    `is_complete` tells whether all files are known.
-    """
-
+    paths: Sequence[str]
     by_name: Mapping[str, Sequence[str]]
-    resolver: LinkResolver
     is_complete: bool
 
 
@@ -71,15 +68,17 @@ class ReviewSurroundings:
         self._find_similar = find_similar
         self._list_folder = lru_cache(4096)(_list_folder)
         self._list_anchors = lru_cache(2048)(_read_anchors)
-        self._load_names = lru_cache(4)(self._build_names)
+        self._load_files = lru_cache(4)(_load_files)
+        self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
 
     def exists(self, path: Path) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""
-        if not path.name:
+        folder, name = os.path.split(path)
+        if not name:
             return True
-        names = self._list_folder(str(path.parent))
-        return path.name in names or unicodedata.normalize("NFC", path.name) in names
+        names = self._list_folder(folder)
+        return name in names or unicodedata.normalize("NFC", name) in names
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
@@ -90,16 +89,15 @@ class ReviewSurroundings:
 
         In a source with very many files it is the root, because nothing is certainly missing.
         """
-        names = self._load_names(document.root)
         path = os.path.relpath(document.file, document.root).replace(os.sep, "/")
-        found = names.resolver.resolve(Link(DocId(""), "", path, target))
+        found = self._load_resolver(document.root).resolve(Link(DocId(""), "", path, target))
         if found is None:
-            return None if names.is_complete else document.root
+            return None if self._load_files(document.root).is_complete else document.root
         return document.root / str(found)
 
     def list_namesakes(self, document: ReviewText, name: str) -> list[Path]:
         """Return the files of the same source whose name is this one; their case may differ."""
-        found = self._load_names(document.root).by_name.get(_fold_name(name), ())
+        found = self._load_files(document.root).by_name.get(_fold_name(name), ())
         return [document.root / path for path in found]
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
@@ -122,16 +120,14 @@ class ReviewSurroundings:
         """The documents of the index by path."""
         return {one.path: one for one in self._load_documents()}
 
-    def _build_names(self, root: Path) -> _Names:
-        by_name: defaultdict[str, list[str]] = defaultdict(list)
+    def _build_resolver(self, root: Path) -> LinkResolver:
+        """Return the resolver of links to the files below a root, by path, title and alias."""
         targets = []
-        for path in _list_files(root):
-            name = path.rpartition("/")[2]
-            by_name[_fold_name(name)].append(path)
+        for path in self._load_files(root).paths:
             known = self._documents.get(path)
-            title, aliases = (known.title, known.aliases) if known else (name, ())
+            title, aliases = (known.title, known.aliases) if known else (path, ())
             targets.append(LinkTarget(DocId(path), "", path, title, aliases))
-        return _Names(by_name, LinkResolver(targets), len(targets) < _MAX_FILES)
+        return LinkResolver(targets)
 
 
 def build_surroundings(context: AppContext) -> ReviewSurroundings:
@@ -168,6 +164,14 @@ def _list_folder(folder: str) -> frozenset[str]:
     except (OSError, ValueError):
         return frozenset()
     return frozenset([*names, *(unicodedata.normalize("NFC", name) for name in names)])
+
+
+def _load_files(root: Path) -> _Files:
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    paths = list(_list_files(root))
+    for path in paths:
+        by_name[_fold_name(path.rpartition("/")[2])].append(path)
+    return _Files(paths, by_name, len(paths) < _MAX_FILES)
 
 
 def _list_files(root: Path) -> Iterator[str]:

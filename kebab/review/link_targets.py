@@ -37,6 +37,7 @@ _SITE_FIELDS = frozenset(
     }
 )
 _STATIC_FOLDERS = ("static", "public", "assets", "content", "docs", "src", "source")
+_COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
 _MAX_SUFFIX = len(".woff2")
 
@@ -62,19 +63,21 @@ def is_path(link: LinkUse) -> bool:
 
 
 def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Path | None:
-    """Return the file or folder that a link names; None when there is none."""
+    """Return the file or folder that a link names; None when there is none.
+
+    A wiki link may also name a note by its title or alias.
+    """
     path, _ = split_target(link.target)
     forms = list(dict.fromkeys((unquote(path), path)))
     for form in forms:
         for base in _list_bases(document, form):
-            plain = os.path.normpath(os.path.join(base, form.strip().lstrip("/")))  # noqa: PTH118 - a `Path` for each is slow
-            for candidate in _list_candidates(plain):
-                file = Path(candidate)
-                if surroundings.exists(file):
-                    return file
-    if get_suffix(forms[0]) in _GENERATED or link.kind == "wiki":
-        return surroundings.find_note(document, forms[0].rstrip("/"))
-    return None
+            plain = os.path.normpath(f"{base}/{form.strip().lstrip('/')}")
+            if not surroundings.exists(Path(plain).parent):
+                continue
+            for candidate in map(Path, _list_candidates(plain)):
+                if surroundings.exists(candidate):
+                    return candidate
+    return surroundings.find_note(document, forms[0]) if link.kind == "wiki" else None
 
 
 def _list_bases(document: ReviewText, path: str) -> Iterator[Path]:
@@ -86,7 +89,7 @@ def _list_bases(document: ReviewText, path: str) -> Iterator[Path]:
             yield from (top / name for name in _STATIC_FOLDERS)
         return
     yield folder
-    if document.file.stem.lower() not in ("index", "_index", "readme"):
+    if document.file.stem.lower() not in _COVERS:
         yield folder / document.file.stem  # the address of the page is a folder
     yield folder.parent
     yield root
@@ -104,25 +107,34 @@ def _list_candidates(path: str) -> Iterator[str]:
         yield from (stem + one for one in _PAGE_SUFFIXES)
 
 
-def is_certain(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> bool:
-    """Return whether a link that names no file is a fault.
+def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> bool:
+    """Return whether a link names a file that is certainly missing.
 
-    A path outside the source is one only when its folder exists, and an absolute path only when its
-    first folder exists in the source. Addresses of pages are none in a site.
+    A path outside the source is certain only when its folder exists, and an absolute path only when
+    its first folder exists in the source. Addresses of pages are not certain in a site.
     """
     path = unquote(split_target(link.target)[0]).strip()
     suffix = "" if path.endswith("/") else get_suffix(path)
-    if path.startswith("/"):
-        first, _, rest = path.lstrip("/").partition("/")
-        is_source = link.is_image or detect_media_type(path) == MARKDOWN
-        return is_source and bool(rest) and surroundings.exists(document.root / first)
     is_page = suffix in _GENERATED or (
         detect_media_type(path) is None and len(suffix) > _MAX_SUFFIX
     )
-    if is_page and (suffix or "/" not in path.strip("/") or is_site(document, surroundings)):
+    if path.startswith("/"):
+        is_judged = link.is_image or detect_media_type(path) == MARKDOWN
+    else:
+        is_judged = not is_page or (not suffix and "/" in path.strip("/"))
+    if not is_path(link) or not is_judged or find_file(document, surroundings, link) is not None:
+        return False
+    if path.startswith("/"):
+        first, _, rest = path.lstrip("/").partition("/")
+        return bool(rest) and surroundings.exists(document.root / first)
+    if is_page and (is_site(document, surroundings) or _is_note(document, surroundings, path)):
         return False
     file = Path(os.path.normpath(document.file.parent / path))
     return file.is_relative_to(document.root) or surroundings.exists(file.parent)
+
+
+def _is_note(document: ReviewText, surroundings: Surroundings, path: str) -> bool:
+    return surroundings.find_note(document, path.rstrip("/")) is not None
 
 
 def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
@@ -154,21 +166,22 @@ def is_markdown(path: Path) -> bool:
 
 
 def find_replacement(document: ReviewText, surroundings: Surroundings, target: str) -> str | None:
-    """Return the target with the path of the only file of the same name; None without one."""
+    """Return the target with the path of the only file of the same name; None without one.
+
+    Names that many folders have, such as `README.md` and `LICENSE`, say too little.
+    """
     path, _ = split_target(target)
     name = unquote(path).rpartition("/")[2]
-    if not get_suffix(name) or Path(name).stem.lower() in ("index", "_index", "readme"):
+    stem = Path(name).stem
+    if not get_suffix(name) or stem.isupper() or stem.lower() in _COVERS or path.startswith("/"):
         return None
     namesakes = surroundings.list_namesakes(document, name)
-    if len(namesakes) != 1 or path.startswith("/"):
+    if len(namesakes) != 1:
         return None
     found = os.path.relpath(namesakes[0], document.file.parent).replace(os.sep, "/")
     if "%" in path or " " in found or "(" in found:
         from urllib.parse import quote
 
         found = quote(found)
-    return (
-        f"./{found}{target[len(path) :]}"
-        if path.startswith("./") and not found.startswith(".")
-        else f"{found}{target[len(path) :]}"
-    )
+    start = "./" if path.startswith("./") and not found.startswith(".") else ""
+    return f"{start}{found}{target[len(path) :]}"

@@ -52,7 +52,7 @@ class FakeSurroundings:
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
 
     def exists(self, path: Path) -> bool:
-        return str(path) in self.files
+        return any(name == str(path) or name.startswith(f"{path}/") for name in self.files)
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))

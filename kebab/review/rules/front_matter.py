@@ -1,5 +1,6 @@
 """Contains the rules about front matter."""
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
+_FIRST_LINE = re.compile(r"\S[^\n]*")
 _COVER_NAMES = frozenset({"readme", "index", "_index", "changelog", "license", "contributing"})
 
 
@@ -55,7 +57,6 @@ class MissingFrontMatterField:
         own = {name.lower() for name, _ in front.fields} if front else set()
         missing = sorted(surroundings.list_usual_fields(source) - own)
         if missing:
-            line_end = document.text.find("\n")
-            end = line_end if line_end >= 0 else len(document.text)
+            line = _FIRST_LINE.search(document.text)
             reason = f"the other notes of the folder have these fields: {', '.join(missing)}"
-            yield build_finding(self, 0, end, reason)
+            yield build_finding(self, *(line.span() if line else (0, 0)), reason)

@@ -1,6 +1,7 @@
 """Contains the rules about headings, sections and anchors."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
@@ -87,7 +88,8 @@ class HeadingJump:
     """A heading is more than one level below the one before it.
 
     Readers and programs that build an outline look for the level between them. Raise the heading or
-    add the missing one. The first heading may have any level.
+    add the missing one. The first heading may have any level. A level that is left out more often
+    than it is used is reported once.
     """
 
     id: ClassVar[str] = "heading-jump"
@@ -98,12 +100,24 @@ class HeadingJump:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that skip a level."""
         del surroundings
-        for before, heading in pairwise(document.markup.headings):
-            if heading.level <= before.level + 1:
-                continue
-            if not _HTML_HEADING.search(document.text, before.end, heading.start):
-                reason = f"the level jumps from {before.level} to {heading.level}"
+        headings = document.markup.headings
+        uses = Counter(one.level for one in headings)
+        jumps = [
+            (before, heading)
+            for before, heading in pairwise(headings)
+            if heading.level > before.level + 1
+            and not _HTML_HEADING.search(document.text, before.end, heading.start)
+        ]
+        counts = Counter(before.level + 1 for before, _ in jumps)
+        reported: set[int] = set()
+        for before, heading in jumps:
+            missing = before.level + 1
+            reason = f"the level jumps from {before.level} to {heading.level}"
+            if counts[missing] > max(1, uses[missing]):
+                reason += f", here and {counts[missing] - 1} more times"
+            if missing not in reported or counts[missing] <= uses[missing]:
                 yield build_finding(self, heading.start, heading.end, reason)
+            reported.add(missing)
 
 
 class EmptySection:
@@ -128,15 +142,11 @@ class EmptySection:
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        following = [*headings[1:], None]
+        following = [*headings[1:], None] if any(has_body) else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
-            if (
-                any(has_body)
-                and not _is_name(heading, after)
-                and not _is_listed(headings, has_body, index)
-            ):
+            if not _is_name(heading, after) and not _is_listed(headings, has_body, index, text):
                 reason = f"the section is empty: {heading.text}"
                 yield build_finding(self, heading.start, heading.end, reason)
 
@@ -147,11 +157,17 @@ def _is_name(heading: Heading, after: Heading | None) -> bool:
     return not heading.text or is_form or _VERSION.match(heading.text) is not None
 
 
-def _is_listed(headings: Sequence[Heading], has_body: Sequence[bool], index: int) -> bool:
-    """Return whether a heading is one of several without text, which then are a list."""
+def _is_listed(
+    headings: Sequence[Heading], has_body: Sequence[bool], index: int, text: str
+) -> bool:
+    """Return whether a heading is one of several without text, which then are a list.
+
+    Headings on lines that follow each other share their text.
+    """
     level, first, last = headings[index].level, index, index
     while first > 0 and not has_body[first - 1] and headings[first - 1].level == level:
         first -= 1
     while last + 1 < len(headings) and not has_body[last] and headings[last + 1].level == level:
         last += 1
-    return last - first >= _MIN_LISTED
+    shares = last > index and text.count("\n", headings[index].end, headings[index + 1].start) == 1
+    return shares or last - first >= _MIN_LISTED

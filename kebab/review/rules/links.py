@@ -10,8 +10,8 @@ from kebab.review.document import ReviewDocument
 from kebab.review.link_targets import (
     find_file,
     find_replacement,
-    is_certain,
     is_markdown,
+    is_missing,
     is_path,
     may_define_labels,
     split_target,
@@ -31,9 +31,7 @@ _NO_NOTE = re.compile(
 )
 """What stands in double brackets and is no link: code, and the slots of ECMAScript."""
 
-_MAX_UNDEFINED = 2
-"""How many labels may be undefined in a document without definitions; more come from elsewhere."""
-
+_DEFINITION = re.compile(r"^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S", re.MULTILINE)
 _NO_LABEL = re.compile(r"[\W\d_]|\w\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
 
 
@@ -137,28 +135,28 @@ class UndefinedReference:
 
     The brackets are then shown as text. Define the label, `[label]: address`, or correct it. Only
     `[text][label]` and `[label][]` are reported, because a single pair of brackets is often text.
-    Sites of MkDocs are not checked, because they may define labels in other files.
+    Documents without any definition are not checked, and neither are sites of MkDocs, because their
+    labels may be defined in other files.
     """
 
     id: ClassVar[str] = "undefined-reference"
     kind: ClassVar[str] = "link"
     severity: ClassVar[SeverityName] = "warning"
-    example: ClassVar[str] = "Read [the manual][manual] first."
+    example: ClassVar[str] = "Read [the manual][manul] first.\n\n[manual]: manual.md\n"
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the references without a definition."""
         markup, text = document.markup, document.text
         undefined = [one for one in markup.undefined if _is_reference(text, one)]
-        defined = {one.target_span for one in markup.links if one.kind == "reference"}
-        labels = {one.label for one in undefined}
-        if len(labels) > max(_MAX_UNDEFINED, len(defined)):
+        if not undefined or not _DEFINITION.search(text):
             return
-        if undefined and not may_define_labels(document.source, surroundings):
-            anchors = list_anchors(text, markup)
-            for one in undefined:
-                if anchors is not None and not has_anchor(anchors, one.label):
-                    reason = f"the label is not defined: {one.label}"
-                    yield build_finding(self, one.start, one.end, reason)
+        if may_define_labels(document.source, surroundings):
+            return
+        anchors = list_anchors(text, markup)
+        for one in undefined:
+            if anchors is not None and not has_anchor(anchors, one.label):
+                reason = f"the label is not defined: {one.label}"
+                yield build_finding(self, one.start, one.end, reason)
 
 
 def _is_reference(text: str, one: UndefinedLabel) -> bool:
@@ -185,9 +183,7 @@ def _check_files(
     """
     source = document.source
     for (start, end), link in {link.target_span: link for link in links}.items():
-        if not is_path(link) or find_file(source, surroundings, link) is not None:
-            continue
-        if is_certain(source, surroundings, link):
+        if is_missing(source, surroundings, link):
             found = find_replacement(source, surroundings, link.target)
             reason = f"the {what} does not exist: {split_target(link.target)[0]}"
             if found:

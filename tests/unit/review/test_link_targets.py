@@ -31,6 +31,7 @@ def test_what_is_no_path_is_told(target: str) -> None:
         ("../z.md", "z.md", "z.md"),
         ("old/z%20y.md", "new/z y.md", "new/z%20y.md"),
         ("old/README.md", "README.md", None),
+        ("old/CODE_OF_CONDUCT.md", "CODE_OF_CONDUCT.md", None),
         ("/old/z.md", "new/z.md", None),
         ("z", "new/z", None),
     ],

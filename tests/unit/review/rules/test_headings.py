@@ -47,6 +47,9 @@ def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
     ("text", "found"),
     [
         ("## A\n\n#### B\n\n### C\n\n# D\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n#### D\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n### D\n\n## E\n\n#### F\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n### D\n", ["#### B"]),
         ("### A\n\n# B\n\n## C\n", []),
         ("# A\n\n<h2>B</h2>\n\n### C\n", []),
     ],
@@ -65,6 +68,7 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## B\n", []),
         ("# A\n\nx\n\n## 1.2.3\n\n## [1.2.2] - 2020\n\nx\n", []),
         ("# A\n\n## f(a)\n\n## f(a, b)\n\nx\n", []),
+        ("# A\n\n## width\n## height\n\nx\n", []),
         ("# A\n\n## one\n\n## two\n\n## three\n\n## four\n\nx\n", []),
         ("", []),
     ],

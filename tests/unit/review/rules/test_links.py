@@ -96,6 +96,11 @@ def test_the_only_file_of_the_same_name_is_proposed() -> None:
     assert found.fix is None
 
 
+def test_a_page_without_a_suffix_may_be_a_note_elsewhere() -> None:
+    notes = {"sub/z": Path("/notes/other/sub/z.md")}
+    assert _check(BrokenLink(), "[t](sub/z)", notes=notes) == []
+
+
 @pytest.mark.parametrize("text", ["![i](y.png)", '<img src="y.png">', "![[y.png|20]]"])
 def test_an_image_that_does_not_exist_is_found(text: str) -> None:
     (found,) = _check(MissingImage(), text)
@@ -170,9 +175,12 @@ def test_anchors_of_documents_that_include_others_are_not_judged(text: str) -> N
     assert _check(BrokenAnchor(), f"{text}\n[t](#z)") == []
 
 
+_DEFINITION = "\n\n[other]: b.md\n"
+
+
 @pytest.mark.parametrize("text", ["Read [the manual][m1].", "[the manual][]", "한글 [책][책 이름]"])
 def test_a_label_without_a_definition_is_found(text: str) -> None:
-    assert len(_check(UndefinedReference(), text)) == 1
+    assert len(_check(UndefinedReference(), text + _DEFINITION)) == 1
 
 
 @pytest.mark.parametrize(
@@ -180,12 +188,13 @@ def test_a_label_without_a_definition_is_found(text: str) -> None:
     [
         *("[m][d]\n\n[d]: b.md\n", "a[b][c]", "x[0][1]", "[ ] [x]", "[m]", "`[a][b]`", "[a][--b]"),
         *("[a][b::c]", "[a][`b`]", "[a][b][c]", "[a][heading]\n\n# Heading\n"),
-        "[a][one] [a][two] [a][three]",
     ],
 )
 def test_brackets_that_may_be_text_are_no_findings(text: str) -> None:
+    assert _check(UndefinedReference(), text + _DEFINITION) == []
+
+
+def test_labels_that_may_be_defined_elsewhere_are_not_judged() -> None:
+    text = "[the manual][manual]"
     assert _check(UndefinedReference(), text) == []
-
-
-def test_labels_are_not_judged_in_a_site_that_may_define_them_elsewhere() -> None:
-    assert _check(UndefinedReference(), "[the manual][manual]", files=("mkdocs.yml",)) == []
+    assert _check(UndefinedReference(), text + _DEFINITION, files=("mkdocs.yml",)) == []
