@@ -1,0 +1,95 @@
+"""A review by llama.cpp's server with a small real model: it ends, and its items are valid."""
+
+import msgspec
+import pytest
+
+from kebab.core.review import UnitResult
+from kebab.llm.endpoint import parse_base_url
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.openai import OpenAiChat, OpenAiOptions
+from kebab.review.items import locate_item
+from kebab.review.light_format import decode_list
+from kebab.review.model_worker import ModelWorker
+from kebab.review.prompts import ReviewTask
+from kebab.review.rules_worker import RulesWorker
+from kebab.wire.review import AgentItem
+from tests.fakes.evidence import stored
+from tests.fakes.review import FakeSurroundings, make_document
+from tests.live.llama_server import ALIAS
+
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
+
+DEADLINES = Deadlines(connect_s=5.0, first_token_s=120.0, total_s=240.0)
+TEXT = "# Bread\r\n\r\nTeh dough rest for two hours \U0001f35e. It are then baked at 250 degrees."
+_SHORT_WINDOW = 192
+OTHER = "The dough is baked at 230 degrees."
+
+
+@pytest.fixture
+def model(llama):
+    # A response takes half of the window at most, so a model that does not end costs little.
+    options = OpenAiOptions(context_tokens=_SHORT_WINDOW, deadlines=DEADLINES)
+    return OpenAiChat(parse_base_url(llama.url), ALIAS, options)
+
+
+def test_the_server_constrains_an_answer_by_a_schema(model):
+    word = {"type": "string", "enum": ["bread", "빵"]}
+    schema = {
+        "type": "object",
+        "properties": {"word": word},
+        "required": ["word"],
+        "additionalProperties": False,
+    }
+    messages = ReviewTask("quick", "en").build_detection(["Teh end."], 3)
+
+    completion = model.chat(messages, max_tokens=60, on_text=lambda _text: None, schema=schema)
+
+    assert msgspec.json.decode(completion.text)["word"] in word["enum"]
+
+
+def test_the_answer_to_the_request_follows_the_light_format(model):
+    heard: list[str] = []
+    worker = build_worker(model, "quick")
+    document = make_document("Teh end.")
+    units = worker.plan(document)
+
+    class Listening:
+        name, context_tokens = model.name, model.context_tokens
+
+        def chat(self, messages, **options):
+            completion = model.chat(messages, **options)
+            heard.append(completion.text)
+            return completion
+
+    build_worker(Listening(), "quick").work(document, units, 1, lambda index: UnitResult())
+
+    assert heard
+    assert not decode_list(heard[0]).repaired
+
+
+def build_worker(model, tier, **fields):
+    return ModelWorker(llm=model, tier=tier, rules=RulesWorker([], FakeSurroundings()), **fields)
+
+
+@pytest.mark.parametrize("tier", ["quick", "deep"])
+def test_a_document_is_reviewed_to_its_end_with_valid_items(model, tier):
+    document = make_document(TEXT)
+    worker = build_worker(model, tier, find_related=lambda document, text: [stored(OTHER)])
+    units = worker.plan(document)
+    results: list[UnitResult] = []
+
+    for index in range(len(units)):
+        results.append(worker.work(document, units, index, results.__getitem__))
+
+    items = [item for result in results for item in result.items]
+    assert msgspec.convert(msgspec.to_builtins(items), list[AgentItem]) == items
+    assert len({item.uid for item in items}) == len(items)
+    for item in items:
+        start, end = locate_item(document, item)
+        assert 0 <= start <= end <= len(document.text)
+        assert document.text[start:end].strip() or item.t == "insert"
+    cited = {one.cid for result in results for one in result.citations}
+    assert {item.cid for item in items if isinstance(item.cid, str)} <= cited
+    usages = [result.usage for result in results]
+    assert sum(usage.requests for usage in usages) >= (1 if tier == "quick" else 2)
+    assert sum(usage.completion_tokens for usage in usages) > 0
