@@ -12,6 +12,7 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.review.document import ReviewDocument
 from kebab.review.light_format import (
     KINDS,
+    MAX_TEXT_CHARS,
     LightItem,
     build_contradictions_schema,
     build_items_schema,
@@ -20,8 +21,8 @@ from kebab.review.light_format import (
 )
 from kebab.review.limits import Limit, choose_limits
 from kebab.review.model_calls import ModelCalls
-from kebab.review.normalize import Normalizer, build_edit
-from kebab.review.older_items import locate_older_items
+from kebab.review.normalize import Normalizer
+from kebab.review.older_items import convert_kind, convert_severity
 from kebab.review.prompts import ReviewTask
 from kebab.review.units import ShownSentence, show_sentences
 from kebab.wire.review import ItemV1
@@ -80,13 +81,11 @@ class UnitRequests:
         self.calls.over_limit += max(0, len(decoded.objects) - limit.items)
         normalizer = Normalizer(self.document, part)
         for entry in decoded.objects:
-            if entry.keys() >= _OLDER_FIELDS:
-                self._add(self._locate_older(entry))
-            else:
-                item = read_item(entry, KINDS[self.task.tier])
-                if item is not None and not with_fix:
-                    item = item._replace(fix=None)
-                self._add(normalizer.normalize(item) if item else None)
+            older = entry.keys() >= _OLDER_FIELDS
+            item = _read_older_item(entry) if older else read_item(entry, KINDS[self.task.tier])
+            if item is not None and not with_fix:
+                item = item._replace(fix=None)
+            self._add(normalizer.normalize(item) if item else None)
         return decoded.complete
 
     def _ask_to_compare(
@@ -102,24 +101,29 @@ class UnitRequests:
             self._add(_place_contradiction(normalizer, item, passages))
         return decoded.complete
 
-    def _locate_older(self, entry: dict[str, Any]) -> Finding | None:
-        """Return the finding of an item of version 1, which some models write."""
-        try:
-            item = msgspec.convert(entry, ItemV1)
-        except msgspec.ValidationError:
-            return None
-        within = self.unit.start, self.unit.end
-        found = next(iter(locate_older_items(self.document, [item], within).findings), None)
-        if found is None or found.fix is None:
-            return found
-        edit = build_edit(self.document, (found.start, found.end), found.fix.text)
-        return None if edit is None else found
-
     def _add(self, finding: Finding | None) -> None:
         if finding is None:
             self.calls.dropped += 1
         else:
             self.findings.append(finding)
+
+
+def _read_older_item(entry: dict[str, Any]) -> LightItem | None:
+    """Return the finding of an item of version 1, which some models write; it has no sentence."""
+    try:
+        item = msgspec.convert(entry, ItemV1)
+    except msgspec.ValidationError:
+        return None
+    if len(item.evidence) > MAX_TEXT_CHARS:
+        return None
+    return LightItem(
+        sentence=0,
+        words=item.evidence,
+        kind=convert_kind(item.key),
+        severity=convert_severity(item.severity),
+        reason=item.message,
+        fix=item.suggestion,
+    )
 
 
 def _place_contradiction(

@@ -43,25 +43,18 @@ def import_items(document: ReviewDocument, items: Iterable[ItemV1]) -> UnitResul
     return UnitResult(items=tuple(build_items(document, findings)[0]), usage=usage)
 
 
-def locate_older_items(
-    document: ReviewDocument, items: Iterable[ItemV1], within: Span | None = None
-) -> LocatedItems:
+def locate_older_items(document: ReviewDocument, items: Iterable[ItemV1]) -> LocatedItems:
     """Return the findings of older items at the places of their evidence.
 
     Evidence that occurs several times means the first place that no finding of the same kind has.
     When all have one, the item repeats the last of them.
-
-    Args:
-        document: The document.
-        items: The items.
-        within: The part of the text that the items are about; None means the whole text.
     """
     findings: list[Finding] = []
     used: set[tuple[str, Span]] = set()
     dropped = 0
     for item in items:
         kind = convert_kind(item.key)
-        places = find_quotation(document.text, item.evidence, *(within or (0, None)))
+        places = find_quotation(document.text, item.evidence)
         if not places:
             dropped += 1
             continue

@@ -30,6 +30,7 @@ class Answer(NamedTuple):
 
 Entries = list[dict[str, Any]]
 Fault = Callable[[Entries, random.Random], Answer]
+Step = str | Fault | BaseException
 
 
 def write(entries: Sequence[Any]) -> str:
@@ -130,9 +131,9 @@ FAULTS: dict[str, Fault] = {**READABLE, **CUT, **UNREADABLE}
 
 
 class HostileModel:
-    """Answers by a script of names of `FAULTS`, or of faults; the last one stays."""
+    """Answers by a script of names of `FAULTS`, faults or exceptions; the last one stays."""
 
-    def __init__(self, script: Iterable[str | Fault] = ("honest",), seed: int = 0) -> None:
+    def __init__(self, script: Iterable[Step] = ("honest",), seed: int = 0) -> None:
         names = list(script)
         self._script = itertools.chain(names, itertools.repeat(names[-1]))
         self._chance = random.Random(seed)
@@ -153,6 +154,8 @@ class HostileModel:
         told = Told(tuple(messages), max_tokens, schema)
         self.told.append(told)
         step = next(self._script)
+        if isinstance(step, BaseException):
+            raise step
         fault = FAULTS[step] if isinstance(step, str) else step
         answer = fault(find_typos(messages, schema), self._chance)
         most = max_tokens * _CHARS_PER_TOKEN

@@ -119,6 +119,18 @@ def test_items_are_valid_and_the_requests_are_bounded_whatever_is_answered(
     check_items(document, items)
     assert len(model.told) <= len(results) * (3 + 2 * MOST_PARTS)
     assert sum(result.usage.requests for result in results) == len(model.told)
+    assert {locate_item(document, item) for item in items} <= set(list_typos(document))
+
+
+@pytest.mark.parametrize("tier", ["quick", "deep"])
+def test_items_of_version_1_are_placed_outside_code_one_after_the_other(
+    tier: ReviewTierName,
+) -> None:
+    text = "Put teh dough in.\n\n```\nteh code\n```\n\nTurn teh oven on, teh big.\n"
+    document = make_document(text)
+    items, _ = review(document, tier, HostileModel(["older", "older", "honest"]))
+    check_items(document, items)
+    assert [locate_item(document, item) for item in items] == list_typos(document)
 
 
 @pytest.mark.parametrize("name", list(UNREADABLE))

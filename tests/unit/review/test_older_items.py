@@ -22,8 +22,8 @@ def make_item(evidence="Teh", *, key="spelling", severity="error", suggestion=No
     )
 
 
-def locate(*items, within=None):
-    located = locate_older_items(DOCUMENT, items, within)
+def locate(*items):
+    located = locate_older_items(DOCUMENT, items)
     return [(one.kind, one.start, one.end, one.edit) for one in located.findings], located.dropped
 
 
@@ -64,11 +64,6 @@ def test_an_item_without_a_place_is_dropped_and_counted():
         [("spelling", 17, 20, "note")],
         2,
     )
-
-
-def test_only_the_part_that_the_items_are_about_is_searched():
-    assert locate(make_item(), within=(4, 20)) == ([("spelling", 13, 16, "note")], 0)
-    assert locate(make_item("sat"), within=(13, 20)) == ([], 1)
 
 
 @pytest.mark.parametrize(("suggestion", "edit"), [("", "delete"), ("Teh", "note"), (None, "note")])
