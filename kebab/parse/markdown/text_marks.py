@@ -9,6 +9,7 @@ from kebab.core.review import AnchorUse, FootnoteUse, LinkUse, Span
 _ADDRESS_SIGNS = ("://", "www.", "mailto:", "@")
 _SCHEMES = ("https", "http", "ftp", "file")
 _ADDRESS_END = re.compile(r"[^\s<>\"`|]*")
+_MAIL_END = re.compile(r"@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _MAIL_START = re.compile(r"[\w.+-]*\Z", re.ASCII)
 _MAX_MAIL_NAME = 64
 _BRACES = re.compile(
@@ -72,19 +73,17 @@ def find_addresses(text: str) -> Iterator[Span]:
 
 def _find_address(text: str, sign: str, at: int) -> Span:
     """Return the span of the address with a sign at an offset; an empty one when it is none."""
-    start = at
+    start, ends = at, _ADDRESS_END
     if sign == "://":
-        scheme = next((one for one in _SCHEMES if text.endswith(one, 0, at)), None)
-        start = at - len(scheme) if scheme else len(text)
+        scheme = next((one for one in _SCHEMES if text.endswith(one, 0, at)), "")
+        start = at - len(scheme)
     elif sign == "@":
         name = _MAIL_START.search(text, max(0, at - _MAX_MAIL_NAME), at)
-        start = name.start() if name and name[0] else len(text)
-    found = _ADDRESS_END.match(text, at)
-    end = at + len(found[0].rstrip(".,;:!?)]}*_'")) if found else at
-    is_address = start < at or sign in ("www.", "mailto:")
-    if sign == "@" and "." not in text[at:end]:
-        is_address = False
-    return (start, end) if is_address else (at, at)
+        start, ends = name.start() if name else at, _MAIL_END
+    if start == at and sign in ("://", "@"):
+        return at, at
+    found = ends.match(text, at)
+    return (start, at + len(found[0].rstrip(".,;:!?)]}*_'"))) if found else (at, at)
 
 
 def find_shortcodes(text: str) -> Iterator[Span]:

@@ -10,6 +10,8 @@ from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
 _CHARACTER_CLASS = re.compile(r"[A-Za-z0-9]-[A-Za-z0-9]|\\|[^\w-]")
+_DEFINED = re.compile(r"\[\^([^\]\s]+)\]:")
+_USED = re.compile(r"\[\^([^\]\s]+)\](?!:)")
 _CODE_SIGNS = "(/\\|[+*^?"
 
 
@@ -30,9 +32,12 @@ class UndefinedFootnote:
         del surroundings
         uses = document.markup.footnotes
         defined = {_fold_label(one) for one in uses if one.is_definition}
+        indented = _list_labels(document, _DEFINED)
         for one in uses:
-            is_known = one.is_definition or _fold_label(one) in defined
-            if is_known or f"[^{one.label}]:" in document.text or _is_code(document.text, one):
+            label = _fold_label(one)
+            if one.is_definition or label in defined or label in indented:
+                continue
+            if _is_code(document.text, one):
                 continue
             if defined or one.label.isdecimal() or len(one.label) > len("abc"):
                 reason = f"the footnote is not defined: {one.label}"
@@ -55,16 +60,22 @@ class UnusedFootnote:
         del surroundings
         uses = document.markup.footnotes
         used = {_fold_label(one) for one in uses if not one.is_definition}
+        used |= _list_labels(document, _USED)
         for one in uses:
             if one.is_definition and _fold_label(one) not in used:
-                mark = f"[^{one.label}]"
-                if document.text.count(mark) == document.text.count(f"{mark}:"):
-                    reason = f"the footnote is not used: {one.label}"
-                    yield build_finding(self, one.start, one.end, reason)
+                reason = f"the footnote is not used: {one.label}"
+                yield build_finding(self, one.start, one.end, reason)
 
 
 def _fold_label(use: FootnoteUse) -> str:
     return use.label.casefold()
+
+
+def _list_labels(document: ReviewDocument, pattern: re.Pattern[str]) -> set[str]:
+    """Return the labels anywhere in the text; in admonitions they are indented like code."""
+    if "[^" not in document.text:
+        return set()
+    return {label.casefold() for label in pattern.findall(document.text)}
 
 
 def _is_code(text: str, use: FootnoteUse) -> bool:

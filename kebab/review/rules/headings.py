@@ -165,9 +165,11 @@ def _is_listed(
     Headings on lines that follow each other share their text.
     """
     level, first, last = headings[index].level, index, index
-    while first > 0 and not has_body[first - 1] and headings[first - 1].level == level:
+    least = max(0, index - _MIN_LISTED)
+    most = min(len(headings) - 1, index + _MIN_LISTED)
+    while first > least and not has_body[first - 1] and headings[first - 1].level == level:
         first -= 1
-    while last + 1 < len(headings) and not has_body[last] and headings[last + 1].level == level:
+    while last < most and not has_body[last] and headings[last + 1].level == level:
         last += 1
     shares = last > index and text.count("\n", headings[index].end, headings[index + 1].start) == 1
     return shares or last - first >= _MIN_LISTED

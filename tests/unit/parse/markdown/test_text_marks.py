@@ -36,3 +36,8 @@ def test_anchors_in_hidden_spans_are_none() -> None:
     text = "<a id='x'></a>"
     assert find_anchors(text, SpanSet([(0, 5)])) == []
     assert [one.anchor for one in find_anchors(text, SpanSet([]))] == ["x"]
+
+
+def test_signs_that_are_no_addresses_are_read_in_linear_time() -> None:
+    text = "a@" * 200_000 + "x://" * 200_000
+    assert list(find_addresses(text)) == []

@@ -39,3 +39,8 @@ def test_a_footnote_that_is_used_is_defined(text: str, found: list[str]) -> None
 )
 def test_a_footnote_that_is_defined_is_used(text: str, found: list[str]) -> None:
     assert _check(UnusedFootnote(), text) == found
+
+
+def test_many_footnotes_are_compared_in_linear_time() -> None:
+    text = "".join(f"[^{number}]: note\n\n" for number in range(20_000))
+    assert len(_check(UnusedFootnote(), text)) == 20_000
