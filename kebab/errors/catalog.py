@@ -218,11 +218,17 @@ class StaleCursor(
     ),
     hint="repeat the search without `--cursor`",
     rerun=Rerun(drop=("--cursor",)),
+    cases={
+        "document": Wording(
+            "the document has changed since its review began: {path}", "kebab review {path}"
+        ),
+    },
 ):
-    """The index has changed between two pages.
+    """The index, or a document under review, has changed between two pages.
 
-    All pages of one search come from one state of the index. The cursor stays stale, so only a
-    search without it can succeed.
+    All pages of one search come from one state of the index, and all pages of a review from one
+    state of each document, which `path` names then. The cursor stays stale, so only a search
+    without it, or a new review, can succeed.
 
     Example: a note was ingested between the first page of `kebab search bread` and the second.
 
@@ -231,6 +237,15 @@ class StaleCursor(
 
     issued_revision: int
     current_revision: int
+    path: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: a document of a review, or the index."""
+        return "document" if self.path else ""
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the search without the cursor; a review begins again with the document."""
+        return None if self.path else self.rerun
 
 
 class NotIndexed(

@@ -1,13 +1,42 @@
-"""Declares what a run does with a document: it plans units and works on one after another."""
+"""Declares what a run does with a document, and what it needs for that."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from kebab.core.progress import Cancel
 from kebab.core.review import Unit, UnitResult
+from kebab.core.review_store import ReviewStore
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
 from kebab.review.document import ReviewDocument
+from kebab.wire.review_stream import ReviewEvent
 
 LoadResult: TypeAlias = Callable[[int], UnitResult]
 """Returns the stored result of a unit of the same document by its index; it must be finished."""
+
+MODEL_FAILURES = (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+"""What a worker raises when the language model fails."""
+
+
+def needs_model(unit: Unit) -> bool:
+    """Return whether a unit needs the language model."""
+    return unit.kind not in {"rules", "import"}
 
 
 class UnitWorker(Protocol):
@@ -18,7 +47,10 @@ class UnitWorker(Protocol):
         """The name of the language model; None when none is asked."""
 
     def plan(self, document: ReviewDocument) -> list[Unit]:
-        """Return the units of a document in the order of the work; the same for the same text."""
+        """Return the units of a document in the order of the work; the same for the same text.
+
+        Those that need no language model come first.
+        """
 
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
@@ -28,3 +60,26 @@ class UnitWorker(Protocol):
         Raises:
             Signal: The language model fails, so that the unit is not finished.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPorts:
+    """What the work on a run needs.
+
+    Attributes:
+        store: Stores the run.
+        base: The worker for units that need no language model.
+        full: The worker for all units; None when no language model is asked.
+        load: Returns a document of the run by its position.
+        report: Receives the events.
+        cancel: Stops the work between two units.
+        require_model: Whether a failure of the language model ends the work.
+    """
+
+    store: ReviewStore
+    base: UnitWorker
+    full: UnitWorker | None
+    load: Callable[[int], ReviewDocument]
+    report: Callable[[ReviewEvent], None]
+    cancel: Cancel
+    require_model: bool = False

@@ -93,6 +93,9 @@ _OTHER_SCHEMA = (
 )
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.StaleCursor: {
+        "document": Wording("검토를 시작한 뒤 문서가 바뀌었습니다: {path}", "kebab review {path}"),
+    },
     rows.UnsupportedMedia: {
         "setting": Wording(
             "`{setting}` 설정이 꺼져 있어 이미지를 읽지 않습니다: {path}", "export {variable}=true"

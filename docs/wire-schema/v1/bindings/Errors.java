@@ -220,7 +220,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The index has changed between two pages. */
+    /** The index, or a document under review, has changed between two pages. */
     STALE_CURSOR(
         "stale_cursor",
         new Row(

@@ -584,10 +584,11 @@ export interface InvalidCursorDetails {
   readonly cause: string;
 }
 
-/** The details of `stale_cursor`. The index has changed between two pages. */
+/** The details of `stale_cursor`. The index, or a document under review, has changed between two pages. */
 export interface StaleCursorDetails {
   readonly issued_revision: number;
   readonly current_revision: number;
+  readonly path?: string | null;
 }
 
 /** The details of `not_indexed`. There is no database that this build can read. */

@@ -1,0 +1,197 @@
+"""Reviews documents: starts a run or continues one, and returns a page of findings."""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kebab.app.context import AppContext
+from kebab.app.references import build_lookup_fault
+from kebab.app.review_library import ReviewLibrary
+from kebab.app.review_targets import find_targets
+from kebab.app.review_text import build_review_text
+from kebab.app.review_workers import build_workers, describe_failure
+from kebab.core.own_process import require_own_process
+from kebab.core.progress import Cancel
+from kebab.core.review_store import ReviewStore, StoredRun
+from kebab.errors.catalog import InvalidInput, ParseFailed, ReadOnly, UnsupportedMedia
+from kebab.review.document import ReviewDocument
+from kebab.review.memory_store import MemoryReviewStore
+from kebab.review.pages import PageOptions, RunPages
+from kebab.review.worker import RunPorts
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.library import NotFound
+from kebab.wire.record import decode_request, encode_json
+from kebab.wire.review import AgentItems, ReviewRequest, ReviewTierName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.wire.review_stream import ReviewEvent
+
+_PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
+_UNLIMITED = 2**31
+_ID_BYTES, _SALT_BYTES = 8, 16
+
+
+def review(
+    context: AppContext,
+    request: ReviewRequest,
+    report: "Callable[[ReviewEvent], None]",
+    cancel: Cancel,
+) -> AgentItems | NotFound:
+    """Return a page of findings; with `all_pages` the last one, after all have been reported.
+
+    Under `--read-only` nothing is stored, and all findings of a document are on one page.
+
+    Raises:
+        InvalidInput: The request names no document, or contradicts its run.
+        ReadOnly: Several pages would be needed, and nothing can be stored.
+        UnsupportedMedia: A file that is named is no prose.
+        IoError: A file cannot be read.
+        InvalidCursor: The cursor belongs to another run, or to none.
+        StaleCursor: The document of the page changed since it was reviewed.
+        ModelUnreachable: The language model is required and cannot be reached.
+        Cancelled: The work was stopped before anything was done.
+    """
+    _check_request(request)
+    if context.read_only:
+        return _review(context, MemoryReviewStore(), request, report, cancel)
+    require_own_process()
+    with context.open_review_store() as store:
+        return _review(context, store, request, report, cancel)
+
+
+def _check_request(request: ReviewRequest) -> None:
+    """Refuse a request whose fields contradict each other."""
+    if request.run_id is None and not request.names:
+        raise InvalidInput(field="$.names", cause="no document is named")
+    if request.run_id is None and request.cursor is not None:
+        raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
+    if request.run_id is not None and (request.names or request.imported):
+        field = "$.names" if request.names else "$.imported"
+        raise InvalidInput(field=field, cause="a run keeps its documents")
+
+
+def _review(
+    context: AppContext,
+    store: ReviewStore,
+    request: ReviewRequest,
+    report: "Callable[[ReviewEvent], None]",
+    cancel: Cancel,
+) -> AgentItems | NotFound:
+    library = ReviewLibrary(context)
+    if request.run_id is None:
+        found = _start_run(context, library, store, request)
+    else:
+        found = _continue_run(context, store, request, request.run_id)
+    if isinstance(found, NotFound):
+        return found
+    run = found
+    first = decode_request(run.request.encode(), ReviewRequest)
+    base, full = build_workers(context, run, first)
+    ports = RunPorts(
+        store=store,
+        base=base,
+        full=None if request.no_llm else full,
+        load=lambda file: _load_document(context, library, run, first, file),
+        report=report,
+        cancel=cancel,
+        require_model=request.require_llm,
+    )
+    stored_id = None if context.read_only else run.run_id
+    options = PageOptions(
+        fail_on=request.fail_on,
+        is_stored=not context.read_only,
+        describe_failure=lambda failure: describe_failure(failure, stored_id),
+    )
+    pages = RunPages(run, ports, options)
+    return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
+
+
+def _start_run(
+    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+) -> StoredRun | NotFound:
+    """Store a new run of the documents that the request names."""
+    files = find_targets(context, library, request.names)
+    if isinstance(files, NotFound):
+        return files
+    if request.imported and len(files) != 1:
+        cause = f"they are about one document, and {len(files):,} are named"
+        raise InvalidInput(field="$.imported", cause=cause)
+    if context.read_only and len(files) > 1 and not request.all_pages:
+        raise ReadOnly(operation="review of several documents")
+    llm, now = context.settings.models.llm, context.clock.now()
+    asks_model = not request.no_llm and llm.provider != "extractive"
+    names = [_keep_name(name) for name in request.names]
+    run = StoredRun(
+        run_id=secrets.token_hex(_ID_BYTES),
+        kind="review",
+        tier=request.tier,
+        model=(request.model or llm.model) if asks_model else None,
+        request=encode_json(replace(request, names=names)).decode(),
+        files=tuple(files),
+        salt=secrets.token_hex(_SALT_BYTES),
+        page_items=_UNLIMITED if context.read_only else request.limit or _PAGE_ITEMS[request.tier],
+        created=now,
+        updated=now,
+    )
+    build_workers(context, run, request)
+    store.add_run(run)
+    return run
+
+
+def _keep_name(name: str) -> str:
+    """Return a name that means the same in another working folder."""
+    path = Path(name).expanduser()
+    return str(path.absolute()) if path.exists() else name
+
+
+def _continue_run(
+    context: AppContext, store: ReviewStore, request: ReviewRequest, run_id: str
+) -> StoredRun | NotFound:
+    """Return the stored run that a request continues."""
+    if context.read_only:
+        raise ReadOnly(operation="review --run-id")
+    run = store.load_run(run_id)
+    if run is None or run.kind != "review":
+        shown = escape_undecodable(run_id)
+        return build_lookup_fault(shown, f"no such run: {shown}")
+    if request.limit not in {None, run.page_items}:
+        cause = f"the pages of this run have up to {run.page_items} items"
+        raise InvalidInput(field="$.limit", cause=cause)
+    return run
+
+
+def _load_document(
+    context: AppContext, library: ReviewLibrary, run: StoredRun, first: ReviewRequest, file: int
+) -> ReviewDocument:
+    """Return a document of a run as it is now.
+
+    Raises:
+        UnsupportedMedia: It is not text, or no prose.
+        IoError: It cannot be read.
+    """
+    path = run.files[file]
+    named = (name for name in first.names if path.startswith(f"{name.rstrip('/')}/"))
+    root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
+    try:
+        text = build_review_text(
+            Path(path),
+            Path(root),
+            max_bytes=context.settings.ingest.max_file_bytes,
+            doc_path=_show_path(path),
+            stored=library.find_document(path),
+        )
+    except ParseFailed as fault:
+        raise UnsupportedMedia(path=path, media=fault.cause) from fault
+    return ReviewDocument(text)
+
+
+def _show_path(path: str) -> str:
+    """Return a path as a person would write it: below the working folder without that."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return path

@@ -1,0 +1,52 @@
+"""Builds the workers of a review: the rules, and the language model that the settings name."""
+
+from kebab.app.context import AppContext
+from kebab.app.language_models import build_language_model
+from kebab.app.related_passages import build_passage_finder
+from kebab.app.review_surroundings import build_surroundings
+from kebab.core.review_store import StoredRun
+from kebab.errors.catalog import ModelUnreachable
+from kebab.errors.signal import Signal
+from kebab.review.model_worker import ModelWorker
+from kebab.review.rules.registry import select_rules
+from kebab.review.rules_worker import RulesWorker
+from kebab.review.worker import UnitWorker
+from kebab.wire.review import ReviewRequest
+from kebab.wire.search import DegradedChannel
+
+
+def build_workers(
+    context: AppContext, run: StoredRun, first: ReviewRequest
+) -> tuple[UnitWorker, UnitWorker | None]:
+    """Return the worker for the rules, and that for all units when the run asks a model.
+
+    `first` is the request that began the run. Nothing is sent to the model.
+
+    Raises:
+        InvalidInput: A rule does not exist.
+        ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
+    """
+    surroundings = build_surroundings(context)
+    rules = select_rules(first.rules, context.settings.review.disable)
+    base = RulesWorker(rules, surroundings, first.imported or ())
+    if run.model is None:
+        return base, None
+    full = ModelWorker(
+        llm=build_language_model(context.settings, run.model, operation="review"),
+        tier=first.tier,
+        rules=base,
+        glossary=surroundings.glossary,
+        find_related=build_passage_finder(context) if first.tier == "deep" else None,
+    )
+    return base, full
+
+
+def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
+    """Return that the language model was not available, and why.
+
+    A run that is stored can be continued when the server is back.
+    """
+    hint = failure.format_hint()
+    if isinstance(failure, ModelUnreachable):
+        hint = f"kebab review --run-id {run_id}" if run_id else None
+    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)

@@ -1,0 +1,217 @@
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from kebab.app.review import review
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import (
+    InvalidCursor,
+    InvalidInput,
+    IoError,
+    ModelUnreachable,
+    ReadOnly,
+    StaleCursor,
+    UnsupportedMedia,
+)
+from kebab.wire.library import NotFound
+from kebab.wire.review import ItemV1, ReviewRequest
+
+TWICE = "the the cat\n"
+
+
+def ask(context, *names, events=None, **fields):
+    request = ReviewRequest(names=[str(name) for name in names], **{"no_llm": True, **fields})
+    return review(context, request, (events if events is not None else []).append, Cancel())
+
+
+def test_a_file_that_is_not_indexed_is_reviewed_without_an_index(desk):
+    page = ask(desk.context(), desk.write("a.md", TWICE))
+
+    assert [(item.rule_id, item.o) for item in page.items] == [("repeated-word", (3, 7))]
+    assert (page.document.doc_id, page.document.file) == (None, str(desk.notes / "a.md"))
+    assert (page.has_more, page.partial, page.model) == (False, False, None)
+    assert {path.name for path in desk.data.iterdir()} <= {
+        "reviews.sqlite",
+        "reviews.sqlite-wal",
+        "reviews.sqlite-shm",
+    }
+
+
+def test_an_indexed_document_is_reviewed_by_its_name_in_the_index(lab):
+    lab.write("deep/a.md", TWICE)
+    lab.ingest()
+    page = ask(lab.context(), "a.md")
+
+    assert len(page.items) == 1
+    assert (page.document.doc_path, len(page.document.doc_id)) == ("deep/a.md", 32)
+
+
+def test_a_run_is_continued_by_its_id_and_the_cursor(desk):
+    path = desk.write("a.md", TWICE * 3)
+    first = ask(desk.context(), path, limit=2)
+    rest = ask(desk.context(), run_id=first.run_id, cursor=first.next_cursor)
+    again = ask(desk.context(), run_id=first.run_id)
+
+    assert (len(first.items), len(rest.items), rest.has_more) == (2, 1, False)
+    assert again.items == first.items
+    assert again.usage.cursor_retry_count == 1
+
+
+def test_all_pages_are_reported_and_the_last_one_is_the_reply(desk):
+    events: list[Any] = []
+    for name in ("a.md", "b.md", "c.md"):
+        desk.write(name, TWICE)
+    last = ask(desk.context(), desk.notes, all_pages=True, events=events)
+
+    pages = [event.data.page for event in events if event.type == "items"]
+    assert [page.document.index for page in pages] == [0, 1, 2]
+    assert pages[-1] == last
+
+
+def test_without_a_server_the_rules_run_and_the_page_tells_how_to_go_on(desk):
+    page = ask(desk.context(), desk.write("a.md", TWICE), no_llm=False)
+
+    assert [item.rule_id for item in page.items] == ["repeated-word"]
+    assert (page.has_more, page.partial) == (False, True)
+    assert [(one.channel, one.hint) for one in page.degraded] == [
+        ("llm", f"kebab review --run-id {page.run_id}")
+    ]
+
+
+def test_a_model_that_is_required_must_answer(desk):
+    with pytest.raises(ModelUnreachable):
+        ask(desk.context(), desk.write("a.md", TWICE), no_llm=False, require_llm=True)
+
+
+def test_a_provider_without_a_server_means_rules_only(desk):
+    context = desk.context(models__llm__provider="extractive")
+    page = ask(context, desk.write("a.md", TWICE), no_llm=False)
+
+    assert (page.degraded, page.partial, page.model) == ([], False, None)
+
+
+def test_under_read_only_nothing_is_stored_and_all_items_are_on_one_page(desk):
+    path = desk.write("a.md", TWICE * 50)
+    page = ask(desk.context(read_only=True), path, limit=1)
+
+    assert (len(page.items), page.has_more, page.next_cursor) == (50, False, None)
+    assert page.warnings == ["run_not_stored"]
+    assert not desk.data.exists()
+
+
+def test_under_read_only_several_documents_need_all_pages(desk):
+    events: list[Any] = []
+    for name in ("a.md", "b.md"):
+        desk.write(name, TWICE)
+    context = desk.context(read_only=True)
+
+    with pytest.raises(ReadOnly):
+        ask(context, desk.notes)
+    ask(context, desk.notes, all_pages=True, events=events)
+    assert sum(event.type == "items" for event in events) == 2
+    with pytest.raises(ReadOnly):
+        ask(context, run_id="r1")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({}, "$.names"),
+        ({"names": ["a.md"], "cursor": "c"}, "$.cursor"),
+        ({"names": ["a.md"], "run_id": "r"}, "$.names"),
+        (
+            {"run_id": "r", "imported": [ItemV1(key="k", severity="s", message="m", evidence="e")]},
+            "$.imported",
+        ),
+    ],
+)
+def test_a_request_that_contradicts_itself_is_refused(desk, fields, field):
+    with pytest.raises(InvalidInput) as caught:
+        review(desk.context(), ReviewRequest(**fields), print, Cancel())
+    assert caught.value.field == field
+
+
+def test_the_limit_of_a_run_stays(desk):
+    page = ask(desk.context(), desk.write("a.md", TWICE), limit=5)
+
+    assert ask(desk.context(), run_id=page.run_id, limit=5).items == page.items
+    with pytest.raises(InvalidInput, match="5 items"):
+        ask(desk.context(), run_id=page.run_id, limit=6)
+
+
+def test_an_unknown_run_or_document_is_not_found(desk):
+    desk.write("backup.md", TWICE)
+    run = ask(desk.context(), run_id="r1")
+    name = ask(desk.context(), desk.notes / "bakcup.md")
+
+    assert isinstance(run, NotFound)
+    assert isinstance(name, NotFound)
+    assert name.error.candidates == [str(desk.notes / "backup.md")]
+
+
+def test_a_cursor_of_another_run_is_invalid(desk):
+    path = desk.write("a.md", TWICE * 3)
+    first, second = (ask(desk.context(), path, limit=1) for _ in range(2))
+
+    with pytest.raises(InvalidCursor):
+        ask(desk.context(), run_id=first.run_id, cursor=second.next_cursor)
+
+
+def test_a_file_that_changed_makes_its_run_stale(desk):
+    path = desk.write("a.md", TWICE * 3)
+    page = ask(desk.context(), path, limit=1)
+    path.write_text("the cat\n")
+
+    for cursor in (None, page.next_cursor):
+        with pytest.raises(StaleCursor):
+            ask(desk.context(), run_id=page.run_id, cursor=cursor)
+
+
+def test_a_file_that_is_gone_is_an_io_error(lab):
+    path = lab.write("a.md", TWICE)
+    lab.ingest()
+    path.unlink()
+
+    with pytest.raises(IoError):
+        ask(lab.context(), "a.md")
+
+
+def test_a_file_that_is_not_text_is_unsupported(desk):
+    path = desk.notes / "a.md"
+    path.write_bytes(bytes(range(256)) * 40)
+
+    with pytest.raises(UnsupportedMedia):
+        ask(desk.context(), path)
+
+
+def test_imported_items_belong_to_one_document(desk):
+    item = ItemV1(key="spelling", severity="error", message="wrong", evidence="cat")
+    path = desk.write("a.md", TWICE)
+    page = ask(desk.context(), path, imported=[item])
+    assert [one.k for one in page.items] == ["repetition", "spelling"]
+
+    desk.write("b.md", TWICE)
+    with pytest.raises(InvalidInput) as caught:
+        ask(desk.context(), desk.notes, imported=[item])
+    assert caught.value.field == "$.imported"
+
+
+def test_a_damaged_index_does_not_stop_a_review(desk):
+    path = desk.write("a.md", TWICE)
+    desk.data.mkdir()
+    desk.context().database.write_bytes(b"no database at all, but long enough to look" * 99)
+
+    assert len(ask(desk.context(), path).items) == 1
+
+
+def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
+    desk.write("a.md", TWICE * 3)
+    monkeypatch.chdir(desk.folder)
+    first = ask(desk.context(), "notes", limit=1)
+    assert first.document.doc_path == "notes/a.md"
+    monkeypatch.chdir(desk.notes)
+    rest = ask(desk.context(), run_id=first.run_id, cursor=first.next_cursor)
+
+    assert rest.document.doc_path == "a.md"
+    assert replace(rest.document, doc_path="") == replace(first.document, doc_path="")

@@ -1,0 +1,323 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.json import encode
+
+from kebab.errors.catalog import Cancelled, InvalidCursor, ModelUnreachable, StaleCursor
+from kebab.review.memory_store import MemoryReviewStore
+from tests.fakes.review_runs import Desk, ScriptedWorker, list_places
+
+
+def list_all(texts):
+    """Return the place of each item of documents, as their text says."""
+    return [
+        (path, 100 * unit + at)
+        for path, text in texts.items()
+        for unit, word in enumerate(text.split())
+        for at in range(int(word))
+    ]
+
+
+def test_a_page_has_items_of_one_document_over_several_units():
+    desk = Desk({"a.md": "1 0 1", "b.md": "1"}, page_items=9)
+
+    first, second = desk.get_all()
+    assert list_places(first) == [("a.md", 0), ("a.md", 200)]
+    assert (first.document.index, first.document.of, first.chunk_id) == (0, 2, "chunk-0")
+    assert list_places(second) == [("b.md", 0)]
+    assert (second.document.index, second.chunk_id) == (1, "chunk-3")
+    assert (second.has_more, second.next_cursor, second.partial) == (False, None, False)
+
+
+def test_clean_documents_are_skipped_and_the_last_page_may_be_empty():
+    desk = Desk({"a.md": "0", "b.md": "1", "c.md": "0 0", "d.md": "0"})
+
+    first, last = desk.get_all()
+    assert list_places(first) == [("b.md", 0)]
+    assert (first.has_more, first.partial) == (True, True)
+    assert (last.items, last.document.doc_path) == ([], "d.md")
+    assert (last.has_more, last.partial) == (False, False)
+
+
+def test_a_run_without_documents_has_one_empty_page():
+    (page,) = Desk({}).get_all()
+
+    assert (page.items, page.document, page.partial) == ([], None, False)
+    assert (page.stats.item_count, page.stats.avg_item_bytes) == (0, 0.0)
+
+
+def test_a_unit_with_more_items_than_the_limit_is_on_several_pages():
+    pages = Desk({"a.md": "7"}, page_items=3).get_all()
+
+    assert [len(page.items) for page in pages] == [3, 3, 1]
+    assert [page.chunk_id for page in pages] == ["chunk-0"] * 3
+    assert list_places(*pages) == list_all({"a.md": "7"})
+
+
+def test_the_usage_of_a_unit_is_on_the_page_where_it_begins():
+    pages = Desk({"a.md": "0 5 1"}, page_items=3).get_all()
+
+    assert [page.usage.requests for page in pages] == [1, 1]
+    assert [page.finish_reason for page in pages] == ["stop", "stop"]
+    assert pages[0].model == "scripted"
+
+
+def test_only_as_much_as_a_page_needs_is_worked_on():
+    desk = Desk({"a.md": "1 1 1 1"}, page_items=2)
+    desk.get()
+
+    assert desk.full.worked == [("a.md", 0), ("a.md", 1)]
+
+
+def test_a_repeated_request_returns_the_same_items_and_works_on_nothing():
+    desk = Desk({"a.md": "1 2 0 2", "b.md": "2"})
+    pages = desk.get_all()
+    worked = list(desk.full.worked)
+    again = desk.get_all()
+
+    assert [encode(page.items) for page in again] == [encode(page.items) for page in pages]
+    assert [page.next_cursor for page in again] == [page.next_cursor for page in pages]
+    assert [page.usage.cursor_retry_count for page in again] == [1] * len(pages)
+    assert desk.full.worked == worked
+
+
+def test_with_all_pages_a_page_ends_with_each_unit_that_has_items():
+    desk = Desk({"a.md": "0 1 0 1", "b.md": "1"})
+    last = desk.get(all_pages=True)
+
+    pages = [event.data.page for event in desk.events if event.type == "items"]
+    assert [len(page.items) for page in pages] == [1, 1, 1]
+    assert pages[-1] == last
+    assert list_places(*pages) == list_all(desk.texts)
+    assert (last.has_more, last.partial) == (False, False)
+
+
+def test_pages_by_request_are_those_that_were_streamed_before():
+    desk = Desk({"a.md": "0 1 0 1", "b.md": "1"})
+    desk.get(all_pages=True)
+
+    assert [len(page.items) for page in desk.get_all()] == [1, 1, 1]
+
+
+def test_items_are_reported_even_when_nothing_was_found():
+    desk = Desk({"a.md": "0"})
+    page = desk.get()
+
+    assert [event.data.page for event in desk.events if event.type == "items"] == [page]
+
+
+def test_exhausted_limits_end_the_page():
+    desk = Desk({"a.md": "0 paged 1", "b.md": "0 paged"})
+    pages = desk.get_all()
+
+    assert [(len(page.items), page.policy) for page in pages] == [
+        (1, "paged"),
+        (1, "first"),
+        (1, "paged"),
+        (0, "first"),
+    ]
+    assert pages[0].warnings == ["downshift_exhausted"]
+    assert pages[0].usage.forced_pagination_count == 1
+    assert pages[1].warnings == []
+
+
+def test_a_cursor_is_opaque_and_belongs_to_its_run():
+    desk, other = Desk({"a.md": "4"}), Desk({"a.md": "4"})
+    cursor = desk.get().next_cursor
+
+    assert len(cursor) == 43
+    for wrong in (cursor[:-1], cursor.swapcase(), "", "chunk-0"):
+        with pytest.raises(InvalidCursor):
+            desk.get(wrong)
+    with pytest.raises(InvalidCursor):
+        other.get(cursor)
+
+
+def test_cursors_of_two_runs_over_the_same_text_differ():
+    store = MemoryReviewStore()
+    first, second = Desk({"a.md": "4"}, store), Desk({"a.md": "4"})
+    object.__setattr__(second.run, "salt", "another")
+
+    assert first.get().next_cursor != second.get().next_cursor
+
+
+@pytest.mark.parametrize("begin", ["again", "cursor"])
+def test_a_changed_document_makes_the_run_stale(begin):
+    desk = Desk({"a.md": "4", "b.md": "0"})
+    cursor = desk.get().next_cursor
+    desk.texts["a.md"] = "4 4"
+
+    with pytest.raises(StaleCursor) as caught:
+        desk.get(cursor if begin == "cursor" else None)
+    assert caught.value.path == "/notes/a.md"
+    assert caught.value.format_hint() == "kebab review /notes/a.md"
+
+
+def test_a_change_of_another_document_does_not_matter():
+    desk = Desk({"a.md": "1", "b.md": "1"})
+    cursor = desk.get().next_cursor
+    desk.texts["a.md"] = "2"
+
+    assert list_places(desk.get(cursor)) == [("b.md", 0)]
+
+
+def test_a_document_that_is_not_planned_yet_may_change():
+    desk = Desk({"a.md": "1", "b.md": "1"})
+    cursor = desk.get().next_cursor
+    desk.texts["b.md"] = "2"
+
+    assert list_places(desk.get(cursor)) == [("b.md", 0), ("b.md", 1)]
+
+
+def test_a_stopped_page_has_what_was_found_and_the_next_request_goes_on():
+    desk = Desk({"a.md": "1 stop 1", "b.md": "1"}, page_items=9)
+    page = desk.get()
+    assert list_places(page) == [("a.md", 0), ("a.md", 100)]
+    assert (page.has_more, page.partial) == (True, True)
+
+    desk.full = ScriptedWorker()
+    rest = desk.get(page.next_cursor)
+    assert list_places(rest) == [("a.md", 200)]
+    assert list_places(desk.get()) == list_places(page)
+
+
+def test_work_that_is_stopped_before_it_begins_is_cancelled():
+    desk = Desk({"a.md": "1"})
+    desk.full.cancel.request()
+
+    with pytest.raises(Cancelled):
+        desk.get()
+
+
+def test_an_interrupt_within_a_unit_stops_the_work_and_keeps_what_is_done():
+    desk = Desk({"a.md": "1 1"}, page_items=9)
+
+    work = desk.full.work
+
+    def interrupt(document, units, index, load):
+        if index:
+            raise KeyboardInterrupt
+        return work(document, units, index, load)
+
+    desk.full.work = interrupt
+    page = desk.get()
+
+    assert list_places(page) == [("a.md", 0)]
+    desk.full = ScriptedWorker()
+    assert list_places(desk.get(page.next_cursor)) == [("a.md", 100)]
+
+
+def test_without_the_model_the_rules_go_on_and_the_page_says_so():
+    desk = Desk({"a.md": "1 1", "b.md": "1 1"}, full=ScriptedWorker(down=True), page_items=9)
+    pages = desk.get_all()
+
+    assert list_places(*pages) == [("a.md", 0), ("b.md", 0)]
+    assert [one.channel for one in pages[0].degraded] == ["llm"]
+    assert (pages[-1].has_more, pages[-1].partial) == (False, True)
+
+
+def test_after_a_failure_the_model_is_not_asked_again_by_the_same_request():
+    desk = Desk({"a.md": "0 1", "b.md": "0 1", "c.md": "0"}, full=ScriptedWorker(down=True))
+    page = desk.get()
+
+    assert (page.items, page.has_more, len(page.degraded)) == ([], False, 1)
+    assert [event.data.status for event in desk.events if event.type == "stage"] == [
+        "in_progress",
+        "error",
+    ]
+
+
+def test_what_was_missing_follows_when_the_model_is_back():
+    desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, full=ScriptedWorker(down=True), page_items=9)
+    before = desk.get_all()
+    desk.full = ScriptedWorker()
+    after = desk.get_all()
+
+    assert [page.items for page in after[: len(before)]] == [page.items for page in before]
+    assert sorted(list_places(*after)) == list_all(desk.texts)
+    assert (after[-1].has_more, after[-1].partial, after[-1].degraded) == (False, False, [])
+
+
+def test_a_model_that_fails_in_the_middle_is_asked_again_by_the_next_request():
+    desk = Desk({"a.md": "1 1 sum sum", "b.md": "1 sum"}, page_items=1)
+    first = desk.get()
+    second = desk.get(first.next_cursor)
+    desk.full.down = True
+    third = desk.get(second.next_cursor)
+    assert (list_places(third), len(third.degraded)) == ([("b.md", 0)], 1)
+
+    desk.full.down = False
+    assert list_places(*desk.get_all()) == [
+        ("a.md", 0),
+        ("a.md", 100),
+        ("b.md", 0),
+        *(("a.md", place) for place in (200, 201, 300, 301, 302, 303)),
+        ("b.md", 100),
+    ]
+
+
+def test_a_required_model_that_fails_ends_the_work_and_keeps_what_is_done():
+    desk = Desk({"a.md": "0 1 1"}, require_model=True)
+    desk.full.down = True
+    with pytest.raises(ModelUnreachable):
+        desk.get()
+
+    desk.full = ScriptedWorker()
+    assert list_places(desk.get()) == [("a.md", 100), ("a.md", 200)]
+    assert desk.full.worked == [("a.md", 1), ("a.md", 2)]
+
+
+def test_a_run_that_is_not_stored_has_all_items_of_a_document_on_one_page():
+    desk = Desk({"a.md": "1 0 2", "b.md": "1"}, is_stored=False, page_items=2**31)
+    desk.get(all_pages=True)
+
+    pages = [event.data.page for event in desk.events if event.type == "items"]
+    assert [len(page.items) for page in pages] == [3, 1]
+    assert [page.warnings for page in pages] == [["run_not_stored"]] * 2
+    assert not pages[-1].has_more
+
+
+def test_a_document_that_cannot_be_read_is_left_out_with_a_note():
+    desk = Desk({"a.md": "1", "b.md": "1", "c.md": "0"})
+    del desk.texts["b.md"]
+    pages = desk.get_all()
+
+    assert list_places(*pages) == [("a.md", 0)]
+    assert [one.channel for page in pages for one in page.degraded] == ["document"]
+    stages = [event.data.status for event in desk.events if event.type == "stage"]
+    assert "error" in stages
+
+
+WORDS = st.lists(st.integers(0, 4).map(str), min_size=1, max_size=4).map(" ".join)
+TEXTS = st.lists(WORDS, max_size=4).map(
+    lambda texts: {f"{number}.md": text for number, text in enumerate(texts)}
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS, st.integers(1, 5), st.lists(st.sampled_from(["page", "all", "again", "down"])))
+def test_however_pages_are_requested_their_union_is_that_of_the_units(texts, limit, steps):
+    desk = Desk(texts, page_items=limit)
+    known: dict[str | None, list[tuple[str, int]]] = {}
+    cursor, more, page = None, True, desk.get()
+    for step in [*steps, *["page"] * 80]:
+        desk.full = ScriptedWorker(down=step == "down")
+        desk.events.clear()
+        if step == "again":
+            cursor, more = None, True
+        start, page = cursor, desk.get(cursor, all_pages=step == "all")
+        for event in desk.events:
+            if event.type == "items":
+                seen = event.data.page
+                assert known.setdefault(start, list_places(seen)) == list_places(seen)
+                assert (seen.next_cursor is None) == (not seen.has_more)
+                assert seen.next_cursor != ""
+                start = seen.next_cursor
+        cursor, more = page.next_cursor, page.has_more
+        if step == "page" and not more and not page.partial:
+            break
+    assert not page.partial
+    final = desk.get_all()
+    places = list_places(*final)
+    assert sorted(places) == sorted(list_all(texts))
+    assert len(set(places)) == len(places)
