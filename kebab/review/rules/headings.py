@@ -39,9 +39,12 @@ class DuplicateHeading:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that repeat one of their section."""
         del surroundings
+        found = list(self._find(document))
+        if found and not _TABS.search(document.text):
+            yield from found
+
+    def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         seen: list[dict[str, Heading]] = [{} for _ in range(8)]
-        if _TABS.search(document.text):
-            return
         for heading in document.markup.headings:
             is_version = _VERSION.match(heading.text) is not None
             for level in range(1 if is_version else heading.level + 1, len(seen)):
