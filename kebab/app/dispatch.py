@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Reply)
 
-_COMMANDS = {"explain_paths": "ingest", "ingest_text": "ingest", "inspect_error": "errors"}
+_COMMANDS = {
+    "explain_paths": "ingest",
+    "ingest_text": "ingest",
+    "inspect_error": "errors",
+    "review_apply": "review",
+    "review_rm": "review",
+    "review_rules": "review",
+    "review_runs": "review",
+}
 """The commands of the operations that flags of another command run."""
 
 

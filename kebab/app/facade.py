@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from kebab.app.context import AppContext
 from kebab.app.maintenance import MaintenanceOperations
+from kebab.app.review_operations import ReviewOperations
 from kebab.config.settings import Settings
 from kebab.core.progress import ProgressCallback, ignore_progress
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from kebab.wire.why import Explanation, WhyRequest
 
 
-class Kebab(MaintenanceOperations):
+class Kebab(MaintenanceOperations, ReviewOperations):
     """One knowledge base. Stores and models are opened when a method first needs them.
 
     Use it as a context manager, or call `close`. Each method takes the request record of its

@@ -46,7 +46,7 @@ _CAPABILITIES = Capabilities(
     bulk_search=True,
     lexical_only_mode=True,
     extractive_ask=True,
-    review=False,
+    review=True,
     warm_process=os.name == "posix",
     watch=True,
 )

@@ -191,6 +191,7 @@ COMMANDS = {
     "related": CommandEntry("Library", "Find similar documents"),
     "dupes": CommandEntry("Library", "Find copies and near copies"),
     "why": CommandEntry("Library", "Explain why a search finds or misses a document"),
+    "review": CommandEntry("Library", "Find mistakes in documents"),
     "rm": CommandEntry("Library", "Remove documents from the index; files stay"),
     "source": CommandEntry("Library", "List sources, or remove one from the index; files stay"),
     "session": CommandEntry("Library", "List, show or delete ask sessions"),

@@ -22,6 +22,13 @@ def _find_answer_status(reply: Any) -> Exit:
     return Exit.INTERRUPTED if reply.refusal_reason == "llm_stream_aborted" else Exit.NO
 
 
+def _find_review_status(reply: Any) -> Exit:
+    """Return the status of a page by its most severe finding."""
+    severities = ("error", "warning", "suggestion")
+    failing = () if reply.fail_on == "never" else severities[: severities.index(reply.fail_on) + 1]
+    return Exit.NO if any(item.s in failing for item in reply.items) else Exit.DONE
+
+
 def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Callable[[Any], Exit]:
     """Return a function that gives `status` for a negative reply, else `DONE`."""
     return lambda reply: status if is_negative(reply) else Exit.DONE
@@ -29,6 +36,7 @@ def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Cal
 
 # The names of the records, because importing their modules slows every command.
 _STATUSES: dict[str, Callable[[Any], Exit]] = {
+    "agent_items.v2": _find_review_status,
     "answer.v1": _find_answer_status,
     "doctor.v1": _unless(lambda reply: not reply.ok, Exit.UNUSABLE),
     "duplicates.v1": _unless(lambda reply: not reply.groups),

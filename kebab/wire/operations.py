@@ -20,7 +20,9 @@ from kebab.wire import (
     path_explanation,
     rank,
     related,
+    review,
     review_runs,
+    review_stream,
     search,
     sources,
     why,
@@ -30,8 +32,9 @@ from kebab.wire.record import Reply, Request
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
 
-An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`
-or `source_rm`.
+An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of
+`reset`, `source_rm` or `review_apply`.
+`review` reads: it stores only its run, in a database of its own, and nothing under `--read-only`.
 `ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
 `refresh`, `search` and `ask` also index documents again, unless writing is switched off.
 """
@@ -102,5 +105,22 @@ OPERATIONS: Mapping[str, Operation] = {
     "errors": Operation(error.ErrorsRequest, error.ErrorStats),
     "inspect_error": Operation(error.InspectErrorRequest, error.ErrorAudit, may_miss=True),
     "explain": Operation(error.ExplainRequest, error.ErrorCatalog, may_miss=True),
+    "review": Operation(
+        review.ReviewRequest,
+        review.AgentItems,
+        may_miss=True,
+        events=review_stream.ReviewEvent,
+        cancellable=True,
+    ),
+    "review_runs": Operation(review_runs.ReviewRunsRequest, review_runs.ReviewRuns),
+    "review_rm": Operation(
+        review_runs.ReviewRmRequest, review_runs.ReviewRemoved, "deletes", may_miss=True
+    ),
+    "review_apply": Operation(
+        review_runs.ReviewApplyRequest, review_runs.ReviewApplied, "writes", may_miss=True
+    ),
+    "review_rules": Operation(
+        review_runs.ReviewRulesRequest, review_runs.ReviewRules, may_miss=True
+    ),
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""

@@ -26,7 +26,7 @@ TIMES = (
 ORDER_BY_TIME = ("slowest",)
 """The slowest files of an ingest."""
 
-MARKS = ("correlation_id", "trace_id")
+MARKS = ("correlation_id", "run_id", "trace_id")
 """The random marks of one call."""
 
 SIZES = ("bytes_freed",)

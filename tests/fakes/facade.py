@@ -78,11 +78,24 @@ from kebab.wire.outline import Outline, OutlineRequest
 from kebab.wire.path_explanation import ExplainPathsRequest, PathExplanations
 from kebab.wire.rank import RankRequest, RankResult
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.review_runs import ReviewStats, StatsRequest
+from kebab.wire.review import AgentItems, ReviewRequest
+from kebab.wire.review_runs import (
+    ReviewApplied,
+    ReviewApplyRequest,
+    ReviewRemoved,
+    ReviewRmRequest,
+    ReviewRules,
+    ReviewRulesRequest,
+    ReviewRuns,
+    ReviewRunsRequest,
+    ReviewStats,
+    StatsRequest,
+)
+from kebab.wire.review_stream import ReviewEvent, ReviewEventData
 from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 from kebab.wire.why import Explanation, WhyRequest
-from tests.fakes import replies, script
+from tests.fakes import replies, review_pages, script
 from tests.fakes.review_stream import make_tiers
 
 FAULTS: dict[str, Exception] = {
@@ -330,6 +343,65 @@ class FakeKebab:
         if _absent(request.name):
             return replies.not_found()
         return replies.source_removed(dry_run=request.dry_run)
+
+    def review(
+        self,
+        request: ReviewRequest,
+        *,
+        report: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: Cancel | None = None,
+    ) -> AgentItems | NotFound:
+        """Find repeated words in files, a page for each, and stop before `late` ones."""
+        self._note("review", request)
+        if any(map(_absent, request.names)):
+            return replies.not_found()
+        files = [Path(name).resolve() for name in request.names if Path(name).is_file()]
+        last = review_pages.page(None, fail_on=request.fail_on)
+        counts = ReviewEventData(run_id=last.run_id, emitted=0, total=len(files))
+        report(ReviewEvent(type="progress", data=counts))
+        for index, file in enumerate(files):
+            label = ReviewEventData(stage="rules", status="in_progress", label=f"checking {file}")
+            report(ReviewEvent(type="stage", data=label))
+            if cancel is not None and file.name.startswith("late"):
+                cancel.request()
+            if cancel is not None and cancel.requested:
+                break
+            document = review_pages.reviewed(file, index=index, of=len(files))
+            found = review_pages.find_repeated_words(document)
+            more = index + 1 < len(files) and not request.all_pages
+            last = review_pages.page(
+                document,
+                *found,
+                fail_on=request.fail_on,
+                has_more=more,
+                next_cursor="CURSOR" if more else None,
+            )
+            report(ReviewEvent(type="items", data=ReviewEventData(page=last)))
+            if more:
+                break
+        return last
+
+    def review_runs(self, _request: ReviewRunsRequest) -> ReviewRuns:
+        """List one run."""
+        return replies.review_runs()
+
+    def review_rm(self, request: ReviewRmRequest) -> ReviewRemoved | NotFound:
+        """Forget runs."""
+        self._note("review_rm", request)
+        if any(map(_absent, request.runs)):
+            return replies.not_found()
+        return ReviewRemoved(runs=request.runs, found=True)
+
+    def review_apply(self, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
+        """Fix one file; the run `clean` has nothing to fix."""
+        self._note("review_apply", request)
+        if _absent(request.run_id):
+            return replies.not_found()
+        return replies.review_applied(request)
+
+    def review_rules(self, request: ReviewRulesRequest) -> ReviewRules | NotFound:
+        """Describe the real rules."""
+        return self._real.review_rules(request)
 
     def reset(self, request: ResetRequest) -> ResetReport:
         """Say what went, or what would go."""

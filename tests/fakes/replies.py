@@ -56,6 +56,13 @@ from kebab.wire.related import (
     RelatedDoc,
     RelatedDocs,
 )
+from kebab.wire.review_runs import (
+    AppliedFile,
+    ReviewApplied,
+    ReviewApplyRequest,
+    ReviewRun,
+    ReviewRuns,
+)
 from kebab.wire.search import (
     Lift,
     Retrieval,
@@ -909,3 +916,34 @@ def rank_result(request: RankRequest) -> RankResult:
         degraded=[],
         timing_ms=1.0,
     )
+
+
+def review_runs() -> ReviewRuns:
+    """A list of one run that is not finished."""
+    run = ReviewRun(
+        run_id="4f1d2c3b",
+        kind="review",
+        names=["docs", "a.md"],
+        tier="quick",
+        model=None,
+        created_at="2026-01-15T09:00:00.000Z",
+        updated_at="2026-01-15T09:01:00.000Z",
+        documents=2,
+        units_done=3,
+        item_count=4,
+        completed=False,
+    )
+    return ReviewRuns(runs=[run], keep_days=30)
+
+
+def review_applied(request: ReviewApplyRequest) -> ReviewApplied:
+    """One fixed file, none for the run `clean`."""
+    file = AppliedFile(
+        file="/home/ada/notes/a.md",
+        backup=None if request.dry_run else "/home/ada/notes/a.md.orig",
+        applied=1,
+        overlapping=1,
+        diff="--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n-Open the the door.\n+Open the door.\n",
+    )
+    files = [] if request.run_id == "clean" else [file]
+    return ReviewApplied(run_id=request.run_id, dry_run=request.dry_run, files=files)

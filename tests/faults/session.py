@@ -118,6 +118,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("schema", ("schema",)),
         Command("model list", ("model", "list")),
         Command("stats", ("stats",)),
+        Command("review", ("review", document, "--no-llm"), writes=True),
     ]
 
 

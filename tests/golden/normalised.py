@@ -25,6 +25,7 @@ _FIXED: dict[str, Any] = {
     "pid": 1,
     "platform": "PLATFORM",
     "python": "3.0.0",
+    "run_id": "RUN",
     "sqlite": 1,
     "timing_ms": 1.0,
     "traceback": ["TRACEBACK"],

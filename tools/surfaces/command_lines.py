@@ -201,6 +201,42 @@ def _rewrite_ingest_text(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "from_stdin": True, _STDIN: text}
 
 
+def _rewrite_review(fields: dict[str, Any]) -> dict[str, Any]:
+    if fields.pop("require_llm", False) != (fields.get("tier") == "deep"):
+        raise InexpressibleError("`--tier deep` requires a model, and nothing else does")
+    rules = fields.get("rules")
+    if rules is not None:
+        if any("," in rule or rule != rule.strip() for rule in rules) or not rules:
+            raise InexpressibleError("`--rules` separates rules with commas")
+        fields["rules"] = ",".join(rules)
+    given = {name for name, value in fields.items() if value}
+    if not given & {"names", "run_id"} or {"names", "run_id"} <= given:
+        raise InexpressibleError("the command takes either names or a run")
+    if fields.get("cursor") is not None and "run_id" not in given:
+        raise InexpressibleError("`--cursor` goes with `--run-id`")
+    return fields
+
+
+def _rewrite_review_apply(fields: dict[str, Any]) -> dict[str, Any]:
+    if not fields["run_id"]:
+        raise InexpressibleError("`--run-id` cannot be empty")
+    return {**fields, "apply": True, "yes": not fields.get("dry_run", False)}
+
+
+def _rewrite_review_rm(fields: dict[str, Any]) -> dict[str, Any]:
+    runs = fields.pop("runs")
+    if not runs:
+        raise InexpressibleError("`--forget` needs a run")
+    return {**fields, "forget": runs}
+
+
+def _rewrite_review_rules(fields: dict[str, Any]) -> dict[str, Any]:
+    rule = fields.pop("rule", None)
+    if rule in ("", "all"):
+        raise InexpressibleError("the word means all rules, or is no value")
+    return {**fields, "explain": "all" if rule is None else rule}
+
+
 def _rewrite_removal(fields: dict[str, Any]) -> dict[str, Any]:
     if fields.pop("dry_run", False):
         raise InexpressibleError("`--dry-run` exists for `ingest` only")
@@ -217,6 +253,11 @@ _REWRITES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "dupes": _rewrite_dupes,
     "session_rm": _rewrite_session_rm,
     "ingest_text": _rewrite_ingest_text,
+    "review": _rewrite_review,
+    "review_apply": _rewrite_review_apply,
+    "review_rm": _rewrite_review_rm,
+    "review_rules": _rewrite_review_rules,
+    "review_runs": lambda fields: {**fields, "show_runs": True},
     "explain_paths": lambda fields: {**fields, "explain": True},
     "source_rm": _rewrite_removal,
     "reset": _rewrite_removal,

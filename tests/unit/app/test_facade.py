@@ -52,7 +52,15 @@ from kebab.wire.path_explanation import ExplainPathsRequest
 from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
-from kebab.wire.review_runs import StatsRequest
+from kebab.wire.review import ReviewRequest
+from kebab.wire.review_runs import (
+    ReviewApplyRequest,
+    ReviewRmRequest,
+    ReviewRulesRequest,
+    ReviewRunsRequest,
+    StatsRequest,
+)
+from kebab.wire.review_stream import ReviewEvent
 from kebab.wire.search import SearchRequest
 from kebab.wire.sources import SourceListRequest, SourceRmRequest
 from kebab.wire.why import WhyRequest
@@ -77,6 +85,11 @@ REQUESTS: dict[str, Request] = {
     "session_list": SessionListRequest(),
     "session_show": SessionShowRequest(name="talk"),
     "session_rm": SessionRmRequest(names=["talk"]),
+    "review": ReviewRequest(names=["a.md"], no_llm=True),
+    "review_runs": ReviewRunsRequest(),
+    "review_rm": ReviewRmRequest(runs=["r1"]),
+    "review_apply": ReviewApplyRequest(run_id="r1"),
+    "review_rules": ReviewRulesRequest(),
     "ingest": IngestRequest(),
     "ingest_text": IngestTextRequest(text=b"x", title="t"),
     "explain_paths": ExplainPathsRequest(paths=["a.md"]),
@@ -105,6 +118,9 @@ NEEDS_NOTHING = {
     "schema",
     "model_list",
     "stats",
+    "review",
+    "review_runs",
+    "review_rules",
     "errors",
     "inspect_error",
     "explain",
@@ -132,7 +148,12 @@ def hints(method):
         for known in OPERATIONS.values()
         for one in (known.request, *known.replies)
     }
-    lazy = {"AnswerCallback": AnswerCallback, "AnswerEvent": AnswerEvent, "Callable": Callable}
+    lazy = {
+        "AnswerCallback": AnswerCallback,
+        "AnswerEvent": AnswerEvent,
+        "Callable": Callable,
+        "ReviewCallback": Callable[[ReviewEvent], None],
+    }
     return typing.get_type_hints(method, localns={**records, **lazy})
 
 
@@ -155,8 +176,8 @@ def test_a_method_takes_and_returns_what_its_operation_declares(form, name):
         {"cancel"} if known.cancellable else set()
     )
     assert set(options.values()) <= {inspect.Parameter.KEYWORD_ONLY}
-    if known.events is AnswerEvent:
-        assert found["report"] == Callable[[AnswerEvent], None]
+    if known.events in (AnswerEvent, ReviewEvent):
+        assert found["report"] == Callable[[known.events], None]
     elif known.events:
         assert (known.events, found["report"]) == (IngestProgress, ProgressCallback)
 

@@ -27,7 +27,15 @@ ABOVE = {
 }
 """Commands that are no operation: they stand above the facade."""
 
-BY_A_FLAG = {"explain_paths": "ingest", "ingest_text": "ingest", "inspect_error": "errors"}
+BY_A_FLAG = {
+    "explain_paths": "ingest",
+    "ingest_text": "ingest",
+    "inspect_error": "errors",
+    "review_apply": "review",
+    "review_rm": "review",
+    "review_rules": "review",
+    "review_runs": "review",
+}
 """Operations that a flag of another command calls."""
 
 NO_FAULTS = {"dupes", "errors", "explain", "model_pull", "model_use", "related", "why"}
@@ -94,5 +102,6 @@ def test_long_operations_can_be_cancelled():
         "ingest_text",
         "model_pull",
         "model_use",
+        "review",
     }
     assert all(one.events for one in OPERATIONS.values() if one.cancellable)

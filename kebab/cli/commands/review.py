@@ -1,0 +1,208 @@
+"""`kebab review` finds mistakes in documents."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.completion import complete
+from kebab.cli.context import CommandContext
+from kebab.cli.options import build_request, limit_option, merge_flags
+from kebab.cli.review_flags import find_contradictions
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, ReviewRequest, ReviewTierName
+from kebab.wire.review_runs import (
+    ReviewRmRequest,
+    ReviewRulesRequest,
+    ReviewRunsRequest,
+)
+
+if TYPE_CHECKING:
+    from kebab.app.facade import Kebab
+    from kebab.cli.render.canvas import Canvas
+    from kebab.cli.render.sarif import SarifLog
+    from kebab.wire.review import AgentItems
+
+FORMS = ("text", "sarif", "github", "vimgrep")
+_ALL = "all"
+
+
+def _list_runs(context: CommandContext, _: object) -> Exit:
+    from kebab.cli.render.review_runs import render_runs
+
+    with context.open_kebab() as kebab:
+        reply = kebab.review_runs(ReviewRunsRequest())
+    return context.print_reply(reply, render_runs)
+
+
+def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
+    from kebab.cli.render.review_runs import render_removed_runs
+
+    with context.open_kebab() as kebab:
+        reply = kebab.review_rm(ReviewRmRequest(runs=list(runs)))
+    return context.print_reply(reply, render_removed_runs)
+
+
+def _explain_rules(context: CommandContext, rule: str) -> Exit:
+    from kebab.cli.render.review_runs import render_explanations, render_rules
+
+    request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
+    with context.open_kebab() as kebab:
+        reply = kebab.review_rules(request)
+    return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
+
+
+_OTHER_TASKS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
+    "show_runs": _list_runs,
+    "forget": _forget_runs,
+    "explain": _explain_rules,
+}
+"""What the flags do that ask for no review."""
+
+
+@click.command(
+    "review",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        "kebab review README.md",
+        "kebab review 'docs/**/*.md' --no-llm --fail-on error --format github",
+        "kebab review notes/backup.md --tier deep --json",
+        "kebab review notes --apply",
+        "kebab review --explain broken-link",
+    ),
+)
+@click.argument("names", nargs=-1, metavar="[DOC|PATH|GLOB…]", shell_complete=complete("documents"))
+@click.option(
+    "--tier",
+    type=click.Choice(get_args(ReviewTierName)),
+    help="What the model looks for; `deep` also finds style and contradictions, and needs a model.",
+)
+@limit_option(MAX_PAGE_ITEMS, "findings on a page")
+@click.option("--cursor", metavar="C", help="Show the page after this cursor of `--run-id`.")
+@click.option("--run-id", metavar="R", help="Go on with this run, or show it again.")
+@click.option("--rules", metavar="ID,…", help="Apply only these rules.")
+@click.option("--no-llm", is_flag=True, help="Apply the rules only, without a language model.")
+@click.option("--model", metavar="NAME", help="The language model.")
+@click.option(
+    "--fail-on",
+    metavar="SEVERITY",
+    type=click.Choice(get_args(FailOnName)),
+    help="The least severity with the exit status 1; `suggestion` by default.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default="text",
+    help="The form of text output.",
+)
+@click.option("--apply", is_flag=True, help="Write the proposed fixes into the files.")
+@click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
+@click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
+@click.option("--runs", "show_runs", is_flag=True, help="List the stored runs.")
+@click.option("--forget", metavar="R", multiple=True, help="Delete a stored run (repeatable).")
+@click.option("--explain", metavar="RULE", help="Explain a rule; `all` lists them.")
+@click.pass_obj
+def command(context: CommandContext, /, names: tuple[str, ...], form: str, **flags: Any) -> Exit:
+    """Find mistakes in documents.
+
+    Rules find broken links, repeated words and much more without a model; a language model, if
+    there is one, finds spelling and grammar. Documents of the index and other text files are
+    reviewed as they are on disk now. `--json` prints one page of findings; text has all of them.
+    A run is stored: `--run-id` goes on where an interrupted one ended. `--apply` shows the
+    differences, asks, and keeps each original as `FILE.orig`. The exit status is 1 when there are
+    findings of at least the severity `--fail-on`.
+    """
+    given = {name for name, value in flags.items() if value}
+    given |= {"names"} if names else set()
+    given |= {"form"} if form != "text" else set()
+    given |= {"json"} if context.flags.machine else set()
+    given |= {"deep"} if flags["tier"] == "deep" else set()
+    for cause in find_contradictions(given):
+        raise click.UsageError(cause, click.get_current_context())
+    for name, run in _OTHER_TASKS.items():
+        if flags[name]:
+            return run(context, flags[name])
+    if flags["apply"]:
+        from kebab.cli.review_apply import review_and_apply
+
+        request = _build_request(names, flags, all_pages=True)
+        return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
+    if context.flags.machine:
+        return _print_page(context, _build_request(names, flags))
+    return _show_findings(context, names, form, flags)
+
+
+def _build_request(
+    names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
+) -> ReviewRequest:
+    """Return the request of a review.
+
+    Raises:
+        InvalidInput: A field is invalid.
+    """
+    own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on")
+    rules = flags["rules"]
+    fields = {
+        **{name: flags[name] for name in own},
+        "names": names,
+        "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
+        "require_llm": flags["tier"] == "deep",
+        "all_pages": all_pages,
+    }
+    return build_request(merge_flags({}, fields), ReviewRequest)
+
+
+def _print_page(context: CommandContext, request: ReviewRequest) -> Exit:
+    """Print one page; its progress is on stderr."""
+    from kebab.cli.review_apply import review_quietly
+
+    with context.open_kebab() as kebab:
+        reply, cancelled = review_quietly(context, kebab, request)
+    status = Exit.INTERRUPTED if cancelled else None
+    return context.print_reply(reply, _render_nothing, status)
+
+
+def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
+    """Render no page, because `--json` prints it."""
+    del reply, canvas
+    return ()
+
+
+def _show_findings(
+    context: CommandContext, names: tuple[str, ...], form: str, flags: dict[str, Any]
+) -> Exit:
+    """Show the findings of all pages as they come."""
+    with context.open_kebab() as kebab:
+        return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
+
+
+def _review_and_show(
+    context: CommandContext, kebab: "Kebab", request: ReviewRequest, form: str
+) -> Exit:
+    from kebab.cli.progress import report_events
+    from kebab.cli.review import ReviewDisplay, choose_display, write_notes
+
+    display = ReviewDisplay(context, choose_display(context, form, partial(_create_log, kebab)))
+    with (
+        report_events(context, display) as report,
+        context.interrupts.cancelling(display.announce_stop) as cancel,
+    ):
+        reply = kebab.review(request, report=report, cancel=cancel)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, _render_nothing)
+    display.finish(reply, completed=not cancel.requested)
+    write_notes(context, display, completed=not cancel.requested)
+    return Exit.INTERRUPTED if cancel.requested else display.status
+
+
+def _create_log(kebab: "Kebab") -> "SarifLog":
+    from kebab.cli.render.sarif import SarifLog
+
+    reply = kebab.review_rules(ReviewRulesRequest())
+    return SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())

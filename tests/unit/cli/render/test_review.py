@@ -1,0 +1,139 @@
+import click
+import pytest
+from msgspec.structs import replace
+
+from kebab.app.review_lines import ItemLocator
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.review import (
+    ReviewTally,
+    render_items,
+    render_path,
+    render_review_notes,
+    render_summary,
+)
+from kebab.cli.render.width import measure_width
+from kebab.core.review import Fix
+from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.review import ItemCitation
+from kebab.wire.search import DegradedChannel
+from tests.fakes.review_pages import item, page, reviewed
+
+TEXT = "# Doors\n\nOpen the the worng door.\n"
+WIDE = Canvas(width=80)
+
+
+@pytest.fixture
+def document(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.md"
+    file.write_text(TEXT, encoding="utf-8")
+    return reviewed(file, of=3)
+
+
+def words(document, text, **changes):
+    start = TEXT.index(text)
+    return item(document, start, start + len(text), **changes)
+
+
+def draw(found, canvas=WIDE):
+    return list(render_items(found, ItemLocator().locate(found), canvas))
+
+
+def tally(*pages):
+    counted = ReviewTally()
+    for one in pages:
+        counted.add(one)
+    return counted
+
+
+def test_a_finding_has_its_place_severity_message_and_rule(document):
+    found = words(document, "worng", severity="warning", rule_id="spelled-wrong")
+    drawn = draw(page(document, found))
+
+    assert drawn[0] == "  3:14  warning     the word is misspelled [spelled-wrong]"
+    assert drawn[1:] == ["    3 │ Open the the worng door.", "      │              ^^^^^"]
+
+
+def test_a_finding_of_the_model_has_its_kind(document):
+    assert draw(page(document, words(document, "worng")))[0].endswith(" [spelling]")
+
+
+def test_long_messages_are_wrapped_below_themselves(document):
+    reason = "this is a long message about a word " * 4
+    drawn = draw(page(document, words(document, "worng", reason=reason)))
+
+    assert max(map(measure_width, drawn)) <= 80
+    assert drawn[1].startswith(" " * 20 + "about a word")
+
+
+def test_the_place_is_a_link_where_the_terminal_has_them(document):
+    canvas = Canvas(width=80, links=True, link_format="vscode")
+    (head, *_) = draw(page(document, words(document, "worng")), canvas)
+
+    assert f"vscode://file{document.file}:3:1" in head
+
+
+def test_a_fix_tells_what_it_does_and_a_citation_where_it_is(document):
+    span = LineSpan(start=4, end=6)
+    citation = LineCitation(path="b.md", uri="b.md#L4-L6", line=span)
+    cited = ItemCitation(cid="c1", file="/notes/b.md", citation=citation)
+    fix = Fix("wrong", "swaps two letters")
+    found = words(document, "worng", edit="replace", fix=fix)
+    found = replace(found, cid="c1")
+    drawn = draw(page(document, found, citations=[cited]))
+
+    assert "    fix: swaps two letters" in drawn
+    assert drawn[-1].startswith("    see: b.md")
+
+
+def test_the_path_comes_first_and_says_that_the_file_changed(document):
+    assert list(render_path(document, "same", WIDE)) == ["a.md"]
+    assert "changed" in list(render_path(document, "changed", WIDE))[1]
+
+
+def test_a_changed_file_has_findings_without_places(document, tmp_path):
+    found = page(document, words(document, "worng"))
+    (tmp_path / "a.md").write_text("other", encoding="utf-8")
+
+    assert draw(found) == ["    error       the word is misspelled [spelling]"]
+
+
+def test_the_summary_counts_by_severity_and_rule(document):
+    repeated = words(document, " the", severity="warning", rule_id="repeated-word")
+    found = page(document, words(document, "worng"), repeated, words(document, "door"))
+
+    assert list(render_summary(tally(found), WIDE)) == [
+        "3 findings in 1 of 3 documents: 2 errors, 1 warning",
+        "  2  spelling       error",
+        "  1  repeated-word  warning",
+    ]
+
+
+def test_the_summary_of_clean_documents_has_no_findings(document):
+    assert list(render_summary(tally(page(document)), WIDE)) == ["no findings in 3 documents"]
+    assert list(render_summary(tally(page(None)), WIDE)) == ["nothing to review"]
+
+
+def test_what_was_not_available_is_a_note_with_its_hint(document):
+    lost = DegradedChannel(channel="llm", reason="connection refused", hint="ollama serve")
+    found = page(document, degraded=[lost], warnings=["downshift_exhausted", "json_repaired"])
+    notes = list(render_review_notes(tally(found, found), Canvas()))
+
+    assert notes[:2] == [
+        "note: no language model, rules only: connection refused",
+        "hint: ollama serve",
+    ]
+    assert len(notes) == 4
+
+
+def test_fixes_are_counted(document):
+    fixed = words(document, "worng", edit="replace", fix=Fix("wrong"))
+
+    assert tally(page(document, fixed, words(document, "door"))).fixes == 1
+
+
+def test_colour_changes_no_letter(document):
+    found = page(document, words(document, "worng", edit="replace", fix=Fix("wrong")))
+    painted = draw(found, Canvas(width=80, color=True))
+
+    assert [click.unstyle(line) for line in painted] == draw(found)

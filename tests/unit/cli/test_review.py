@@ -1,0 +1,138 @@
+from typing import Any
+
+import pytest
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.review import ReviewDisplay
+from kebab.errors.signal import Exit
+from kebab.wire.review_stream import ReviewEvent, ReviewEventData
+from tests.fakes.review_pages import item, page, reviewed
+
+
+class Channel:
+    """A terminal that keeps what is written."""
+
+    columns, rows, is_terminal, descriptor = 60, 20, True, 1
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def write_lines(self, lines):
+        self.text += "".join(f"{line}\n" for line in lines)
+
+
+class Context:
+    """A call whose stderr is a terminal, or a log."""
+
+    def __init__(self, *, live):
+        self.channels = self
+        self.out, self.err = Channel(), Channel()
+        self._live = live
+
+    def create_canvas(self, channel=None):
+        return Canvas(width=60 if self._live else None, live=self._live)
+
+
+class Pages:
+    def __init__(self, channel):
+        self.channel = channel
+        self.shown = []
+        self.finished = []
+
+    def show(self, one):
+        self.shown.append(one)
+        self.channel.text += "PAGE"
+
+    def finish(self, tally, *, completed):
+        self.finished.append((sum(tally.by_rule.values()), completed))
+
+
+@pytest.fixture
+def document(tmp_path):
+    file = tmp_path / "a.md"
+    file.write_text("a worng word\n", encoding="utf-8")
+    return reviewed(file)
+
+
+def build(*, live=True):
+    context: Any = Context(live=live)
+    pages = Pages(context.err)
+    return context, pages, ReviewDisplay(context, pages)
+
+
+def send(display, kind, **fields):
+    return display(ReviewEvent(type=kind, data=ReviewEventData(**fields)))
+
+
+def test_a_terminal_shows_the_document_the_units_and_the_time():
+    context, _, display = build()
+    send(display, "stage", label="notes/a.md")
+    send(display, "progress", emitted=3, total=10)
+    display.show_heartbeat(2500)
+
+    assert context.err.text == "\r\x1b[Kreviewing notes/a.md  3 of 10 units, 2 s"
+
+
+def test_the_line_fits_the_terminal():
+    context, _, display = build()
+    send(display, "stage", label="long/" * 40)
+    display.show_heartbeat(1000)
+
+    assert len(context.err.text.removeprefix("\r\x1b[K")) < 60
+
+
+def test_the_line_is_removed_before_a_page_and_at_the_end(document):
+    context, pages, display = build()
+    with display:
+        display.show_heartbeat(1000)
+        send(display, "items", page=page(document))
+        display.show_heartbeat(1500)
+
+    assert context.err.text.count("\r\x1b[KPAGE") == 1
+    assert context.err.text.endswith("\r\x1b[K")
+    assert len(pages.shown) == 1
+
+
+def test_a_log_gets_one_line_in_half_a_minute():
+    context, _, display = build(live=False)
+    send(display, "stage", label="a.md")
+    for elapsed in range(1000, 70_000, 1000):
+        display.show_heartbeat(elapsed)
+
+    assert context.err.text == "reviewing a.md  30 s\nreviewing a.md  60 s\n"
+
+
+def test_the_status_is_the_worst_of_all_pages(document):
+    _, _, display = build()
+    send(display, "items", page=page(document, item(document, 2, 7)))
+    send(display, "items", page=page(document))
+
+    assert display.status == Exit.NO
+
+
+def test_a_last_page_that_was_not_reported_is_shown(document):
+    _, pages, display = build()
+    last = page(document, item(document, 2, 7))
+    display.finish(last, completed=True)
+
+    assert (pages.shown, pages.finished, display.status) == ([last], [(1, True)], Exit.NO)
+
+
+def test_a_last_page_that_was_reported_is_shown_once(document):
+    _, pages, display = build()
+    last = page(document, item(document, 2, 7))
+    send(display, "items", page=last)
+    display.finish(last, completed=False)
+
+    assert (len(pages.shown), pages.finished) == (1, [(1, False)])
+
+
+def test_a_stop_is_announced():
+    context, _, display = build()
+    display.announce_stop()
+    display.show_heartbeat(1000)
+
+    assert "stopping soon" in context.err.text
