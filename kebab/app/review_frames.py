@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
 
-_UNDONE = "there are further pages"
+_FURTHER_PAGES = "there are further pages"
+_MODEL_MISSING = "the language model was not available"
 _NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
     ("command", "timestamp", "exit_code", "output_format"), UNSET
 )
@@ -75,10 +76,8 @@ class ReviewFrames:
             self.status = Exit.INTERRUPTED
         else:
             yield self._build("complete", completed_at=format_timestamp(time.time()))
-        reason = Cancelled.meaning.code if stopped else _UNDONE
-        yield self._build(
-            "end", completed=not page.has_more, reason=reason if page.has_more else UNSET
-        )
+        reason = Cancelled.meaning.code if stopped else _find_reason(page)
+        yield self._build("end", completed=not reason, reason=reason)
 
     def build_failure(self, error: "ErrorReply") -> Iterator[ReviewEvent]:
         """Yield `error` and `end`; an interruption is only the reason of `end`."""
@@ -98,3 +97,10 @@ class ReviewFrames:
 
     def _build(self, kind: Any, **fields: Any) -> ReviewEvent:
         return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run_id, **fields))
+
+
+def _find_reason(page: "AgentItems") -> "str | UnsetType":
+    """Return why the work that a page ends is not all that the run has to do."""
+    if page.has_more:
+        return _FURTHER_PAGES
+    return _MODEL_MISSING if page.partial else UNSET

@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Iterator
 
-OTHER_TASKS = ("show_runs", "forget", "explain")
+OTHER_TASKS = ("show_runs", "forget", "explain", "replay")
 """The flags that ask for no review."""
+
+_FORMATS = {"replay": "form"}
+"""The flag of the output that goes with a task; `--json` goes with the others."""
 
 _FLAGS = {
     "names": "DOC, PATH or GLOB",
@@ -13,8 +16,19 @@ _FLAGS = {
     "show_runs": "`--runs`",
     **{
         name: f"`--{name.replace('_', '-')}`"
-        for name in ("apply", "cursor", "dry_run", "explain", "forget", "model", "no_llm")
+        for name in (
+            "apply",
+            "cursor",
+            "dry_run",
+            "explain",
+            "forget",
+            "model",
+            "no_llm",
+            "replay",
+            "stream",
+        )
     },
+    "import_file": "`--import`",
     "run_id": "`--run-id`",
     "yes": "`--yes`",
 }
@@ -22,7 +36,9 @@ _EXCLUDING = (
     ("run_id", "names"),
     ("no_llm", "model"),
     ("no_llm", "deep"),
+    ("run_id", "import_file"),
     ("apply", "form"),
+    ("apply", "stream"),
     ("apply", "cursor"),
     ("json", "form"),
 )
@@ -33,7 +49,7 @@ def find_contradictions(given: Collection[str]) -> Iterator[str]:
     """Yield what is wrong with flags that exclude or need each other."""
     given = set(given)
     for name in OTHER_TASKS:
-        if name in given and given - {name, "json"}:
+        if name in given and given - {name, _FORMATS.get(name, "json")}:
             yield f"{_FLAGS[name]} goes with no other argument"
     if not given & {"names", "run_id", *OTHER_TASKS}:
         yield "give DOC, PATH or GLOB, or `--run-id`"

@@ -353,6 +353,7 @@ class FakeKebab:
     ) -> AgentItems | NotFound:
         """Find repeated words in files, a page for each, and stop before `late` ones."""
         self._note("review", request)
+        _hang(*request.names)
         if any(map(_absent, request.names)):
             return replies.not_found()
         files = [Path(name).resolve() for name in request.names if Path(name).is_file()]

@@ -119,6 +119,12 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("model list", ("model", "list")),
         Command("stats", ("stats",)),
         Command("review", ("review", document, "--no-llm"), writes=True),
+        Command(
+            "streamed review",
+            ("review", document, "--no-llm", "--stream"),
+            writes=True,
+            lines=True,
+        ),
     ]
 
 

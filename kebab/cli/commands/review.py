@@ -10,8 +10,10 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, limit_option, merge_flags
+from kebab.cli.older_items_file import read_older_items
+from kebab.cli.options import build_request, limit_option, merge_flags, ndjson_option
 from kebab.cli.review_flags import find_contradictions
+from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, ReviewRequest, ReviewTierName
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.sarif import SarifLog
     from kebab.wire.review import AgentItems
+    from kebab.wire.review_stream import ReviewEvent
 
 FORMS = ("text", "sarif", "github", "vimgrep")
 _ALL = "all"
@@ -74,6 +77,7 @@ _OTHER_TASKS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
         "kebab review notes/backup.md --tier deep --json",
         "kebab review notes --apply",
         "kebab review --explain broken-link",
+        "kebab review notes --stream | kebab review --replay -",
     ),
 )
 @click.argument("names", nargs=-1, metavar="[DOC|PATH|GLOB…]", shell_complete=complete("documents"))
@@ -101,12 +105,20 @@ _OTHER_TASKS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     default="text",
     help="The form of text output.",
 )
+@click.option(
+    "--import",
+    "import_file",
+    metavar="FILE",
+    help="Add the findings of version 1 in a JSON file; `-` reads stdin.",
+)
+@click.option("--replay", metavar="FILE", help="Show a recorded stream; `-` reads stdin.")
 @click.option("--apply", is_flag=True, help="Write the proposed fixes into the files.")
 @click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
 @click.option("--runs", "show_runs", is_flag=True, help="List the stored runs.")
 @click.option("--forget", metavar="R", multiple=True, help="Delete a stored run (repeatable).")
 @click.option("--explain", metavar="RULE", help="Explain a rule; `all` lists them.")
+@ndjson_option("--stream", help="Send the findings as NDJSON events, all pages.")
 @click.pass_obj
 def command(context: CommandContext, /, names: tuple[str, ...], form: str, **flags: Any) -> Exit:
     """Find mistakes in documents.
@@ -133,6 +145,12 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
 
         request = _build_request(names, flags, all_pages=True)
         return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
+    if flags["replay"]:
+        return _replay(context, flags["replay"], form)
+    if flags["stream"]:
+        from kebab.cli.review_stream import stream_review
+
+        return stream_review(context, partial(_review_pages, context, names, flags))
     if context.flags.machine:
         return _print_page(context, _build_request(names, flags))
     return _show_findings(context, names, form, flags)
@@ -154,8 +172,32 @@ def _build_request(
         "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
         "require_llm": flags["tier"] == "deep",
         "all_pages": all_pages,
+        "imported": read_older_items(flags["import_file"]) if flags["import_file"] else None,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
+
+
+def _review_pages(
+    context: CommandContext,
+    names: tuple[str, ...],
+    flags: dict[str, Any],
+    report: "Callable[[ReviewEvent], None]",
+    cancel: Cancel,
+) -> "AgentItems | NotFound":
+    """Return the last page of a review; the others are reported."""
+    request = _build_request(names, flags, all_pages=True)
+    with context.open_kebab() as kebab:
+        return kebab.review(request, report=report, cancel=cancel)
+
+
+def _replay(context: CommandContext, path: str, form: str) -> Exit:
+    """Show a recorded stream."""
+    from kebab.cli.replay import replay_review
+    from kebab.cli.review import ReviewDisplay, choose_display
+
+    with context.open_kebab() as kebab:
+        display = ReviewDisplay(context, choose_display(context, form, partial(_create_log, kebab)))
+        return replay_review(context, path, display)
 
 
 def _print_page(context: CommandContext, request: ReviewRequest) -> Exit:

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from kebab.app.classify import classify_error
 from kebab.app.review_frames import ReviewFrames
 from kebab.errors.catalog import ModelUnreachable
@@ -38,6 +40,14 @@ def test_the_end_says_that_there_are_further_pages():
     assert (end.data.completed, end.data.reason) == (False, "there are further pages")
 
 
+def test_the_end_says_that_the_model_was_missing():
+    page = replace(make_page(make_item()), partial=True)
+    events = list(ReviewFrames().build_end(page))
+    assert list_types(events) == ["items", "complete", "end"]
+    reason = "the language model was not available"
+    assert (events[2].data.completed, events[2].data.reason) == (False, reason)
+
+
 def test_work_that_was_cancelled_is_not_complete():
     events = list(ReviewFrames().build_end(make_page(make_item(), cursor="next"), cancelled=True))
     assert list_types(events) == ["items", "end"]
@@ -73,3 +83,11 @@ def test_a_heartbeat_names_the_run():
     frames.note(make_event("progress", emitted=1))
     beat = frames.build_heartbeat(3000)
     assert (beat.type, beat.data.run_id, beat.data.elapsed_ms) == ("heartbeat", RUN, 3000)
+
+
+def test_the_status_is_that_of_all_pages():
+    frames = ReviewFrames()
+    frames.note(make_event("items", page=make_page(make_item(), cursor="next")))
+    list(frames.build_end(make_page(unit=3)))
+
+    assert frames.status is Exit.NO

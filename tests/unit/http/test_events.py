@@ -53,6 +53,26 @@ def test_a_client_that_vanishes_cancels_an_ingest_between_two_files(serve, send,
     assert not pool.interrupted
 
 
+def test_a_client_that_vanishes_from_a_stream_interrupts_a_review(serve, send, pool):
+    address, _ = serve()
+    connection = send(address, "/v1/review", {"names": ["stuck"]})
+    wait_until(lambda: pool.asked)
+    connection.close()
+
+    wait_until(lambda: pool.interrupted)
+
+
+def test_a_review_is_streamed_to_its_end(client, tmp_path):
+    file = tmp_path / "a.md"
+    file.write_text("the the door\n", encoding="utf-8")
+    body = {"names": [str(file)], "all_pages": True}
+    answer = client.post("/v1/review", json=body, headers={"Accept": "application/x-ndjson"})
+
+    events = [json.loads(line) for line in answer.text.splitlines()]
+    assert [one["type"] for one in events] == ["progress", "stage", "items", "complete", "end"]
+    assert [one["exit_code"] for one in events] == [None, None, None, 1, 1]
+
+
 def test_a_silent_answer_has_heartbeats(serve, send, monkeypatch):
     monkeypatch.setattr(AnswerStream, "silence_s", QUICK)
     address, _ = serve()

@@ -1,0 +1,107 @@
+"""Streams of reviews by real processes, with a model server that does not finish its response."""
+
+import signal
+
+import pytest
+
+from tests.fakes.ollama import Say, fake_ollama
+
+PATIENCE_S = 20
+"""What a busy machine may need; nothing here waits that long on purpose."""
+TEXT = "# Doors\n\nOpen the the door. Teh valve is closd.\n"
+
+
+@pytest.fixture
+def server(library):
+    with fake_ollama("gemma3:4b") as made:
+        library.environment["OLLAMA_HOST"] = made.url
+        made.enqueue(Say("late", held_s=120))
+        yield made
+
+
+@pytest.fixture
+def process(library, server):
+    """A stream whose first page is read; the model has been asked."""
+    (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
+    with library.start("review", "a.md", "--stream") as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def read_until(stream, words):
+    """Return what a process wrote up to the line with these words."""
+    seen = b""
+    while words not in seen:
+        line = stream.readline()
+        assert line, seen
+        seen += line
+    return seen
+
+
+def wait_for_request(server):
+    """Return the request for findings once the server has it."""
+    for _ in range(100 * PATIENCE_S):
+        if server.asked and server.asked[-1].method == "POST":
+            return server.asked[-1]
+        server.stage.closing.wait(0.01)
+    raise AssertionError("nobody asked")
+
+
+def test_a_reader_that_is_gone_ends_the_request_to_the_model(process, server):
+    read_until(process.stdout, b'"items"')
+    request = wait_for_request(server)
+    process.stdout.close()
+    process.stdout = None
+
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, err) == (141, b"")
+    assert request.hung_up.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interruption_ends_the_stream_and_the_run_goes_on_later(
+    number, process, server, read_lines, library
+):
+    seen = read_until(process.stdout, b'"items"')
+    request = wait_for_request(server)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_S)
+
+    lines = read_lines(seen + out)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert request.hung_up.wait(PATIENCE_S)
+    assert [line["type"] for line in lines].count("end") == 1
+    assert (lines[-1]["exit_code"], lines[-1]["data"]["reason"]) == (130, "cancelled")
+    assert not lines[-1]["data"]["completed"]
+
+    run = lines[-1]["data"]["run_id"]
+    again = library("review", "--run-id", run, "--no-llm", "--stream", status=1)
+    pages = [line["data"]["page"] for line in read_lines(again.out) if line["type"] == "items"]
+    (first,) = [line["data"]["page"] for line in lines if line["type"] == "items"]
+    assert pages[0]["items"] == first["items"]
+
+
+def test_a_silent_model_is_bridged_by_heartbeats(process, read_lines):
+    lines = read_lines(read_until(process.stdout, b'"heartbeat"'))
+
+    assert lines[-1]["data"]["elapsed_ms"] >= 3000
+    assert lines[-1]["data"]["run_id"]
+
+
+def test_a_recorded_stream_is_replayed_without_the_file(library, tmp_path):
+    (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
+    recorded = library("review", "a.md", "--no-llm", "--stream", status=1).out
+    (library.folder / "a.md").unlink()
+    (tmp_path / "recorded").write_bytes(recorded)
+
+    shown = library("review", "--replay", tmp_path / "recorded", status=1)
+    assert b"[repeated-word]" in shown.out
+    assert b"no end" not in shown.err
+    cut = library(
+        "review", "--replay", "-", status=1, given=recorded[: recorded.index(b'"complete"')]
+    )
+    assert cut.out == shown.out
+    assert b"the recording has no end" in cut.err
