@@ -143,9 +143,11 @@ def _fix_items(asked: UnitRequests, found: UnitResult) -> UnitResult:
         return numbers.get(item.i[0], 1), document.text[start:end], item.k, item.r
 
     def ask(part: Sequence[AgentItem], limit: Limit) -> bool:
-        schema = build_fixes_schema(len(part), limit.items)
+        # A finding has one fix, so a model that repeats itself reaches the end of the list.
+        most = min(limit.items, len(part))
+        schema = build_fixes_schema(len(part), most)
         sentences = [one.text for one in shown]
-        messages = asked.task.build_fixing(sentences, list(map(describe, part)), limit.items)
+        messages = asked.task.build_fixing(sentences, list(map(describe, part)), most)
         decoded = asked.calls.request(messages, schema, limit.tokens)
         for entry in decoded.objects:
             fix = read_fix(entry, len(part))

@@ -224,6 +224,16 @@ def test_findings_without_a_fix_stay_notes_and_those_that_need_none_are_dropped(
     assert results[2].usage.dropped == 2
 
 
+def test_the_second_request_wants_one_fix_for_each_finding():
+    model = ScriptedModel(write(entry("Teh", None), entry("end", None)), NONE)
+
+    review(build(model, "deep"), make_document("Teh end."))
+
+    schema = model.told[1].schema
+    assert schema is not None
+    assert schema["properties"]["items"]["maxItems"] == 2
+
+
 def test_a_unit_without_findings_needs_no_second_request():
     model = ScriptedModel(NONE)
 
