@@ -1,28 +1,23 @@
 """Reviews documents: starts a run or continues one, and returns a page of findings."""
 
-import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.references import build_lookup_fault
 from kebab.app.review_library import ReviewLibrary
+from kebab.app.review_start import continue_run, create_run, keep_name, load_document
 from kebab.app.review_targets import find_targets
-from kebab.app.review_text import build_review_text
 from kebab.app.review_workers import build_workers, describe_failure
 from kebab.core.own_process import require_own_process
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
-from kebab.errors.catalog import InvalidInput, ParseFailed, ReadOnly, UnsupportedMedia
-from kebab.review.document import ReviewDocument
+from kebab.errors.catalog import InvalidInput, ReadOnly
 from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import RunPorts
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
-from kebab.wire.record import decode_request, encode_json
+from kebab.wire.record import decode_request
 from kebab.wire.review import AgentItems, ReviewRequest, ReviewTierName
 
 if TYPE_CHECKING:
@@ -31,8 +26,6 @@ if TYPE_CHECKING:
     from kebab.wire.review_stream import ReviewEvent
 
 _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
-_UNLIMITED = 2**31
-_ID_BYTES, _SALT_BYTES = 8, 16
 
 
 def review(
@@ -85,7 +78,7 @@ def _review(
     if request.run_id is None:
         found = _start_run(context, library, store, request)
     else:
-        found = _continue_run(context, store, request, request.run_id)
+        found = continue_run(context, store, "review", request.run_id, request.limit)
     if isinstance(found, NotFound):
         return found
     run = found
@@ -95,7 +88,7 @@ def _review(
         store=store,
         base=base,
         full=None if request.no_llm else full,
-        load=lambda file: _load_document(context, library, run, first, file),
+        load=lambda file: load_document(context, library, run, first.names, file),
         report=report,
         cancel=cancel,
         require_model=request.require_llm,
@@ -122,76 +115,16 @@ def _start_run(
         raise InvalidInput(field="$.imported", cause=cause)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
-    llm, now = context.settings.models.llm, context.clock.now()
+    llm = context.settings.models.llm
     asks_model = not request.no_llm and llm.provider != "extractive"
-    names = [_keep_name(name) for name in request.names]
-    run = StoredRun(
-        run_id=secrets.token_hex(_ID_BYTES),
-        kind="review",
-        tier=request.tier,
+    names = [keep_name(name) for name in request.names]
+    run = create_run(
+        context,
+        replace(request, names=names),
+        files,
         model=(request.model or llm.model) if asks_model else None,
-        request=encode_json(replace(request, names=names)).decode(),
-        files=tuple(files),
-        salt=secrets.token_hex(_SALT_BYTES),
-        page_items=_UNLIMITED if context.read_only else request.limit or _PAGE_ITEMS[request.tier],
-        created=now,
-        updated=now,
+        page_items=request.limit or _PAGE_ITEMS[request.tier],
     )
     build_workers(context, run, request)
     store.add_run(run)
     return run
-
-
-def _keep_name(name: str) -> str:
-    """Return a name that means the same in another working folder."""
-    path = Path(name).expanduser()
-    return str(path.absolute()) if path.exists() else name
-
-
-def _continue_run(
-    context: AppContext, store: ReviewStore, request: ReviewRequest, run_id: str
-) -> StoredRun | NotFound:
-    """Return the stored run that a request continues."""
-    if context.read_only:
-        raise ReadOnly(operation="review --run-id")
-    run = store.load_run(run_id)
-    if run is None or run.kind != "review":
-        shown = escape_undecodable(run_id)
-        return build_lookup_fault(shown, f"no such run: {shown}")
-    if request.limit not in {None, run.page_items}:
-        cause = f"the pages of this run have up to {run.page_items} items"
-        raise InvalidInput(field="$.limit", cause=cause)
-    return run
-
-
-def _load_document(
-    context: AppContext, library: ReviewLibrary, run: StoredRun, first: ReviewRequest, file: int
-) -> ReviewDocument:
-    """Return a document of a run as it is now.
-
-    Raises:
-        UnsupportedMedia: It is not text, or no prose.
-        IoError: It cannot be read.
-    """
-    path = run.files[file]
-    named = (name for name in first.names if path.startswith(f"{name.rstrip('/')}/"))
-    root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
-    try:
-        text = build_review_text(
-            Path(path),
-            Path(root),
-            max_bytes=context.settings.ingest.max_file_bytes,
-            doc_path=_show_path(path),
-            stored=library.find_document(path),
-        )
-    except ParseFailed as fault:
-        raise UnsupportedMedia(path=path, media=fault.cause) from fault
-    return ReviewDocument(text)
-
-
-def _show_path(path: str) -> str:
-    """Return a path as a person would write it: below the working folder without that."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return path

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from kebab.app.context import AppContext
     from kebab.wire.library import NotFound
-    from kebab.wire.review import AgentItems, ReviewRequest
+    from kebab.wire.review import AgentItems, ReviewRequest, TranslateRequest
     from kebab.wire.review_runs import (
         ReviewApplied,
         ReviewApplyRequest,
@@ -41,6 +41,18 @@ class ReviewOperations:
         from kebab.app.review import review
 
         return review(self._context, request, report, cancel or Cancel())
+
+    def translate(
+        self,
+        request: "TranslateRequest",
+        *,
+        report: "ReviewCallback" = lambda _: None,
+        cancel: Cancel | None = None,
+    ) -> "AgentItems | NotFound":
+        """Return a page of translated segments, after the work that it needs."""
+        from kebab.app.translate import translate
+
+        return translate(self._context, request, report, cancel or Cancel())
 
     def review_runs(self, _request: "ReviewRunsRequest") -> "ReviewRuns":
         """Return the stored runs."""

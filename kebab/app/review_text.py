@@ -44,7 +44,7 @@ def build_review_text(
     media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
     decoded = decode_raw(data, str(path), _PARSER)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
-    markup = _read_markup(path, media, text)
+    markup = read_text_markup(path, media, text)
     return ReviewText(
         doc_path=stored.path if stored else doc_path or path.relative_to(root).as_posix(),
         file=path,
@@ -60,7 +60,8 @@ def build_review_text(
     )
 
 
-def _read_markup(path: Path, media: str, text: str) -> Markup:
+def read_text_markup(path: Path, media: str, text: str) -> Markup:
+    """Return the markup of a text in the format of a file."""
     from kebab.parse.markdown.markup import read_markup, read_plain_markup
     from kebab.parse.registry import convert_exceptions
 

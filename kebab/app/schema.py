@@ -47,6 +47,7 @@ _CAPABILITIES = Capabilities(
     lexical_only_mode=True,
     extractive_ask=True,
     review=True,
+    translate=True,
     warm_process=os.name == "posix",
     watch=True,
 )

@@ -40,6 +40,11 @@ class ReviewEvents(EventDisplay[ReviewEvent]):
         if stream:
             context.on_error = self._write_error
 
+    @property
+    def status(self) -> Exit:
+        """The exit status by the pages so far."""
+        return self._frames.status
+
     def __call__(self, event: ReviewEvent) -> bool:
         """Write an event; return whether it was written."""
         self._frames.note(event)

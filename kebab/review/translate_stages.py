@@ -33,9 +33,6 @@ Entries: TypeAlias = Sequence[Mapping[str, Any]]
 
 TRANSLATION = "translation"
 REVISION = "revision"
-SEGMENT_KINDS = frozenset({TRANSLATION, REVISION})
-"""The kinds of items that are translated segments and no findings."""
-
 _T = TypeVar("_T")
 _AGAIN = "Keep every placeholder exactly once, and translate, in"
 _NO_TEXT = "the model gave no translation"

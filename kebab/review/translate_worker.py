@@ -8,9 +8,9 @@ from kebab.core.review import GlossaryTerm, Unit, UnitResult
 from kebab.review.document import ReviewDocument
 from kebab.review.segments import Segment, group_segments, split_segments
 from kebab.review.translate_prompts import ComparisonStage, TranslationTask
-from kebab.review.translate_stages import SEGMENT_KINDS, SegmentWork
+from kebab.review.translate_stages import SegmentWork
 from kebab.review.worker import LoadResult
-from kebab.wire.review import AgentItem, TranslateTierName
+from kebab.wire.review import SEGMENT_KINDS, AgentItem, TranslateTierName
 
 Stage: TypeAlias = Literal["draft"] | ComparisonStage
 

@@ -26,7 +26,10 @@ def _find_review_status(reply: Any) -> Exit:
     """Return the status of a page by its most severe finding."""
     severities = ("error", "warning", "suggestion")
     failing = () if reply.fail_on == "never" else severities[: severities.index(reply.fail_on) + 1]
-    return Exit.NO if any(item.s in failing for item in reply.items) else Exit.DONE
+    left_out = reply.translation.findings if reply.translation else ()
+    # Translated segments are no findings.
+    found = [item for item in reply.items if item.k not in ("translation", "revision")]
+    return Exit.NO if any(item.s in failing for item in [*found, *left_out]) else Exit.DONE
 
 
 def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Callable[[Any], Exit]:

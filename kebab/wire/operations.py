@@ -34,7 +34,8 @@ Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 
 An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of
 `reset`, `source_rm` or `review_apply`.
-`review` reads: it stores only its run, in a database of its own, and nothing under `--read-only`.
+`review` and `translate` read: they store only their run, in a database of its own, and nothing
+under `--read-only`.
 `ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
 `refresh`, `search` and `ask` also index documents again, unless writing is switched off.
 """
@@ -107,6 +108,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "explain": Operation(error.ExplainRequest, error.ErrorCatalog, may_miss=True),
     "review": Operation(
         review.ReviewRequest,
+        review.AgentItems,
+        may_miss=True,
+        events=review_stream.ReviewEvent,
+        cancellable=True,
+    ),
+    "translate": Operation(
+        review.TranslateRequest,
         review.AgentItems,
         may_miss=True,
         events=review_stream.ReviewEvent,

@@ -15,6 +15,8 @@ from kebab.wire.record import Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
+SEGMENT_KINDS = frozenset({"translation", "revision"})
+"""The kinds of items that are translated segments and no findings."""
 MAX_REASON_CHARS = 160
 MAX_NOTE_CHARS = 120
 
@@ -95,6 +97,8 @@ class TranslateRequest(Request, frozen=True, kw_only=True, tag="translate_reques
     all_pages: bool = False
     """Whether to work until the document is done. The events carry every page, and the reply is
     the last one."""
+    with_text: bool = False
+    """Whether the last page carries the translated document."""
 
 
 class ItemV1(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -224,6 +228,20 @@ class PageUsage(Struct, frozen=True, kw_only=True):
     """How many items of the model had no place in the text."""
 
 
+class TranslatedText(Struct, frozen=True, kw_only=True):
+    """A translated document. What is no prose, such as code and targets of links, is as it was."""
+
+    text: str
+    """The document."""
+    segments: Count
+    """The number of its segments."""
+    translated: Count
+    """The number of segments that are translated; the others are as in the source."""
+    findings: list[AgentItem]
+    """The segments whose translation was left out, because it changes the structure of the
+    document."""
+
+
 class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """A page of a review or a translation."""
 
@@ -277,3 +295,5 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """Whether there may be further items."""
     next_cursor: str | None
     """The cursor of the next page; null at the end."""
+    translation: TranslatedText | UnsetType = UNSET
+    """The translated document: on the last page of a translation, if it was asked for."""

@@ -178,6 +178,15 @@ CASES = {
         (["review", "--explain", "nonsense"], 1, "not_found.v1"),
         (["review"], 2, "usage_invalid"),
     ],
+    "translate": [
+        (["translate", "nowhere", "--to", "ko"], 1, "not_found.v1"),
+        (["translate", "--run-id", "nowhere"], 1, "not_found.v1"),
+        (["translate", DOC, "--to", "en"], 2, "invalid_input"),
+        (["translate", DOC, "--to", "to Korean"], 2, "invalid_input"),
+        (["translate", DOC], 2, "usage_invalid"),
+        (["translate"], 2, "usage_invalid"),
+        (["translate", DOC, "--to", "ko", "--tier", "best"], 2, "usage_invalid"),
+    ],
     "rm": [
         (["rm", DOC], 0, "remove_report.v1"),
         (["rm", "nowhere"], 1, "not_found.v1"),

@@ -41,6 +41,7 @@ NO_TOOL: Mapping[str, str] = {
     "session_show": "the client keeps the talk",
     "session_rm": "deletes",
     "ingest_text": "an agent writes files",
+    "translate": "the agent translates by itself",
     "rm": "deletes",
     "source_list": "`status` lists the folders",
     "source_rm": "deletes",

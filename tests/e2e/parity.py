@@ -331,6 +331,16 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({"rule": "repeated-wrd"}),
         case({"rule": 7}),
     ],
+    "translate": [
+        case({"name": "nowhere-at-all", "to": "ko"}),
+        case({"name": DOC, "to": "en"}),
+        case({"name": DOC, "to": "Korean text"}),
+        case({"name": "work", "to": "ko"}),
+        case({"run_id": "nowhere"}),
+        case({"run_id": "nowhere", "cursor": "forged"}),
+        case({"name": DOC, "to": "ko", "limit": 0}, "translate", DOC, "--to", "ko", "-n", "0"),
+        case({"name": DOC, "to": "ko", "tier": "x"}, "translate", DOC, "--to", "ko", "--tier", "x"),
+    ],
     "schema": [case({})],
     "stats": [
         case({}),

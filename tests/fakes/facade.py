@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec import UNSET
+
 from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
 from kebab.config.load import SettingsReport
@@ -78,7 +80,7 @@ from kebab.wire.outline import Outline, OutlineRequest
 from kebab.wire.path_explanation import ExplainPathsRequest, PathExplanations
 from kebab.wire.rank import RankRequest, RankResult
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.review import AgentItems, ReviewRequest
+from kebab.wire.review import AgentItems, ReviewRequest, TranslatedText, TranslateRequest
 from kebab.wire.review_runs import (
     ReviewApplied,
     ReviewApplyRequest,
@@ -381,6 +383,43 @@ class FakeKebab:
             if more:
                 break
         return last
+
+    def translate(
+        self,
+        request: TranslateRequest,
+        *,
+        report: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: Cancel | None = None,
+    ) -> AgentItems | NotFound:
+        """Translate a file on one page; one segment of two stays as it was."""
+        self._note("translate", request)
+        if request.name and _absent(request.name):
+            return replies.not_found()
+        file = Path(request.name or "a.md").resolve()
+        if not file.is_file():
+            page = review_pages.page(None, fail_on=request.fail_on, tier=request.tier)
+            report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
+            return page
+        document = review_pages.reviewed(file)
+        stays = review_pages.item(
+            document, 0, 3, kind="untranslated", reason="the source text stays"
+        )
+        done = review_pages.item(document, 4, 6, kind="translation", severity="suggestion")
+        if cancel is not None and document.doc_path.startswith("late"):
+            cancel.request()
+        stopped = cancel is not None and cancel.requested
+        text = TranslatedText(text="# \ubb38\n", segments=2, translated=1, findings=[])
+        page = review_pages.page(
+            document,
+            done,
+            stays,
+            fail_on=request.fail_on,
+            tier=request.tier,
+            has_more=stopped,
+            translation=text if request.with_text and not stopped else UNSET,
+        )
+        report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
+        return page
 
     def review_runs(self, _request: ReviewRunsRequest) -> ReviewRuns:
         """List one run."""

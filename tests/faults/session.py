@@ -125,6 +125,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
             writes=True,
             lines=True,
         ),
+        Command("translate", ("translate", document, "--to", "ko"), writes=True),
     ]
 
 

@@ -64,7 +64,8 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model use": ("model", "use", "auto"),
 }
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
-`mcp` talks with a client, `serve` names a path of the machine, and `watch` has no end."""
+`mcp` talks with a client, `serve` names a path of the machine, `translate` needs a model, and
+`watch` has no end."""
 
 NEVER = {
     "bench": ("bench", "--chunks", "10"),
@@ -72,6 +73,7 @@ NEVER = {
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "serve": ("serve", "--status"),
+    "translate": ("translate", "nowhere", "--to", "ko"),
     "watch": ("watch", "nowhere"),
 }
 LINES = {**SUCCESS, **NEVER}
@@ -460,6 +462,11 @@ def _list_other_cases() -> Iterator[Case]:
         ("review", "unknown_run", ("review", "--run-id", "nowhere")),
         ("review", "nothing_to_fix", ("review", DOC, "--no-llm", "--apply", "--yes")),
         ("review", "model_required", ("review", DOC, "--tier", "deep")),
+        ("translate", "folder", ("translate", "notes", "--to", "ko")),
+        ("translate", "no_language", ("translate", DOC)),
+        ("translate", "bad_language", ("translate", DOC, "--to", "to Korean")),
+        ("translate", "same_language", ("translate", DOC, "--to", "en")),
+        ("translate", "model_unreachable", ("translate", DOC, "--to", "ko")),
         ("source rm", "confirmation_required", ("source", "rm", "notes")),
         ("source rm", "not_found", ("source", "rm", "nowhere", "--yes")),
         ("session rm", "everything", ("session", "rm", "--all", "--yes")),

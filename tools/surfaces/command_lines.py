@@ -217,6 +217,17 @@ def _rewrite_review(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _rewrite_translate(fields: dict[str, Any]) -> dict[str, Any]:
+    given = {name for name, value in fields.items() if value}
+    if not given & {"name", "run_id"} or {"name", "run_id"} <= given:
+        raise InexpressibleError("the command takes either a name or a run")
+    if "name" in given and "to" not in given:
+        raise InexpressibleError("DOC goes with `--to`")
+    if fields.get("cursor") is not None and "run_id" not in given:
+        raise InexpressibleError("`--cursor` goes with `--run-id`")
+    return fields
+
+
 def _rewrite_review_apply(fields: dict[str, Any]) -> dict[str, Any]:
     if not fields["run_id"]:
         raise InexpressibleError("`--run-id` cannot be empty")
@@ -254,6 +265,7 @@ _REWRITES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "session_rm": _rewrite_session_rm,
     "ingest_text": _rewrite_ingest_text,
     "review": _rewrite_review,
+    "translate": _rewrite_translate,
     "review_apply": _rewrite_review_apply,
     "review_rm": _rewrite_review_rm,
     "review_rules": _rewrite_review_rules,

@@ -57,11 +57,11 @@ def pull(context: CommandContext, /, name: str) -> Exit:
 @click.argument("name", metavar="NAME", shell_complete=complete("models"))
 @click.pass_obj
 def use(context: CommandContext, /, name: str) -> Exit:
-    """Change the embedding model and embed everything again.
+    """Change the embedding model.
 
-    Searches use the old model and its vectors until the new ones are complete. An interrupted
-    change continues with the next run of the command. `auto` selects the model in the settings, or
-    the best one for the languages of the documents.
+    Everything is embedded again. Searches use the old model and its vectors until the new ones are
+    complete. An interrupted change continues with the next run of the command. `auto` selects the
+    model in the settings, or the best one for the languages of the documents.
     """
     request = ModelUseRequest(name=name)
     return _run_with_progress(

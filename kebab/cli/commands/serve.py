@@ -61,7 +61,7 @@ _MB = 1 << 20
 def command(
     context: CommandContext, /, *, shows_status: bool, stops: bool, background: bool, **http: Any
 ) -> Exit:
-    """Keep models and tables open for the next commands.
+    """Keep models and tables open.
 
     Commands start this warm process by themselves, and it ends after ten minutes without one; the
     settings `daemon.auto` and `daemon.idle_minutes` change that. Without flags it runs in the

@@ -21,7 +21,7 @@ from kebab.wire.review_runs import StatsRequest
 @click.option("--since", metavar="WHEN", help="Only work since a date, or within `7d`.")
 @click.pass_obj
 def command(context: CommandContext, /, *, since: str | None) -> Exit:
-    """Count the work of reviews and translations.
+    """Count reviews and translations.
 
     For each tier it counts runs, parts of text, findings, requests to the language model with
     their tokens and time, and how often a response was too long or broken. The counts stay when a

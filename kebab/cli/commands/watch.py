@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the summary.")
 @click.pass_obj
 def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool) -> Exit:
-    """Keep the index current while files change.
+    """Keep the index current.
 
     PATH is a folder or a file. Without PATH, the command watches every folder of the index. It
     first brings the index up to date, and then reads each file a moment after it was saved,

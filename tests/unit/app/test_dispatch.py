@@ -53,6 +53,7 @@ ARGUMENTS = {
     "session_show": ["session", "show", "talk"],
     "session_rm": ["session", "rm", "talk"],
     "review": ["review", "a.md"],
+    "translate": ["translate", "a.md", "--to", "ko"],
     "review_runs": ["review", "--runs"],
     "review_rm": ["review", "--forget", "r1"],
     "review_apply": ["review", "--run-id", "r1", "--apply", "--yes"],

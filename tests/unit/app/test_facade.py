@@ -52,7 +52,7 @@ from kebab.wire.path_explanation import ExplainPathsRequest
 from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
-from kebab.wire.review import ReviewRequest
+from kebab.wire.review import ReviewRequest, TranslateRequest
 from kebab.wire.review_runs import (
     ReviewApplyRequest,
     ReviewRmRequest,
@@ -86,6 +86,7 @@ REQUESTS: dict[str, Request] = {
     "session_show": SessionShowRequest(name="talk"),
     "session_rm": SessionRmRequest(names=["talk"]),
     "review": ReviewRequest(names=["a.md"], no_llm=True),
+    "translate": TranslateRequest(name="a.md", to="ko"),
     "review_runs": ReviewRunsRequest(),
     "review_rm": ReviewRmRequest(runs=["r1"]),
     "review_apply": ReviewApplyRequest(run_id="r1"),
@@ -121,6 +122,7 @@ NEEDS_NOTHING = {
     "review",
     "review_runs",
     "review_rules",
+    "translate",
     "errors",
     "inspect_error",
     "explain",

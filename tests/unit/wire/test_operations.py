@@ -103,5 +103,6 @@ def test_long_operations_can_be_cancelled():
         "model_pull",
         "model_use",
         "review",
+        "translate",
     }
     assert all(one.events for one in OPERATIONS.values() if one.cancellable)

@@ -1,0 +1,143 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def note(home, monkeypatch):
+    monkeypatch.chdir(home)
+    file = home / "a.md"
+    file.write_text("# Doors of it\n", encoding="utf-8")
+    return file
+
+
+def requests(opened):
+    return [request for known in opened for what, request in known.asked if what == "translate"]
+
+
+def test_flags_reach_the_library(kebab, note, opened):
+    kebab(
+        "translate", "a.md", "--to", "ko", "--tier", "revise", "-n", "5", "--model", "m", "--json"
+    )
+
+    (request,) = requests(opened)
+    assert (request.name, request.to, request.tier, request.limit) == ("a.md", "ko", "revise", 5)
+    assert (request.model, request.all_pages, request.with_text) == ("m", False, False)
+
+
+def test_text_is_the_document_and_findings_are_on_stderr(kebab, note, opened):
+    ran = kebab("translate", "a.md", "--to", "ko", "--fail-on", "never")
+
+    assert (ran.status, ran.out) == (0, "# 문\n")
+    assert "a.md:1:1: error: the source text stays [untranslated]" in ran.err
+    assert "1 of 2 segments translated, 1 finding" in ran.err
+    assert "[translation]" not in ran.err
+    (request,) = requests(opened)
+    assert (request.all_pages, request.with_text) == (True, True)
+
+
+def test_findings_make_the_exit_status_1(kebab, note):
+    assert kebab("translate", "a.md", "--to", "ko").status == 1
+    assert kebab("translate", "a.md", "--to", "ko", "--fail-on", "never", "--json").status == 0
+
+
+def test_the_text_is_written_into_a_file(kebab, note, home):
+    ran = kebab("translate", "a.md", "--to", "ko", "--write", "b.md")
+
+    assert ran.out == ""
+    assert "written: b.md" in ran.err
+    assert (home / "b.md").read_text(encoding="utf-8") == "# 문\n"
+
+
+def test_a_file_that_exists_is_replaced_only_with_yes(kebab, note, home):
+    (home / "b.md").write_text("mine", encoding="utf-8")
+    ran = kebab("translate", "a.md", "--to", "ko", "--write", "b.md")
+
+    assert ran.status == 2
+    assert "--yes" in ran.err
+    assert (home / "b.md").read_text(encoding="utf-8") == "mine"
+    kebab("translate", "a.md", "--to", "ko", "--write", "b.md", "--yes")
+    assert (home / "b.md").read_text(encoding="utf-8") == "# 문\n"
+
+
+@pytest.mark.parametrize("name", ["a.md", "./a.md", "link.md"])
+def test_the_document_itself_is_never_written(kebab, note, home, opened, name):
+    (home / "link.md").symlink_to(note)
+    ran = kebab("translate", "a.md", "--to", "ko", "--write", name, "--yes")
+
+    assert ran.status == 2
+    assert "the document itself" in ran.err
+    assert note.read_text(encoding="utf-8") == "# Doors of it\n"
+    assert requests(opened) == []
+
+
+def test_nothing_is_written_with_read_only(kebab, note, home):
+    ran = kebab("translate", "a.md", "--to", "ko", "--write", "b.md", "--read-only")
+
+    assert (ran.status, (home / "b.md").exists()) == (2, False)
+
+
+@pytest.mark.parametrize("path", ["nowhere/b.md", "folder"])
+def test_a_place_that_cannot_be_written_is_an_error_before_the_work(
+    kebab, note, home, opened, path
+):
+    (home / "folder").mkdir()
+    ran = kebab("translate", "a.md", "--to", "ko", "--write", path, "--yes", "--json")
+
+    assert ran.status == 2
+    assert json.loads(ran.err.splitlines()[-1])["code"] == "io_error"
+    assert requests(opened) == []
+
+
+def test_json_prints_the_page(kebab, note):
+    ran = kebab("translate", "a.md", "--to", "ko", "--json")
+
+    reply = json.loads(ran.out)
+    assert (ran.status, reply["exit_code"]) == (1, 1)
+    assert reply["schema_version"] == "agent_items.v2"
+    assert "translation" not in reply
+
+
+def test_json_with_a_file_has_the_text_too(kebab, note, home):
+    ran = kebab("translate", "a.md", "--to", "ko", "--json", "--write", "b.md")
+
+    assert json.loads(ran.out)["translation"]["translated"] == 1
+    assert (home / "b.md").exists()
+
+
+def test_a_stream_ends_with_end(kebab, note):
+    ran = kebab("translate", "a.md", "--to", "ko", "--stream")
+
+    types = [json.loads(line)["type"] for line in ran.out.splitlines()]
+    assert types == ["items", "complete", "end"]
+    assert ran.status == 1
+
+
+def test_an_interrupted_translation_says_how_to_go_on(kebab, home, note):
+    (home / "late.md").write_text("# Doors of it\n", encoding="utf-8")
+    ran = kebab("translate", "late.md", "--to", "ko")
+
+    assert (ran.status, ran.out) == (130, "")
+    assert "kebab translate --run-id" in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("a.md",),
+        ("a.md", "--to", "ko", "--run-id", "r"),
+        ("a.md", "--to", "ko", "--cursor", "c"),
+        ("--run-id", "r", "--cursor", "c", "--write", "b.md"),
+        ("a.md", "--to", "ko", "--stream", "--write", "b.md"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(kebab, note, opened, words):
+    ran = kebab("translate", *words)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert requests(opened) == []
+
+
+def test_a_missing_document_is_not_found(kebab, note):
+    assert kebab("translate", "nowhere", "--to", "ko").status == 1
