@@ -86,7 +86,7 @@ REQUESTS: dict[str, Request] = {
     "session_show": SessionShowRequest(name="talk"),
     "session_rm": SessionRmRequest(names=["talk"]),
     "review": ReviewRequest(names=["a.md"], no_llm=True),
-    "translate": TranslateRequest(name="a.md", to="ko"),
+    "translate": TranslateRequest(name="missing.md", to="ko"),
     "review_runs": ReviewRunsRequest(),
     "review_rm": ReviewRmRequest(runs=["r1"]),
     "review_apply": ReviewApplyRequest(run_id="r1"),
