@@ -11,7 +11,7 @@ from kebab.cli.options import MODES, GlobalOption, create_global_options, filter
 from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
 
 _FILTERS = "FILTERS"
-_LONGEST_CHOICES = 33
+_LONGEST_CHOICES = 30
 """Longer lists of values are only in the help of their command."""
 
 _MODES, _MODE = "|".join(MODES.choices), "MODE"
