@@ -129,11 +129,15 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
     Args:
         context: The call.
         pages: Shows the pages.
+        verb: What the line says that is done.
     """
 
     silence_s = 0.5
 
-    def __init__(self, context: CommandContext, pages: PageDisplay) -> None:
+    def __init__(
+        self, context: CommandContext, pages: PageDisplay, *, verb: str = "reviewing"
+    ) -> None:
+        self._verb = verb
         self.tally = ReviewTally()
         self.status = Exit.DONE
         self.run_id: str | None = None
@@ -141,7 +145,7 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
         self._last: AgentItems | None = None
         self._channel: OutputChannel = context.channels.err
         self._canvas = context.create_canvas(self._channel)
-        self._label, self._units = "reviewing", ""
+        self._label, self._units = verb, ""
         self._is_drawn = False
         self._written_ms = 0.0
 
@@ -156,7 +160,7 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
         if data.page:
             self._show(data.page)
         elif event.type == "stage" and data.label:
-            self._label = f"reviewing {clean(data.label)}"
+            self._label = f"{self._verb} {clean(data.label)}"
         elif event.type == "progress" and data.total:
             self._units = f"{data.emitted or 0:,} of {data.total:,} units, "
         return False

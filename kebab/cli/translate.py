@@ -87,7 +87,7 @@ class TranslationFindings:
 def translate_text(context: CommandContext, request: TranslateRequest, target: Path | None) -> Exit:
     """Print the translated document, or write it; the findings are on stderr."""
     findings = TranslationFindings()
-    display = ReviewDisplay(context, findings)
+    display = ReviewDisplay(context, findings, verb="translating")
     reply, cancelled = _work(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)

@@ -197,7 +197,7 @@ class RunPages:
     def _format_chunk(self, start: Position) -> str:
         if self._run.kind == "review":
             return f"chunk-{start.unit}"
-        name = f"{self._run.tier}:{self._run.run_id}"
+        name = f"stage:{self._run.run_id}"
         return name if start == _START else f"{name}:{self._compute_cursor(start)}"
 
     def _issue_cursor(self, position: Position) -> str:

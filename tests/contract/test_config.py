@@ -14,6 +14,7 @@ SETTINGS = [
     if path not in NEED_NO_SETTINGS
     and (path != "schema" or arguments == ["schema"])
     and arguments != ["fetch", "-"]  # stdin is read first
+    and "--import" not in arguments  # the file is read first
 ]
 
 

@@ -87,7 +87,7 @@ NAMED = {
 """The same about something that is not there."""
 
 READS_INDEX = (
-    *NAMED,
+    *(command for command in NAMED if command != "review"),
     "search",
     "grep",
     "ask",
@@ -466,7 +466,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("translate", "no_language", ("translate", DOC)),
         ("translate", "bad_language", ("translate", DOC, "--to", "to Korean")),
         ("translate", "same_language", ("translate", DOC, "--to", "en")),
-        ("translate", "model_unreachable", ("translate", DOC, "--to", "ko")),
+        ("translate", "model_rejected", ("translate", DOC, "--to", "ko")),
         ("source rm", "confirmation_required", ("source", "rm", "notes")),
         ("source rm", "not_found", ("source", "rm", "nowhere", "--yes")),
         ("session rm", "everything", ("session", "rm", "--all", "--yes")),

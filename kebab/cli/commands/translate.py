@@ -17,7 +17,7 @@ from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, TranslateRequest, Tran
     cls=Command,
     exits=(Exit.NO,),
     examples=(
-        "kebab translate README.md --to ko > README.ko.md",
+        "kebab translate README.md --to ko | less",
         "kebab translate README.md --to ja --tier micro-check --write README.ja.md",
         "kebab translate notes/backup.md --to de --tier quality --json | jq .stats",
     ),

@@ -112,6 +112,8 @@ def test_capabilities_match_this_build(desk):
         "extractive_ask",
         "http_daemon",
         "mcp_server",
+        "review",
+        "translate",
         "warm_process",
         "watch",
     }
