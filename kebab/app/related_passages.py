@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NO_INDEX = DegradedChannel(
     channel="related",
     reason="there is no index, so contradictions with other notes are not looked for",
-    hint="kebab ingest",
+    hint="kebab ingest FOLDER",
 )
 """What a deep review goes without when there is no index."""
 

@@ -8,7 +8,7 @@ from kebab.app.context import AppContext
 from kebab.app.review_library import ReviewLibrary
 from kebab.app.review_start import continue_run, create_run, keep_name, load_document
 from kebab.app.review_targets import find_targets
-from kebab.app.review_workers import build_workers, describe_failure
+from kebab.app.review_workers import build_workers, describe_failure, list_missing
 from kebab.core.own_process import require_own_process
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
@@ -84,10 +84,12 @@ def _review(
     run = found
     first = decode_request(run.request.encode(), ReviewRequest)
     base, full = build_workers(context, run, first)
+    if request.no_llm:
+        full = None
     ports = RunPorts(
         store=store,
         base=base,
-        full=None if request.no_llm else full,
+        full=full,
         load=lambda file: load_document(context, library, run, first.names, file),
         report=report,
         cancel=cancel,
@@ -98,6 +100,7 @@ def _review(
         fail_on=request.fail_on,
         is_stored=not context.read_only,
         describe_failure=lambda failure: describe_failure(failure, stored_id),
+        missing=list_missing(full),
     )
     pages = RunPages(run, ports, options)
     return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)

@@ -43,11 +43,13 @@ class PageOptions(NamedTuple):
         is_stored: Whether the run can be continued later; otherwise a page has all items of a
             document.
         describe_failure: Describes a failure of the language model.
+        missing: What the language model goes without.
     """
 
     fail_on: FailOnName
     is_stored: bool
     describe_failure: Callable[[Signal], DegradedChannel]
+    missing: tuple[DegradedChannel, ...] = ()
 
 
 @dataclass(slots=True)
@@ -235,9 +237,9 @@ class RunPages:
     def _list_degraded(
         self, start: Position, end: Position, *, is_last: bool
     ) -> list[DegradedChannel]:
-        """Return what was not available: the language model, and documents."""
+        """Return what was not available: the language model or what it needs, and documents."""
         failure = self._units.failure
-        found = [self._options.describe_failure(failure)] if failure else []
+        found = [self._options.describe_failure(failure)] if failure else [*self._options.missing]
         for path in self._units.list_unread(start.unit, end.unit + is_last):
             reason = f"the file cannot be read: {path}"
             found.append(DegradedChannel(channel="document", reason=reason, hint=None))

@@ -193,7 +193,7 @@ class ReviewedDocument(Struct, frozen=True, kw_only=True):
     lang: str | None
     """The language; null when it is unknown."""
     content_hash: str
-    """The SHA-256 of the file that was reviewed."""
+    """The BLAKE2b hash of the file that was reviewed, 64 hex digits."""
     index: Count
     """The position of the document in the run, from 0."""
     of: Positive

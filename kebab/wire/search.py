@@ -157,7 +157,7 @@ class DegradedChannel(Struct, frozen=True, kw_only=True):
     """A channel that was not available."""
 
     channel: str
-    """`vector`, `lexical` or `rerank`."""
+    """`vector`, `lexical` or `rerank`; in a review `llm`, `related` or `document`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from kebab.app import review_workers
 from kebab.app.review import review
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
@@ -16,6 +17,7 @@ from kebab.errors.catalog import (
 )
 from kebab.wire.library import NotFound
 from kebab.wire.review import ItemV1, ReviewRequest
+from tests.fakes.language_model import ScriptedModel
 
 TWICE = "the the cat\n"
 
@@ -215,3 +217,13 @@ def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
 
     assert rest.document.doc_path == "a.md"
     assert replace(rest.document, doc_path="") == replace(first.document, doc_path="")
+
+
+def test_a_deep_review_without_an_index_says_what_is_not_looked_for(desk, monkeypatch):
+    model = ScriptedModel('{"items": []}')
+    monkeypatch.setattr(review_workers, "build_language_model", lambda *_, **__: model)
+    file = desk.write("a.md", "The cat sleeps on the mat.\n")
+    page = ask(desk.context(), file, tier="deep", no_llm=False)
+
+    assert page.usage.requests == 1
+    assert [one.channel for one in page.degraded] == ["related"]
