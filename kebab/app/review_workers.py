@@ -2,7 +2,7 @@
 
 from kebab.app.context import AppContext
 from kebab.app.language_models import build_language_model
-from kebab.app.related_passages import build_passage_finder
+from kebab.app.related_passages import NO_INDEX, build_passage_finder
 from kebab.app.review_surroundings import build_surroundings
 from kebab.core.review_store import StoredRun
 from kebab.errors.catalog import ModelUnreachable
@@ -41,12 +41,18 @@ def build_workers(
     return base, full
 
 
+def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
+    """Return what the worker for all units goes without."""
+    is_alone = isinstance(full, ModelWorker) and full.tier == "deep" and full.find_related is None
+    return (NO_INDEX,) if is_alone else ()
+
+
 def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
     """Return that the language model was not available, and why.
 
     A run that is stored can be continued when the server is back.
     """
     hint = failure.format_hint()
-    if isinstance(failure, ModelUnreachable):
-        hint = f"kebab review --run-id {run_id}" if run_id else None
+    if isinstance(failure, ModelUnreachable) and run_id:
+        hint = f"kebab review --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)

@@ -31,8 +31,22 @@ NO_FOLDER = "no such folder"
 NOT_UTF8 = "the name is not valid UTF-8"
 """Causes that kebab words itself, so that a hint can depend on them."""
 
-_EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
-"""The same question, answered without a language model."""
+_FALLBACKS: Mapping[str, tuple[str, Rerun]] = {
+    "ask": ("kebab ask --extractive QUESTION", Rerun(add=("--extractive",), drop=("--model",))),
+    "review": (
+        "kebab review --no-llm DOCUMENT",
+        Rerun(add=("--no-llm",), drop=("--model", "--tier")),
+    ),
+}
+"""How an operation goes on without a language model: a command, and the same call."""
+_NEEDS_MODEL = ("translate",)
+"""The operations that cannot go on without a language model."""
+_OTHER_MODEL: Mapping[str, str] = {
+    "ask": "kebab ask --model NAME QUESTION",
+    "review": "kebab review --model NAME DOCUMENT",
+    "translate": "kebab translate --model NAME --to LANG DOCUMENT",
+}
+"""How an operation is repeated with another model."""
 
 ServerFault: TypeAlias = Literal["proxy", "certificate", "silent", "server"]
 """What keeps a model server from answering, where it is not the connection itself; may grow."""
@@ -46,6 +60,18 @@ that it does not have, or a task that the model cannot do."""
 def build_variable_name(key: str) -> str:
     """Return the environment variable that sets a dotted key."""
     return "KEBAB_" + key.replace(".", "_").upper()
+
+
+def _find_fallback(operation: str | None) -> str:
+    """Return a command that does without a language model what an operation does."""
+    return _FALLBACKS.get(operation or "", _FALLBACKS["ask"])[0]
+
+
+def _plan_fallback(operation: str | None) -> Rerun | None:
+    """Return the same call without a language model; None when there is none."""
+    if operation in _NEEDS_MODEL:
+        return None
+    return _FALLBACKS.get(operation or "", _FALLBACKS["ask"])[1]
 
 
 _TURN_ON = "export {variable}=true"
@@ -308,13 +334,12 @@ class ModelUnreachable(
         retry=Retry.TRANSIENT,
     ),
     message="cannot reach the model server at {endpoint}: {cause}",
-    hint="answer without a server: `kebab ask --extractive QUESTION`",
-    derived=("variable", "host"),
+    hint="go on without a server: `{fallback}`",
+    derived=("variable", "host", "fallback"),
     cases={
         "ollama": Wording(
             "cannot reach Ollama at {endpoint} (`{setting}`): {cause}",
-            "start the server with `ollama serve`, or answer without it: "
-            "`kebab ask --extractive QUESTION`",
+            "start the server with `ollama serve`, or go on without it: `{fallback}`",
         ),
         "address": Wording(
             "cannot reach the model server at {endpoint} (`{setting}`): {cause}",
@@ -339,7 +364,11 @@ class ModelUnreachable(
         ),
         "server": Wording(
             "no complete answer from the model server at {endpoint}: {cause}",
-            "try again, or answer without it: `kebab ask --extractive QUESTION`",
+            "try again, or go on without it: `{fallback}`",
+        ),
+        "needed": Wording(
+            "cannot reach the model server at {endpoint}: {cause}",
+            "try again when the server is running",
         ),
     },
 ):
@@ -355,7 +384,8 @@ class ModelUnreachable(
     What to do: start the server, or correct `models.llm.endpoint` (for Ollama also `OLLAMA_HOST`).
     A port that stays silent may belong to another program, or to a server that takes one request at
     a time; one that is only slow needs a larger `models.llm.connect_s`. `kebab ask --extractive`
-    answers without a server, with sentences from the notes.
+    answers without a server, with sentences from the notes, and `kebab review --no-llm` applies
+    the rules alone.
     """
 
     endpoint: str
@@ -369,19 +399,26 @@ class ModelUnreachable(
         """Return the case by what is in the way, and by the provider."""
         if self.reason == "certificate" and _UNKNOWN_ISSUER.search(self.cause):
             return "issuer"
+        is_needed = self.operation in _NEEDS_MODEL
         if self.reason:
-            return self.reason
-        if self.provider == "ollama" and _is_local(self.endpoint):
+            return "needed" if is_needed and self.reason == "server" else self.reason
+        if self.provider == "ollama" and _is_local(self.endpoint) and not is_needed:
             return "ollama"
-        return "address" if self.setting else ""
+        if self.setting:
+            return "address"
+        return "needed" if is_needed else ""
 
     def derive_values(self) -> Mapping[str, str]:
-        """Return the variable that sets the address, and the host that a proxy has to leave out."""
-        return {"variable": _find_variable(self.setting), "host": _find_host(self.endpoint)}
+        """Return the variable that sets the address, the host, and a command without a model."""
+        return {
+            "variable": _find_variable(self.setting),
+            "host": _find_host(self.endpoint),
+            "fallback": _find_fallback(self.operation),
+        }
 
     def plan_rerun(self) -> Rerun | None:
-        """Return the question without a model, unless another hint repairs the cause."""
-        return None if self.reason in ("proxy", "certificate") else _EXTRACTIVE
+        """Return the work without a model, unless another hint repairs the cause."""
+        return None if self.reason in ("proxy", "certificate") else _plan_fallback(self.operation)
 
 
 _UNKNOWN_ISSUER = re.compile("self.signed|issuer")
@@ -442,8 +479,8 @@ class ModelRejected(
         grpc="FAILED_PRECONDITION",
     ),
     message="the model server refused {model}: {cause}",
-    hint="use another model: `kebab ask --model NAME QUESTION`",
-    derived=("variable", "value", "near"),
+    hint="use another model: `{other}`",
+    derived=("variable", "value", "near", "other"),
     cases={
         "key_missing": Wording(
             "the model server at {endpoint} requires a key, and `{setting}` is not set: {cause}",
@@ -463,11 +500,11 @@ class ModelRejected(
         ),
         "memory": Wording(
             "the model server has too little memory for {model}: {cause}",
-            "use a smaller model: `kebab ask --model NAME QUESTION`",
+            "use a smaller model: `{other}`",
         ),
         "load": Wording(
             "the model server cannot load {model}: {cause}",
-            "use another model: `kebab ask --model NAME QUESTION`",
+            "use another model: `{other}`",
         ),
         "unknown_model": Wording(
             "the model server at {endpoint} does not offer {model}: {cause}",
@@ -503,17 +540,21 @@ class ModelRejected(
         return self.reason if self.reason and self.reason != "task" else ""
 
     def derive_values(self) -> Mapping[str, str]:
-        """Return the variable of the setting, and the value that every model supports."""
+        """Return the variable of the setting, a value that every model supports, and commands."""
         value = _SAFE_VALUES.get(self.setting or "", "VALUE")
         near = self.models[0] if self.models else "NAME"
-        return {"variable": _find_variable(self.setting), "value": value, "near": near}
+        other = _OTHER_MODEL.get(self.operation, _OTHER_MODEL["ask"])
+        variable = _find_variable(self.setting)
+        return {"variable": variable, "value": value, "near": near, "other": other}
 
     def plan_rerun(self) -> Rerun | None:
-        """Return the question with a safe option or without a model; None when a key is needed."""
+        """Return the work with a safe option or without a model; None when a key is needed."""
         if self.reason in ("key_missing", "key_refused", "sign_in"):
             return None
         value = _SAFE_VALUES.get(self.setting or "")
-        return Rerun(variables=((_find_variable(self.setting), value),)) if value else _EXTRACTIVE
+        if value:
+            return Rerun(variables=((_find_variable(self.setting), value),))
+        return _plan_fallback(self.operation)
 
 
 _SAFE_VALUES = {"models.llm.think": "false", "models.llm.keep_alive": "5m"}
@@ -624,9 +665,15 @@ class ContextOverflow(
     message="the prompt exceeds the model's window of {context_tokens} tokens: {prompt_tokens}",
     hint=(
         "a larger window than `models.llm.context_tokens = {context_tokens}` holds more; "
-        "without a model: `kebab ask --extractive QUESTION`"
+        "without a model: `{fallback}`"
     ),
-    rerun=_EXTRACTIVE,
+    derived=("fallback",),
+    cases={
+        "needed": Wording(
+            "the prompt exceeds the model's window of {context_tokens} tokens: {prompt_tokens}",
+            "a larger window than `models.llm.context_tokens = {context_tokens}` holds more",
+        ),
+    },
 ):
     """The question and its passages do not fit the model's window.
 
@@ -641,6 +688,19 @@ class ContextOverflow(
 
     prompt_tokens: int
     context_tokens: int
+    operation: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case: not every operation can go on without a model."""
+        return "needed" if self.operation in _NEEDS_MODEL else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return a command that needs no model."""
+        return {"fallback": _find_fallback(self.operation)}
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the work without a model."""
+        return _plan_fallback(self.operation)
 
 
 class EmbeddingUnavailable(

@@ -157,7 +157,7 @@ class Rerun(NamedTuple):
     """Environment variables to set, with their values."""
 
 
-_COMMAND_DETAILS = ("install", "operation")
+_COMMAND_DETAILS = ("install", "operation", "fallback", "other")
 """The details that are commands; all others are quoted for the shell within a hint."""
 
 _CODES: set[str] = set()

@@ -33,7 +33,11 @@ def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> 
     context_tokens = window or request.context_tokens
     # The server rejected the prompt as too long, so it is longer than the window.
     estimate = max(request.prompt_tokens, context_tokens + 1)
-    return ContextOverflow(prompt_tokens=prompt_tokens or estimate, context_tokens=context_tokens)
+    return ContextOverflow(
+        prompt_tokens=prompt_tokens or estimate,
+        context_tokens=context_tokens,
+        operation=request.call.operation,
+    )
 
 
 def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) -> Signal:

@@ -154,6 +154,7 @@ class _LineReader(AnswerReader):
             raise ContextOverflow(
                 prompt_tokens=max(prompt_tokens, self.request.prompt_tokens),
                 context_tokens=self.request.context_tokens,
+                operation=self.request.call.operation,
             )
         completion_tokens = parse_count(last.get("eval_count"))
         window = self.request.context_tokens

@@ -32,7 +32,7 @@ _STATES: dict[FileState, str] = {
 }
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
-    "items_dropped": "findings of the model without a place in the text were dropped",
+    "items_dropped": "findings without a place in the text were dropped",
     "items_over_limit": "the model returned more findings than it may; the others were dropped",
     "json_repaired": "a response of the model was broken; what could be read of it is shown",
     "run_not_stored": "the run is not stored under `--read-only`",

@@ -21,12 +21,12 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("사용할 수 있는 색인이 없습니다: {data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
-        "서버 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
+        "서버 없이 계속하세요: `{fallback}`",
     ),
     rows.ModelNotPulled: Wording("Ollama에 없는 모델입니다: {model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
         "모델 서버가 {model} 모델을 거부했습니다: {cause}",
-        "다른 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+        "다른 모델을 지정하세요: `{other}`",
     ),
     rows.ModelBusy: Wording(
         "모델 서버가 다른 요청을 처리하고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
@@ -37,7 +37,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.ContextOverflow: Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
         "`models.llm.context_tokens = {context_tokens}`보다 큰 창에는 더 많이 들어갑니다. "
-        "모델 없이 답을 구하려면: `kebab ask --extractive QUESTION`",
+        "모델 없이 계속하려면: `{fallback}`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "임베딩 모델을 가져올 수 없습니다: {model}: {cause}", "kebab model pull {model}"
@@ -140,8 +140,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ModelUnreachable: {
         "ollama": Wording(
             "Ollama에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
-            "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: "
-            "`kebab ask --extractive QUESTION`",
+            "`ollama serve`로 서버를 시작하거나 서버 없이 계속하세요: `{fallback}`",
         ),
         "address": Wording(
             "모델 서버에 연결할 수 없습니다: {endpoint} (`{setting}`): {cause}",
@@ -166,7 +165,17 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "server": Wording(
             "모델 서버에서 완전한 답을 받지 못했습니다: {endpoint}: {cause}",
-            "다시 시도하거나 서버 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
+            "다시 시도하거나 서버 없이 계속하세요: `{fallback}`",
+        ),
+        "needed": Wording(
+            "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
+            "서버가 실행되면 다시 시도하세요",
+        ),
+    },
+    rows.ContextOverflow: {
+        "needed": Wording(
+            "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
+            "`models.llm.context_tokens = {context_tokens}`보다 큰 창에는 더 많이 들어갑니다",
         ),
     },
     rows.ModelBusy: {
@@ -192,11 +201,11 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "memory": Wording(
             "모델 서버의 메모리가 {model} 모델에 부족합니다: {cause}",
-            "더 작은 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+            "더 작은 모델을 지정하세요: `{other}`",
         ),
         "load": Wording(
             "모델 서버가 {model} 모델을 읽어 들이지 못합니다: {cause}",
-            "다른 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
+            "다른 모델을 지정하세요: `{other}`",
         ),
         "unknown_model": Wording(
             "{endpoint} 모델 서버가 {model} 모델을 제공하지 않습니다: {cause}",

@@ -18,18 +18,16 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("没有可用的索引：{data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "无法连接模型服务器：{endpoint}：{cause}",
-        "请不用服务器作答：`kebab ask --extractive QUESTION`",
+        "请不用服务器继续：`{fallback}`",
     ),
     rows.ModelNotPulled: Wording("Ollama 没有该模型：{model}", "ollama pull {model}"),
-    rows.ModelRejected: Wording(
-        "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME QUESTION`"
-    ),
+    rows.ModelRejected: Wording("模型服务器拒绝了 {model}：{cause}", "换用其他模型：`{other}`"),
     rows.ModelBusy: Wording("模型服务器繁忙：{endpoint}", "请稍后重试"),
     rows.ModelProtocol: Wording("收到 {endpoint} 的意外响应：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
         "比 `models.llm.context_tokens = {context_tokens}` 更大的窗口可容纳更多内容；"
-        "不用模型作答：`kebab ask --extractive QUESTION`",
+        "不用模型继续：`{fallback}`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "无法获取嵌入模型 {model}：{cause}", "kebab model pull {model}"
@@ -111,7 +109,7 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ModelUnreachable: {
         "ollama": Wording(
             "无法连接 Ollama：{endpoint}（`{setting}`）：{cause}",
-            "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive QUESTION`",
+            "请用 `ollama serve` 启动服务器，或不用服务器继续：`{fallback}`",
         ),
         "address": Wording(
             "无法连接模型服务器：{endpoint}（`{setting}`）：{cause}",
@@ -135,7 +133,17 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "server": Wording(
             "没有收到模型服务器 {endpoint} 的完整回答：{cause}",
-            "请重试，或不用服务器作答：`kebab ask --extractive QUESTION`",
+            "请重试，或不用服务器继续：`{fallback}`",
+        ),
+        "needed": Wording(
+            "无法连接模型服务器：{endpoint}：{cause}",
+            "请在服务器运行后重试",
+        ),
+    },
+    rows.ContextOverflow: {
+        "needed": Wording(
+            "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
+            "比 `models.llm.context_tokens = {context_tokens}` 更大的窗口可容纳更多内容",
         ),
     },
     rows.ModelBusy: {
@@ -155,11 +163,9 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         ),
         "memory": Wording(
             "模型服务器的内存不足以运行 {model}：{cause}",
-            "换用更小的模型：`kebab ask --model NAME QUESTION`",
+            "换用更小的模型：`{other}`",
         ),
-        "load": Wording(
-            "模型服务器无法加载 {model}：{cause}", "换用其他模型：`kebab ask --model NAME QUESTION`"
-        ),
+        "load": Wording("模型服务器无法加载 {model}：{cause}", "换用其他模型：`{other}`"),
         "unknown_model": Wording(
             "模型服务器 {endpoint} 不提供 {model}：{cause}",
             "换用服务器上的模型：`export KEBAB_MODELS_LLM_MODEL={near}`",

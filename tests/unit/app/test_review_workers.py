@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.review_workers import build_workers, describe_failure
+from kebab.app.review_workers import build_workers, describe_failure, list_missing
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ModelNotPulled, ModelUnreachable
 from kebab.review.model_worker import ModelWorker
 from kebab.wire.review import ReviewRequest
@@ -32,10 +32,25 @@ def test_an_unknown_rule_is_refused(desk):
 
 def test_a_stored_run_can_be_continued_when_the_server_is_back():
     assert describe_failure(GONE, "r1").hint == "kebab review --run-id r1"
-    assert describe_failure(GONE, None).hint is None
+    assert describe_failure(GONE, None).hint == (
+        "go on without a server: `kebab review --no-llm DOCUMENT`"
+    )
 
 
 def test_another_failure_keeps_its_own_hint():
     failure = ModelNotPulled(model="m", endpoint="http://127.0.0.1:9", operation="review")
 
     assert describe_failure(failure, "r1").hint == "ollama pull m"
+
+
+def test_only_a_deep_review_goes_without_an_index(desk):
+    def list_channels(**fields):
+        _, full = build_workers(desk.context(), make_run(), ReviewRequest(**fields))
+        return [(one.channel, one.hint) for one in list_missing(full)]
+
+    assert list_missing(None) == ()
+    assert list_channels(tier="quick") == []
+    assert list_channels(tier="deep") == [("related", "kebab ingest FOLDER")]
+    desk.write("a.md", "the cat")
+    desk.ingest()
+    assert list_channels(tier="deep") == []

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
 from kebab.errors.translations.languages import find_wordings
 
 _ASKED: dict[str, Any] = {"endpoint": "http://127.0.0.1:8080/v1", "operation": "ask"}
@@ -141,3 +147,44 @@ def test_a_timeout_of_a_server_names_its_address_and_the_setting(operation, sett
 
     assert "http://gpu:11434" in message
     assert (f"`{setting}`" in message) is (setting is not None)
+
+
+def list_failures(operation):
+    """Return failures of the model that end an operation."""
+    server = {"endpoint": "http://127.0.0.1:11434", "operation": operation}
+    return [
+        ModelUnreachable(cause="refused", **server),
+        ModelUnreachable(cause="refused", provider="ollama", setting=_ADDRESS, **server),
+        ModelUnreachable(cause="cut", reason="server", **server),
+        ModelRejected(model="tiny", cause="it can only embed", **server),
+        ModelRejected(model="tiny", cause="too large", reason="memory", **server),
+        ContextOverflow(prompt_tokens=9, context_tokens=8, operation=operation),
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "zh"])
+@pytest.mark.parametrize("operation", ["review", "translate"])
+def test_no_hint_of_another_operation_asks_a_question(operation, language):
+    for signal in list_failures(operation):
+        hint = signal.format_hint(find_wordings(type(signal), language))
+
+        assert hint
+        assert "kebab ask" not in hint
+
+
+def test_a_review_goes_on_with_the_rules_alone():
+    for signal in list_failures("review"):
+        assert signal.plan_rerun().add == ("--no-llm",)
+    unreachable_server, ollama, *_ = list_failures("review")
+    assert "`kebab review --no-llm DOCUMENT`" in unreachable_server.format_hint()
+    assert "`kebab review --no-llm DOCUMENT`" in ollama.format_hint()
+
+
+def test_nothing_translates_without_a_model():
+    for signal in list_failures("translate"):
+        assert signal.plan_rerun() is None
+        assert "--no-llm" not in signal.format_hint()
+    _, ollama, broken, refused, *_ = list_failures("translate")
+    assert "`export KEBAB_MODELS_LLM_ENDPOINT=URL`" in ollama.format_hint()
+    assert broken.format_hint() == "try again when the server is running"
+    assert "`kebab translate --model NAME --to LANG DOCUMENT`" in refused.format_hint()

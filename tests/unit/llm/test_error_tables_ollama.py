@@ -148,7 +148,7 @@ def test_a_status_that_ollama_never_returns_is_a_protocol_error(status):
 def test_a_relayed_overflow_has_its_token_counts():
     signal = answered("overflow", prompt_tokens=1018, n_ctx=256)
 
-    assert signal.details() == {"prompt_tokens": 1018, "context_tokens": 256}
+    assert signal.details() == {"prompt_tokens": 1018, "context_tokens": 256, "operation": "ask"}
 
 
 @pytest.mark.parametrize(("estimate", "prompt_tokens"), [(900, 900), (3, 65)])
@@ -157,7 +157,7 @@ def test_an_overflow_without_counts_is_estimated_as_longer_than_the_window(estim
 
     signal = failed(request, "the input length exceeds the context length")
 
-    assert signal.details() == {"prompt_tokens": prompt_tokens, "context_tokens": 64}
+    assert signal.details() == {"prompt_tokens": prompt_tokens, "context_tokens": 64, "operation": "ask"}
 
 
 @pytest.mark.parametrize("counts", [{}, {"n_prompt_tokens": "9", "n_ctx": -4}, {"n_ctx": True}])
@@ -166,7 +166,7 @@ def test_the_type_of_a_relayed_error_is_enough(counts):
 
     signal = failed(REQUEST, json.dumps({"error": error}))
 
-    assert signal.details() == {"prompt_tokens": 900, "context_tokens": 64}
+    assert signal.details() == {"prompt_tokens": 900, "context_tokens": 64, "operation": "ask"}
 
 
 def test_the_text_of_a_relayed_error_is_unwrapped():

@@ -86,13 +86,13 @@ def test_a_missing_model_is_named(kind):
 def test_an_overflow_has_the_numbers_of_the_server(kind):
     refusal = played("overflow", kind)
 
-    assert refusal.details() == {"prompt_tokens": 5000, "context_tokens": 4096}
+    assert refusal.details() == {"prompt_tokens": 5000, "context_tokens": 4096, "operation": "ask"}
 
 
 def test_an_overflow_without_numbers_is_longer_than_the_window():
     refusal = signal(400, {"error": "the input length exceeds the context length"})
 
-    assert refusal.details() == {"prompt_tokens": 8193, "context_tokens": 8192}
+    assert refusal.details() == {"prompt_tokens": 8193, "context_tokens": 8192, "operation": "ask"}
 
 
 @pytest.mark.parametrize("status", [401, 403])

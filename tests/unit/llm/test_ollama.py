@@ -304,7 +304,11 @@ def test_a_truncated_prompt_is_an_overflow(newer, window, prompt_tokens, cut):
     if cut:
         with pytest.raises(ContextOverflow) as raised:
             ask(newer.url, window=window)
-        assert raised.value.details() == {"prompt_tokens": prompt_tokens, "context_tokens": window}
+        assert raised.value.details() == {
+            "prompt_tokens": prompt_tokens,
+            "context_tokens": window,
+            "operation": "ask",
+        }
     else:
         assert ask(newer.url, window=window).prompt_tokens == prompt_tokens
 

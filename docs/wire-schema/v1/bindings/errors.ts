@@ -646,6 +646,7 @@ export interface ModelProtocolDetails {
 export interface ContextOverflowDetails {
   readonly prompt_tokens: number;
   readonly context_tokens: number;
+  readonly operation?: string | null;
 }
 
 /** The details of `embedding_unavailable`. The embedding model is not on this machine and cannot be downloaded. */
