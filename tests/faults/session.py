@@ -8,6 +8,10 @@ from tests.fakes.ollama_script import Say, Step
 
 QUESTION = "how long does the dough rest?"
 ANSWER = Say("The dough rests", " for 12 hours", " [1].")
+TRANSLATION = Say(
+    '{"items": [{"id": 1, "text": "빵"}, {"id": 2, "text": "반죽은 12시간 쉰다."}, ',
+    '{"id": 3, "text": "오븐"}, {"id": 4, "text": "오븐을 250도로 데운다."}]}',
+)
 TALK = "baking"
 
 
@@ -125,7 +129,9 @@ def _list_reading_commands(known: Names) -> list[Command]:
             writes=True,
             lines=True,
         ),
-        Command("translate", ("translate", document, "--to", "ko"), writes=True),
+        Command(
+            "translate", ("translate", document, "--to", "ko"), writes=True, says=(TRANSLATION,)
+        ),
     ]
 
 

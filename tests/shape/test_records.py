@@ -45,6 +45,9 @@ REASONS = {
     ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
         "its text is decoded, and it names the folder of the file"
     ),
+    ("kebab.review.translation.TranslatedDocument", "kebab.wire.review.TranslatedText"): (
+        "its findings have no places in the file yet"
+    ),
     ("kebab.search.explain_matches.BrokenCondition", "kebab.wire.why.Barrier"): (
         "its phrase is parsed, and its filter has the name of a field"
     ),

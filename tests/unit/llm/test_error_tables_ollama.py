@@ -157,7 +157,11 @@ def test_an_overflow_without_counts_is_estimated_as_longer_than_the_window(estim
 
     signal = failed(request, "the input length exceeds the context length")
 
-    assert signal.details() == {"prompt_tokens": prompt_tokens, "context_tokens": 64, "operation": "ask"}
+    assert signal.details() == {
+        "prompt_tokens": prompt_tokens,
+        "context_tokens": 64,
+        "operation": "ask",
+    }
 
 
 @pytest.mark.parametrize("counts", [{}, {"n_prompt_tokens": "9", "n_ctx": -4}, {"n_ctx": True}])
