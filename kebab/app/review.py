@@ -62,9 +62,22 @@ def _check_request(request: ReviewRequest) -> None:
         raise InvalidInput(field="$.names", cause="no document is named")
     if request.run_id is None and request.cursor is not None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
-    if request.run_id is not None and (request.names or request.imported):
+    if request.run_id is None:
+        return
+    if request.names or request.imported:
         field = "$.names" if request.names else "$.imported"
         raise InvalidInput(field=field, cause="a run keeps its documents")
+    if request.rules is not None:
+        raise InvalidInput(field="$.rules", cause="a run keeps its rules")
+
+
+def _check_run(request: ReviewRequest, run: StoredRun) -> None:
+    """Refuse a tier or a model that is not that of the run."""
+    if request.tier == "deep" and run.tier != "deep":
+        raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
+    if request.model not in {None, run.model}:
+        cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
+        raise InvalidInput(field="$.model", cause=cause)
 
 
 def _review(
@@ -82,6 +95,7 @@ def _review(
     if isinstance(found, NotFound):
         return found
     run = found
+    _check_run(request, run)
     first = decode_request(run.request.encode(), ReviewRequest)
     base, full = build_workers(context, run, first)
     if request.no_llm:

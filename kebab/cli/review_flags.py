@@ -40,6 +40,7 @@ _EXCLUDING = (
     ("apply", "form"),
     ("apply", "stream"),
     ("apply", "cursor"),
+    ("stream", "form"),
     ("json", "form"),
 )
 _NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"))

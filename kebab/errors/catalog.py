@@ -246,7 +246,8 @@ class StaleCursor(
     rerun=Rerun(drop=("--cursor",)),
     cases={
         "document": Wording(
-            "the document has changed since its review began: {path}", "kebab review {path}"
+            "the document has changed since its review began: {path}",
+            "review it again: `kebab review {path}`",
         ),
     },
 ):
@@ -258,7 +259,7 @@ class StaleCursor(
 
     Example: a note was ingested between the first page of `kebab search bread` and the second.
 
-    What to do: repeat the search without `--cursor` to start again from the first page.
+    What to do: repeat the search without `--cursor`, or review the document again.
     """
 
     issued_revision: int

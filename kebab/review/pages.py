@@ -241,6 +241,6 @@ class RunPages:
         failure = self._units.failure
         found = [self._options.describe_failure(failure)] if failure else [*self._options.missing]
         for path in self._units.list_unread(start.unit, end.unit + is_last):
-            reason = f"the file cannot be read: {path}"
+            reason = f"the file cannot be read as text: {path}"
             found.append(DegradedChannel(channel="document", reason=reason, hint=None))
         return found

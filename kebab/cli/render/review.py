@@ -30,6 +30,8 @@ _STATES: dict[FileState, str] = {
     "changed": "the file changed since it was reviewed, so its lines are not shown",
     "unreadable": "the file cannot be read, so its lines are not shown",
 }
+_LOST = {"document": "not reviewed", "llm": "no language model, rules only"}
+"""What a channel that is not available means for the findings."""
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
     "items_dropped": "findings without a place in the text were dropped",
@@ -46,7 +48,7 @@ class ReviewTally:
 
     by_rule: Counter[tuple[SeverityName, str]] = field(default_factory=Counter)
     files: set[str] = field(default_factory=set)
-    documents: int = 0
+    named: int = 0
     fixes: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
@@ -54,14 +56,21 @@ class ReviewTally:
     def add(self, page: AgentItems) -> None:
         """Count a page."""
         if page.document is not None:
-            self.documents = page.document.of
+            self.named = page.document.of
             if page.items:
                 self.files.add(page.document.file)
         for item in page.items:
             self.by_rule[item.s, name_rule(item)] += 1
             self.fixes += isinstance(item.fix, ItemFix)
         self.warnings |= dict.fromkeys(page.warnings)
-        self.degraded |= {one.channel: one for one in page.degraded}
+        for one in page.degraded:
+            self.degraded[one.reason if one.channel == "document" else one.channel] = one
+
+    @property
+    def documents(self) -> int:
+        """The number of documents that could be read."""
+        unread = sum(one.channel == "document" for one in self.degraded.values())
+        return max(0, self.named - unread)
 
     def count(self, severity: SeverityName) -> int:
         """Return the number of findings of a severity."""
@@ -152,7 +161,7 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
     for channel in tally.degraded.values():
-        lost = "no language model, rules only" if channel.channel == "llm" else channel.channel
+        lost = _LOST.get(channel.channel, channel.channel)
         yield from canvas.note(f"{lost}: {clean(channel.reason)}")
         if channel.hint:
             yield from canvas.hint(clean(channel.hint))

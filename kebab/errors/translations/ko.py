@@ -94,7 +94,9 @@ _OTHER_SCHEMA = (
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.StaleCursor: {
-        "document": Wording("검토를 시작한 뒤 문서가 바뀌었습니다: {path}", "kebab review {path}"),
+        "document": Wording(
+            "검토를 시작한 뒤 문서가 바뀌었습니다: {path}", "다시 검토하세요: `kebab review {path}`"
+        ),
     },
     rows.UnsupportedMedia: {
         "setting": Wording(

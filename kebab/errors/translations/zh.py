@@ -68,7 +68,9 @@ _OTHER_SCHEMA = "没有可用的索引：{data_dir}：索引的结构版本为 {
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.StaleCursor: {
-        "document": Wording("审阅开始之后文档已有变动：{path}", "kebab review {path}"),
+        "document": Wording(
+            "审阅开始之后文档已有变动：{path}", "请重新审阅：`kebab review {path}`"
+        ),
     },
     rows.UnsupportedMedia: {
         "setting": Wording("`{setting}` 已关闭，因此不读取图片：{path}", "export {variable}=true"),

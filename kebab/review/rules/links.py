@@ -40,8 +40,9 @@ class BrokenLink:
 
     Readers of the text cannot follow it. Links are relative to the folder of the document; their
     suffix may be missing as in note programs. Addresses of the web are not checked, and neither are
-    links to pages that a site generates, such as `.html` files and absolute paths. When one file of
-    this name exists elsewhere in the source, its path is proposed.
+    links to pages that a site generates, such as `.html` files and absolute paths, or links out of
+    the source into a folder that does not exist. When one file of this name exists elsewhere in the
+    source, its path is proposed.
     """
 
     id: ClassVar[str] = "broken-link"

@@ -126,6 +126,7 @@ def test_under_read_only_several_documents_need_all_pages(desk):
             {"run_id": "r", "imported": [ItemV1(key="k", severity="s", message="m", evidence="e")]},
             "$.imported",
         ),
+        ({"run_id": "r", "rules": ["todo"]}, "$.rules"),
     ],
 )
 def test_a_request_that_contradicts_itself_is_refused(desk, fields, field):
@@ -140,6 +141,17 @@ def test_the_limit_of_a_run_stays(desk):
     assert ask(desk.context(), run_id=page.run_id, limit=5).items == page.items
     with pytest.raises(InvalidInput, match="5 items"):
         ask(desk.context(), run_id=page.run_id, limit=6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"), [({"tier": "deep"}, "$.tier"), ({"model": "other"}, "$.model")]
+)
+def test_the_tier_and_the_model_of_a_run_stay(desk, fields, field):
+    page = ask(desk.context(), desk.write("a.md", TWICE))
+
+    with pytest.raises(InvalidInput) as caught:
+        ask(desk.context(), run_id=page.run_id, **fields)
+    assert caught.value.field == field
 
 
 def test_an_unknown_run_or_document_is_not_found(desk):

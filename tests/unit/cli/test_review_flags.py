@@ -23,6 +23,9 @@ def test_contradictions_name_the_flags():
     assert list(find_contradictions({"names", "run_id"})) == [
         "`--run-id` and DOC, PATH or GLOB exclude each other"
     ]
+    assert next(find_contradictions({"names", "stream", "json", "form"})) == (
+        "`--stream` and `--format` exclude each other"
+    )
     assert list(find_contradictions({"names", "yes"})) == ["`--yes` goes with `--apply`"]
     assert list(find_contradictions(set())) == ["give DOC, PATH or GLOB, or `--run-id`"]
 

@@ -150,7 +150,7 @@ def test_a_changed_document_makes_the_run_stale(begin):
     with pytest.raises(StaleCursor) as caught:
         desk.get(cursor if begin == "cursor" else None)
     assert caught.value.path == "/notes/a.md"
-    assert caught.value.format_hint() == "kebab review /notes/a.md"
+    assert caught.value.format_hint() == "review it again: `kebab review /notes/a.md`"
 
 
 def test_a_change_of_another_document_does_not_matter():

@@ -114,6 +114,20 @@ def test_the_summary_of_clean_documents_has_no_findings(document):
     assert list(render_summary(tally(page(None)), WIDE)) == ["nothing to review"]
 
 
+def test_each_document_that_cannot_be_read_is_a_note_and_is_not_counted(document):
+    lost = [
+        DegradedChannel(channel="document", reason=f"cannot read {name}", hint=None)
+        for name in ("b.md", "c.md")
+    ]
+    counted = tally(page(document, degraded=lost))
+
+    assert list(render_summary(counted, Canvas())) == ["no findings in 1 document"]
+    assert list(render_review_notes(counted, Canvas())) == [
+        "note: not reviewed: cannot read b.md",
+        "note: not reviewed: cannot read c.md",
+    ]
+
+
 def test_what_was_not_available_is_a_note_with_its_hint(document):
     lost = DegradedChannel(channel="llm", reason="connection refused", hint="ollama serve")
     found = page(document, degraded=[lost], warnings=["downshift_exhausted", "json_repaired"])
