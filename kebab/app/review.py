@@ -58,17 +58,15 @@ def review(
 
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
-    if request.run_id is None and not request.names:
-        raise InvalidInput(field="$.names", cause="no document is named")
-    if request.run_id is None and request.cursor is not None:
-        raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
-    if request.run_id is None:
+    if request.run_id is not None:
+        given = {"names": request.names, "imported": request.imported, "rules": request.rules}
+        for field in (name for name, value in given.items() if value):
+            raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
         return
-    if request.names or request.imported:
-        field = "$.names" if request.names else "$.imported"
-        raise InvalidInput(field=field, cause="a run keeps its documents")
-    if request.rules is not None:
-        raise InvalidInput(field="$.rules", cause="a run keeps its rules")
+    if request.cursor is not None:
+        raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
+    if not request.names:
+        raise InvalidInput(field="$.names", cause="no document is named")
 
 
 def _check_run(request: ReviewRequest, run: StoredRun) -> None:

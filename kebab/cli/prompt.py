@@ -51,6 +51,7 @@ def confirm(
     Raises:
         ConfirmationRequired: No person is at the terminal.
         Cancelled: The answer was no.
+        KeyboardInterrupt: Ctrl-C.
     """
     channel = context.channels.err
     if context.flags.machine or find_terminal(context.channels) is not channel:
@@ -60,7 +61,14 @@ def confirm(
         return
     channel.write_lines(lines)
     channel.write("go on? [y/N] ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        channel.write("\n")
+        raise
+    if answer.strip().lower() not in ("y", "yes"):
+        if not answer.endswith("\n"):
+            channel.write("\n")
         raise Cancelled(operation=operation)
 
 

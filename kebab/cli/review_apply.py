@@ -46,7 +46,7 @@ def review_and_apply(
         ConfirmationRequired: Nobody can confirm, and `yes` is not given.
         ReadOnly: Writing is switched off.
     """
-    if not dry_run:
+    if not dry_run or not request.run_id:  # fixes are those of a stored run
         context.require_writable("review --apply")
     with context.open_kebab() as kebab:
         if request.run_id:

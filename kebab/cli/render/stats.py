@@ -41,7 +41,7 @@ def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
     """Yield a table with a column per tier; in a pipe one line per tier with tabs."""
     if canvas.width is None:
         for tier in reply.tiers:
-            yield format_tabs(*map(str, msgspec.structs.astuple(tier)))
+            yield format_tabs(*map(_write_field, msgspec.structs.astuple(tier)))
         return
     since = f" since {reply.since[:_MINUTE].replace('T', ' ')} UTC" if reply.since else ""
     if not reply.tiers:
@@ -60,6 +60,10 @@ def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
             f"{column[index]:>{width}}" for column, width in zip(columns, widths, strict=True)
         ]
         yield "  ".join([f"{name:<{label}}", *values])
+
+
+def _write_field(value: str | float) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 def _list_values(tier: TierStats) -> list[str]:

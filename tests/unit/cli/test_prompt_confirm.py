@@ -38,6 +38,16 @@ def asked(monkeypatch):
     os.close(far)
 
 
+class InterruptedTerminal:
+    """A terminal at which a person presses Ctrl-C."""
+
+    def isatty(self):
+        return True
+
+    def readline(self):
+        raise KeyboardInterrupt
+
+
 def _screen(descriptor):
     seen = b""
     while not seen.endswith(b"end"):
@@ -59,6 +69,20 @@ def test_any_other_answer_cancels(asked, typed):
         asked(typed)
 
     assert caught.value.operation == "wipe"
+
+
+def test_an_interruption_ends_the_line_of_the_question(monkeypatch):
+    near, far = pty.openpty()
+    monkeypatch.setattr(sys, "stdin", InterruptedTerminal())
+    channel = OutputChannel(far, "<stderr>")
+    context = CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
+
+    with pytest.raises(KeyboardInterrupt):
+        confirm(context, "wipe", lambda _: PLAN)
+    os.write(far, b"end")
+    assert _screen(near).endswith("go on? [y/N] \r\nend")
+    os.close(near)
+    os.close(far)
 
 
 def test_an_empty_plan_needs_no_confirmation(asked):

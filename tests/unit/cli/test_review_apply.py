@@ -55,8 +55,9 @@ def test_fixes_of_an_unknown_run_are_an_answer(kebab):
         assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
 
 
-def test_fixes_are_refused_under_read_only_before_any_work(kebab, opened):
-    ran = kebab("--read-only", "review", "a.md", "--apply", "--yes", "--json")
+@pytest.mark.parametrize("flag", ["--yes", "--dry-run"])
+def test_fixes_are_refused_under_read_only_before_any_work(flag, kebab, opened):
+    ran = kebab("--read-only", "review", "a.md", "--apply", flag, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "read_only")
     assert not requests(opened, "review")

@@ -45,6 +45,12 @@ def test_a_pipe_gets_one_line_per_tier_with_the_fields_of_the_record():
     assert len(second.split("\t")) == len(TierStats.__struct_fields__)
 
 
+def test_a_pipe_gets_rounded_numbers():
+    (line,) = render(replace(make_tiers()[0], latency_ms=93.24486799596343), width=None)
+
+    assert "\t93.2\t" in line
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_all_tiers_fit(width):
     names = ("deep", "draft", "micro-check", "quality", "quick", "revise")
