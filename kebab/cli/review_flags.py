@@ -28,7 +28,7 @@ _FLAGS = {
             "stream",
         )
     },
-    "import_file": "`--import`",
+    "imported": "`--import`",
     "run_id": "`--run-id`",
     "yes": "`--yes`",
 }
@@ -36,7 +36,7 @@ _EXCLUDING = (
     ("run_id", "names"),
     ("no_llm", "model"),
     ("no_llm", "deep"),
-    ("run_id", "import_file"),
+    ("run_id", "imported"),
     ("apply", "form"),
     ("apply", "stream"),
     ("apply", "cursor"),

@@ -107,7 +107,7 @@ _OTHER_TASKS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
 )
 @click.option(
     "--import",
-    "import_file",
+    "imported",
     metavar="FILE",
     help="Add the findings of version 1 in a JSON file; `-` reads stdin.",
 )
@@ -172,7 +172,7 @@ def _build_request(
         "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
         "require_llm": flags["tier"] == "deep",
         "all_pages": all_pages,
-        "imported": read_older_items(flags["import_file"]) if flags["import_file"] else None,
+        "imported": read_older_items(flags["imported"]) if flags["imported"] else None,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
 

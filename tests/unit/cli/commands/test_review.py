@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.cli.commands.review import command
+
 TEXT = "# Doors\n\nOpen the the door.\n"
 
 
@@ -175,3 +177,9 @@ def test_an_unknown_rule_has_near_names(kebab):
     ran = kebab("review", "--explain", "repeated-wrd", "--json")
 
     assert (ran.status, ran.reply["error"]["candidates"]) == (1, ["repeated-word"])
+
+
+def test_errors_about_imported_items_name_the_flag():
+    flags = {param.name: param.opts for param in command.params}
+
+    assert flags["imported"] == ["--import"]
