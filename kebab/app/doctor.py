@@ -20,6 +20,7 @@ from kebab.doctor.storage import (
     DocumentInputs,
     IndexedFile,
     KnownTerm,
+    ReviewFile,
     SchemaVersions,
     StorageInputs,
 )
@@ -85,6 +86,7 @@ def _read_settings(context: AppContext) -> SettingsFile:
 
 def _build_storage_inputs(context: AppContext) -> StorageInputs:
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.review_database import get_reviews_path
 
     return StorageInputs(
         path=context.database,
@@ -95,6 +97,8 @@ def _build_storage_inputs(context: AppContext) -> StorageInputs:
         list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
         list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
         find_damaged_keys=partial(_find_damaged_keys, context),
+        reviews=get_reviews_path(context.paths.data),
+        read_reviews=partial(_read_reviews, context),
     )
 
 
@@ -131,6 +135,21 @@ def _list_vector_keys(context: AppContext) -> Keys:
 def _find_damaged_keys(context: AppContext) -> set[Key]:
     version = context.get_stored_version()
     return context.open_vector_table(version).find_damaged_keys() if version else set()
+
+
+def _read_reviews(context: AppContext) -> ReviewFile | None:
+    """Return the file with the stored reviews; nothing is written, not even a migration."""
+    from kebab.store.sqlite.review_database import get_reviews_path
+    from kebab.store.sqlite.reviews import SqliteReviewStore
+
+    path = get_reviews_path(context.paths.data)
+    if not path.exists():
+        return None
+    keep_days = context.settings.review.keep_days
+    with SqliteReviewStore(context.paths.data, keep_days, read_only=True) as store:
+        faults = store.find_damage()
+        runs = 0 if faults else len(store.list_runs())
+    return ReviewFile(path, path.stat().st_size, runs, faults)
 
 
 def _build_document_inputs(context: AppContext) -> DocumentInputs:

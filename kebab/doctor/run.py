@@ -60,6 +60,7 @@ def _list_storage_checks(inputs: DoctorInputs) -> list[Check]:
         Check("integrity", lambda: storage.check_integrity(stores), rebuild, readable),
         Check("full_text", lambda: storage.check_full_text(stores), rebuild, intact),
         Check("vectors", lambda: storage.check_vectors(stores), REWRITE, intact),
+        Check("reviews", lambda: storage.check_reviews(stores), suggest_move(stores.reviews)),
         Check("pending", lambda: storage.check_pending(documents), _INGEST, intact),
         Check("sources", lambda: storage.check_sources(documents), _SOURCES, intact),
         Check("files", lambda: storage.check_files(documents), _INGEST, intact),

@@ -40,6 +40,16 @@ class KnownTerm:
     found: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewFile:
+    """The file with the stored runs of reviews, which is apart from the index."""
+
+    path: Path
+    bytes: int
+    runs: int
+    faults: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageInputs:
     """The inputs of the checks of the stores; every callable may raise a signal.
@@ -48,7 +58,8 @@ class StorageInputs:
     is indexed. `list_vector_keys` returns the key of every vector row, repeated keys included;
     `list_expected_keys` the keys that have a vector according to the database; and
     `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
-    rows whose vector is damaged.
+    rows whose vector is damaged. `reviews` is the file that `read_reviews` reads, which returns
+    None without one.
     """
 
     path: Path
@@ -59,6 +70,8 @@ class StorageInputs:
     list_expected_keys: Callable[[], Keys]
     list_deleted_keys: Callable[[], Collection[Key]]
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
+    reviews: Path
+    read_reviews: Callable[[], ReviewFile | None]
 
 
 def check_database(storage: StorageInputs) -> Finding:
@@ -116,6 +129,17 @@ def check_vectors(storage: StorageInputs) -> Finding:
     if orphans:
         return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
     return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
+
+
+def check_reviews(storage: StorageInputs) -> Finding:
+    """Check the file with the stored reviews."""
+    file = storage.read_reviews()
+    if file is None:
+        return succeed("no review is stored")
+    if file.faults:
+        faults = "; ".join(file.faults[:_MAX_QUOTED])
+        return fail(f"the stored reviews are damaged: {faults}", suggest_move(file.path))
+    return succeed(f"{format_count(file.runs, 'run')} stored, {file.bytes:,} bytes: {file.path}")
 
 
 SAMPLE = 100_000

@@ -298,12 +298,17 @@ class NotIndexed(
             "no usable index in {data_dir}: its schema is {found}, this build reads {expected}",
             "pip install --upgrade kebab",
         ),
+        "file": Wording(
+            "cannot read {file}: its schema is {found}, this build reads {expected}",
+            "pip install --upgrade kebab",
+        ),
     },
 ):
     """There is no database that this build can read.
 
     Nothing was ingested into this data directory yet (`found` is null), its schema needs a
     migration (`found` below `expected`), or a newer kebab wrote it (`found` above `expected`).
+    `file` is the database with the stored reviews, null for that of the index.
 
     Example: `kebab search bread` before the first `kebab ingest`.
 
@@ -314,9 +319,12 @@ class NotIndexed(
     data_dir: str
     expected: int
     found: int | None
+    file: str | None = None
 
     def choose_case(self) -> str:
-        """Return the case by the schema that was found."""
+        """Return the case by the file, and by the schema that was found."""
+        if self.file:
+            return "file"
         if not self.found:
             return ""
         return "older" if self.found < self.expected else "newer"
@@ -1043,7 +1051,8 @@ class StoreCorrupt(
     copy.
 
     What to do: `kebab doctor` reports what is damaged, and how to repair it or to move the damaged
-    database away. `kebab ingest FOLDER` then builds everything again from your files.
+    database away. `kebab ingest FOLDER` then builds everything again from your files; stored
+    reviews are in a file of their own, and a search does not need them.
     """
 
     path: str

@@ -361,6 +361,10 @@ def test_the_form_of_a_hint_for_a_missing_permission(path, op, hint):
     )
 
 
+def break_reviews(home):
+    (home / "data" / "kebab" / "reviews.sqlite").write_bytes(b"no database " * 500)
+
+
 def list_fixes(kebab, *flags):
     """Return the fixes of doctor by check."""
     checks = kebab("doctor", *flags, "--json").reply["checks"]
@@ -372,9 +376,16 @@ def occupy_data_folder(home):
     (home / "data" / "kebab").write_text("mine")
 
 
+def read_contents(home):
+    """Return the contents of all files except the shared memory of SQLite, which readers change."""
+    files = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".sqlite-shm")
+    return sorted(path.read_bytes() for path in files)
+
+
 DOCTOR: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "directories": (occupy_data_folder, []),
     "database": (break_database, []),
+    "reviews": (break_reviews, []),
     "files": (
         lambda home: (home / "notes" / "work" / "backups.md").write_text("# B\n\nNew.\n"),
         [],
@@ -404,14 +415,14 @@ def test_a_fix_of_doctor_repairs_what_it_belongs_to(check, home, kebab, shell):
     produce, flags = DOCTOR[check]
     kebab("ingest", "notes")
     produce(home)
-    contents = sorted(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    contents = read_contents(home)
     first = list_fixes(kebab, *flags)[check]
 
     shell(first.replace("FOLDER", "notes"))
 
     assert list_fixes(kebab, *flags).get(check) != first
     if shlex.split(first)[0] != "kebab":
-        assert sorted(path.read_bytes() for path in home.rglob("*") if path.is_file()) == contents
+        assert read_contents(home) == contents
 
 
 def test_every_check_of_doctor_has_its_trial_or_a_reason(home, kebab):

@@ -243,6 +243,10 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
+        "file": Wording(
+            "{file} 파일을 읽을 수 없습니다: 스키마 {found}, 이 빌드가 읽는 스키마 {expected}",
+            "pip install --upgrade kebab",
+        ),
     },
     rows.Locked: {
         "unnamed": Wording(

@@ -198,6 +198,10 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
+        "file": Wording(
+            "无法读取 {file}：其结构版本为 {found}，本版本可读取 {expected}",
+            "pip install --upgrade kebab",
+        ),
     },
     rows.Locked: {"unnamed": Wording("另一个进程正在写入此知识库", "等它结束后再试")},
 }

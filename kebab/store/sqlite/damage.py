@@ -46,13 +46,18 @@ _LINKS = {
 """Counts of rows that break a rule of the database."""
 
 
+def find_file_damage(database: apsw.Connection, below: str = "") -> list[str]:
+    """Return the faults of the file and the schema as phrases; `below` names the migrations."""
+    return [*_check_file(database), *_check_schema(database, below)]
+
+
 def find_damage(database: apsw.Connection) -> Iterator[str]:
     """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
 
     The time is in proportion to the size of the file. Of a large library only a part of the texts
     is compared with the stored hashes.
     """
-    faults = [*_check_file(database), *_check_schema(database)]
+    faults = find_file_damage(database)
     if faults:
         yield from faults
         return
@@ -67,9 +72,9 @@ def _check_file(database: apsw.Connection) -> list[str]:
     return [str(text) for (text,) in rows if text != "ok"]
 
 
-def _check_schema(database: apsw.Connection) -> list[str]:
+def _check_schema(database: apsw.Connection, below: str) -> list[str]:
     """Compare the tables and indexes with those of a new database."""
-    expected, found = _read_objects(create_schema()), _read_objects(database)
+    expected, found = _read_objects(create_schema(below)), _read_objects(database)
     missing = sorted(expected.keys() - found.keys())
     changed = sorted(name for name, sql in expected.items() if found.get(name, sql) != sql)
     faults = []

@@ -7,9 +7,10 @@ from pathlib import Path
 import apsw
 
 from kebab.core.own_process import require_own_process
-from kebab.errors.catalog import ReadOnly
+from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
+from kebab.store.sqlite.damage import find_file_damage
 from kebab.store.sqlite.errors import translate_sqlite_errors
 
 REVIEWS_NAME = "reviews.sqlite"
@@ -48,6 +49,11 @@ class ReviewDatabase:
                 self._database = self._open_read_only() if self._read_only else self._open()
             yield self._database
 
+    def find_damage(self) -> list[str]:
+        """Return the faults of the file and its schema as phrases; none without a file."""
+        with self.read() as database:
+            return [] if database is None else find_file_damage(database, MIGRATIONS)
+
     @contextmanager
     def write(self, operation: str) -> Iterator[apsw.Connection]:
         """Yield the database in an exclusive write transaction; create it if needed.
@@ -74,11 +80,15 @@ class ReviewDatabase:
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._open()
 
-    def _open_read_only(self) -> apsw.Connection:
+    def _open_read_only(self) -> apsw.Connection | None:
+        """Return the database, or None when its creation was interrupted."""
         database = connection.connect_read_only(self.path)
         with ExitStack() as undo:
             undo.callback(database.close)
-            connection.check_schema_version(database, self._data_dir, MIGRATIONS)
+            if not connection.read_schema_version(database):
+                return None
+            with self._name_file():
+                connection.check_schema_version(database, self._data_dir, MIGRATIONS)
             undo.pop_all()
         return database
 
@@ -102,8 +112,17 @@ class ReviewDatabase:
         database.execute("PRAGMA journal_mode = WAL")
         connection.persist_log(database)
         database.execute("BEGIN IMMEDIATE")
-        connection.migrate(database, self._data_dir, MIGRATIONS)
+        with self._name_file():
+            connection.migrate(database, self._data_dir, MIGRATIONS)
         database.execute("COMMIT")
+
+    @contextmanager
+    def _name_file(self) -> Iterator[None]:
+        """Name this file in the error about its schema."""
+        try:
+            yield
+        except NotIndexed as signal:
+            raise NotIndexed(**{**signal.details(), "file": str(self.path)}) from None
 
 
 def _roll_back(database: apsw.Connection) -> None:

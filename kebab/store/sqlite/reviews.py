@@ -70,6 +70,10 @@ class SqliteReviewStore:
         """Close the connection."""
         self._database.close()
 
+    def find_damage(self) -> list[str]:
+        """Return the faults of the file as phrases; none without a file."""
+        return self._database.find_damage()
+
     def add_run(self, run: StoredRun) -> None:
         """Store a new run, and delete those that were not used within the age limit."""
         with self._database.write("review") as database:

@@ -37,7 +37,8 @@ def test_a_signal_is_classified_by_its_meaning():
     fault = classify_error(NotIndexed(data_dir="/kb", expected=1, found=None), operation="search")
 
     assert (fault.reply.code, fault.exit, fault.quiet) == ("not_indexed", Exit.UNUSABLE, False)
-    assert fault.reply.details == {"data_dir": "/kb", "expected": 1, "found": None}
+    expected = {"data_dir": "/kb", "expected": 1, "found": None, "file": None}
+    assert fault.reply.details == expected
     assert fault.reply.target == "/kb"
     assert fault.reply.hint == "kebab ingest FOLDER"
 

@@ -10,9 +10,13 @@ import apsw
 import pytest
 
 from kebab.app.doctor import check_health
+from kebab.app.review import review
 from kebab.app.search import search
+from kebab.core.progress import Cancel
 from kebab.embed.registry import E5_SMALL
+from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
+from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
 
 SQL = {
@@ -187,3 +191,61 @@ def test_a_search_in_a_damaged_store_ends_with_hits_or_a_signal(full, name):
 
 def test_nearly_all_damages_are_noticed():
     assert len(HARMLESS) / len(DAMAGES) < 0.08
+
+
+def find_reviews(desk):
+    """Return what doctor says about the stored reviews."""
+    (found,) = [check for check in check_health(desk.context()).checks if check.name == "reviews"]
+    return found
+
+
+def store_review(desk):
+    file = desk.write("a.md", "the the cat\n")
+    request = ReviewRequest(names=[str(file)], no_llm=True)
+    return review(desk.context(), request, lambda _: None, Cancel())
+
+
+def test_intact_reviews_are_well_and_unchanged(desk):
+    store_review(desk)
+    before = desk.tree()
+
+    assert find_reviews(desk).status == "ok"
+    assert find_reviews(desk).summary.startswith("1 run stored, ")
+    assert desk.tree() == before
+
+
+@pytest.mark.parametrize("damage", ["foreign", "truncated", "table_dropped"])
+def test_damaged_reviews_are_found_and_leave_the_index_alone(desk, damage):
+    store_review(desk)
+    desk.ingest()
+    file = desk.data / "reviews.sqlite"
+    if damage == "table_dropped":
+        with closing(apsw.Connection(str(file))) as database:
+            database.execute("DROP TABLE cursors")
+    else:
+        file.with_name(f"{file.name}-wal").unlink(missing_ok=True)
+        content = b"no database " * 500 if damage == "foreign" else file.read_bytes()[:5000]
+        file.write_bytes(content)
+    found = find_reviews(desk)
+
+    assert found.status == "fail"
+    assert found.fix == f"mv {file} {file}.old"
+    assert search(desk.context(), SearchRequest(query="cat", mode="lexical")).hits
+    assert not desk.ingest().errors
+    file.rename(f"{file}.old")
+    assert store_review(desk).items
+    assert find_reviews(desk).status == "ok"
+
+
+def test_reviews_of_a_newer_build_are_named(desk):
+    store_review(desk)
+    with closing(apsw.Connection(str(desk.data / "reviews.sqlite"))) as database:
+        database.execute("PRAGMA user_version = 9")
+    found = find_reviews(desk)
+
+    assert found.summary == (
+        f"cannot read {desk.data}/reviews.sqlite: its schema is 9, this build reads 1"
+    )
+    assert found.fix == "pip install --upgrade kebab"
+    with pytest.raises(NotIndexed, match=r"cannot read .*reviews\.sqlite"):
+        store_review(desk)

@@ -14,6 +14,7 @@ from kebab.doctor.storage import (
     DocumentInputs,
     IndexedFile,
     KnownTerm,
+    ReviewFile,
     SchemaVersions,
     StorageInputs,
 )
@@ -61,6 +62,8 @@ def sound(tmp_path):
             list_vector_keys=lambda: sort_keys([1]),
             list_expected_keys=lambda: sort_keys([1]),
             list_deleted_keys=list,
+            reviews=tmp_path / "reviews.sqlite",
+            read_reviews=lambda: ReviewFile(tmp_path / "reviews.sqlite", 1, 1),
         ),
         documents=DocumentInputs(
             count_pending=lambda: 0,

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.core.ids import Key, sort_keys
 from kebab.doctor import storage
-from kebab.doctor.storage import KnownTerm, SchemaVersions, StorageInputs
+from kebab.doctor.storage import KnownTerm, ReviewFile, SchemaVersions, StorageInputs
 
 SOUND = StorageInputs(
     path=Path("/data/kebab.sqlite"),
@@ -15,6 +15,8 @@ SOUND = StorageInputs(
     list_vector_keys=lambda: sort_keys([1, 2]),
     list_expected_keys=lambda: sort_keys([1, 2]),
     list_deleted_keys=list,
+    reviews=Path("/data/reviews.sqlite"),
+    read_reviews=lambda: None,
 )
 
 
@@ -110,3 +112,21 @@ def test_vectors_that_change_during_the_check_are_no_fault(before, rows, after):
     )
 
     assert finding.status == "ok"
+
+
+def check_reviews(file):
+    return storage.check_reviews(replace(SOUND, read_reviews=lambda: file))
+
+
+def test_stored_reviews_are_counted():
+    file = ReviewFile(SOUND.reviews, 20_480, 1)
+
+    assert check_reviews(None).status == "ok"
+    assert check_reviews(file).summary == "1 run stored, 20,480 bytes: /data/reviews.sqlite"
+
+
+def test_damaged_reviews_are_moved_away_without_the_index():
+    finding = check_reviews(ReviewFile(SOUND.reviews, 9, 0, ["torn page"]))
+
+    assert finding.summary == "the stored reviews are damaged: torn page"
+    assert finding.fix == "mv /data/reviews.sqlite /data/reviews.sqlite.old"

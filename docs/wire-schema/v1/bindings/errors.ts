@@ -596,6 +596,7 @@ export interface NotIndexedDetails {
   readonly data_dir: string;
   readonly expected: number;
   readonly found: number | null;
+  readonly file?: string | null;
 }
 
 /** The details of `model_unreachable`. The model server did not answer. */
