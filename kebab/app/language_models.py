@@ -170,6 +170,28 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     return _check_openai(llm, request, environ)
 
 
+def require_language_model(settings: Settings, name: str, operation: str) -> None:
+    """Check that the server of a language model responds, and that Ollama has the model.
+
+    Raises:
+        ModelUnreachable: There is no connection, or the server stays silent.
+        ModelNotPulled: Ollama does not have the model.
+        ModelRejected: The model cannot write.
+        ModelProtocol: The response is not that of a model server.
+        TimedOut: The server did not respond in time.
+        ConfigInvalid: The key cannot be sent, or the port is invalid.
+    """
+    from kebab.llm.probe import probe_ollama
+    from kebab.llm.server_check import check_server_responds
+
+    llm = settings.models.llm
+    endpoint = resolve_endpoint(llm)
+    request = _build_probe_request(llm, name, endpoint, os.environ, operation)
+    check_server_responds(request, _build_deadlines(llm))
+    if llm.provider == "ollama":
+        probe_ollama(endpoint, name, operation=operation)
+
+
 def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str]) -> str:
     """Return one sentence about a server that lists the model and answers a test question."""
     from kebab.core.answers import Message

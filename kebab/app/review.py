@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
+from kebab.app.language_models import require_language_model
 from kebab.app.review_library import ReviewLibrary
 from kebab.app.review_start import continue_run, create_run, keep_name, load_document
 from kebab.app.review_targets import find_targets
@@ -141,5 +142,8 @@ def _start_run(
         page_items=request.limit or _PAGE_ITEMS[request.tier],
     )
     build_workers(context, run, request)
+    if run.model is not None and request.require_llm:
+        # An error leaves stdout empty, so it comes before the findings of the rules.
+        require_language_model(context.settings, run.model, "review")
     store.add_run(run)
     return run

@@ -81,9 +81,14 @@ def test_without_a_server_the_rules_run_and_the_page_tells_how_to_go_on(desk):
     ]
 
 
-def test_a_model_that_is_required_must_answer(desk):
-    with pytest.raises(ModelUnreachable):
-        ask(desk.context(), desk.write("a.md", TWICE), no_llm=False, require_llm=True)
+def test_a_model_that_is_required_must_answer_before_anything_is_reported(desk):
+    events: list[Any] = []
+    with pytest.raises(ModelUnreachable) as caught:
+        ask(
+            desk.context(), desk.write("a.md", TWICE), events=events, no_llm=False, require_llm=True
+        )
+
+    assert (events, caught.value.operation) == ([], "review")
 
 
 def test_a_provider_without_a_server_means_rules_only(desk):

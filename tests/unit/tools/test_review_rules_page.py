@@ -2,6 +2,7 @@
 
 import pytest
 
+from kebab.parse.markdown.markup import read_markup
 from kebab.review.rules.registry import RULES, describe_rule
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import make_document
@@ -21,4 +22,7 @@ def test_every_example_is_a_code_block_of_its_own() -> None:
     lines = render_rules_page().split("\n")
     fences = [line for line in lines if line.startswith("````") or line == "```markdown"]
     assert len([line for line in fences if line.endswith("markdown")]) == len(RULES)
-    assert make_document("\n".join(lines)).text.count("\n## ") == len(RULES)
+    document = make_document("\n".join(lines), read_markup("\n".join(lines)))
+    assert [one.text for one in document.markup.headings if one.level == 2] == [
+        rule.id for rule in RULES
+    ]
