@@ -72,7 +72,7 @@ class ReviewSurroundings:
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
 
-    def exists(self, path: Path) -> bool:
+    def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""
         folder, name = os.path.split(path)
         if not name:

@@ -12,12 +12,9 @@ from kebab.core.review import Markup, ReviewText
 from kebab.errors.catalog import TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
 from kebab.limits.faults import build_failure
-from kebab.review.document import hide_spans
 from kebab.source.detect import detect_file_media
-from kebab.text.language import detect_text_language
 
 _PARSER = "text-v1"
-_LANGUAGE_SAMPLE = 16_000
 
 
 def build_review_text(
@@ -55,7 +52,7 @@ def build_review_text(
         content_hash=hash_content(data),
         encoding=decoded.encoding,
         doc_id=stored.doc_id if stored else None,
-        lang=(stored.lang if stored else None) or _find_language(text, markup),
+        lang=(stored.lang if stored else None) or _read_language(markup),
         markup=markup,
     )
 
@@ -71,19 +68,13 @@ def read_text_markup(path: Path, media: str, text: str) -> Markup:
         return read_plain_markup(text)
 
 
-def _find_language(text: str, markup: Markup) -> str | None:
-    """Return the language that the front matter names, else that of the first prose."""
+def _read_language(markup: Markup) -> str | None:
+    """Return the language that the front matter names."""
     from kebab.parse.metadata import read_language
 
     front = markup.front_matter
     fields = {name.lower(): value for name, value in front.fields} if front else {}
-    named = read_language(fields.get("lang") or fields.get("language"))
-    if named is not None:
-        return named
-    start = front.end if front else 0
-    end = start + _LANGUAGE_SAMPLE
-    code = [(max(low, start), min(high, end)) for low, high in markup.code if low < end]
-    return detect_text_language(" ".join(hide_spans(text[:end], code)[start:].split()))
+    return read_language(fields.get("lang") or fields.get("language"))
 
 
 def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[str, bytes]:

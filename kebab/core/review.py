@@ -107,6 +107,7 @@ class ReviewText:
         raw: The decoded file without byte order mark, its line ends and characters as they are.
         text: `raw` with `\n` as its only line end.
         content_hash: The hash of the bytes of the file, as `hash_content` computes it.
+        lang: The language that the file or the index names; `ReviewDocument.lang` finds another.
     """
 
     doc_path: str
@@ -179,7 +180,7 @@ class Surroundings(Protocol):
     def stale_days(self) -> int:
         """After how many days a statement `as of` a date is stale; 0 means never."""
 
-    def exists(self, path: Path) -> bool:
+    def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:

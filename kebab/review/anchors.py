@@ -28,10 +28,13 @@ _SHORTCODE_ARGUMENT = re.compile(r"\"([^\"]+)\"")
 _COMMON_TITLES = ("beforeyoubegin", "whatsnext", "seealso", "cleaningup", "cleanup", "objectives")
 """The anchors of headings that sites write as shortcodes, for translation."""
 
+_TRANSLATED = "*"
+"""Stands for the anchors of titles that a site writes in another script."""
+
 _MAX_TABS = 12
 
 _OTHER_FRAGMENT = re.compile(
-    r"\Z|top\Z|L\d+|:~:|[!/]|fn|cite|__tabbed|tab[-_=]|page=|slide=|user-content-fn|.*[{}<>$*]|.*=",
+    r"\Z|top\Z|L\d+|:~:|[!/]|fn|cite|__tabbed|tab[-_=]|term-|page=|slide=|user-content-fn|.*[{}<>$*]|.*=",
     re.IGNORECASE,
 )
 """The fragments that name no anchor of the text."""
@@ -68,6 +71,7 @@ def _list_generated(text: str, markup: Markup) -> Iterator[str]:
         yield from (f"{key}{number}" for number in range(_MAX_TABS))
     for heading in markup.headings:
         if "{{" in heading.text:
+            yield _TRANSLATED
             yield from _COMMON_TITLES
             yield from (fold_anchor(one) for one in _SHORTCODE_ARGUMENT.findall(heading.text))
 
@@ -91,4 +95,6 @@ def has_anchor(anchors: frozenset[str], fragment: str) -> bool:
     decoded = unquote(fragment).removeprefix("user-content-")
     last = decoded.rpartition("#")[2]
     key = fold_anchor(last)
-    return not key or key in anchors or fold_anchor(decoded) in anchors
+    if not key or (_TRANSLATED in anchors and not key.isascii()):
+        return True
+    return key in anchors or fold_anchor(decoded) in anchors

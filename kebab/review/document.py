@@ -6,10 +6,12 @@ from functools import cached_property
 from itertools import accumulate
 
 from kebab.core.review import ReviewText, Span
+from kebab.text.language import detect_text_language
 from kebab.text.sentences import Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
+_LANGUAGE_SAMPLE = 16_000
 _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+\u2022][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
 )
@@ -31,6 +33,14 @@ class ReviewDocument:
     def sentences(self) -> list[Sentence]:
         """The sentences of the whole text, in order; items count them from 0."""
         return find_sentences(self.text)
+
+    @cached_property
+    def lang(self) -> str | None:
+        """The language that the file or the index names, else that of the first prose."""
+        if self.source.lang is not None:
+            return self.source.lang
+        start = self.markup.front_matter.end if self.markup.front_matter else 0
+        return detect_text_language(" ".join(self.prose[start : start + _LANGUAGE_SAMPLE].split()))
 
     @cached_property
     def prose(self) -> str:

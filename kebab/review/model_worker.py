@@ -71,7 +71,7 @@ class ModelWorker:
         if unit.kind not in _MODEL_KINDS:
             return self.rules.work(document, units, index, load)
         first = next(number for number, one in enumerate(units) if one.kind in _MODEL_KINDS)
-        task = ReviewTask(self.tier, document.source.lang, self.glossary)
+        task = ReviewTask(self.tier, document.lang, self.glossary)
         calls = ModelCalls(self.llm)
         if unit.kind == "fix":
             detected = first + (index - first) - (len(units) - first) // 2

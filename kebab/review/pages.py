@@ -222,13 +222,14 @@ class RunPages:
         owner = next((one for one in units if one.result and one.result.items), units[-1])
         part = self._units.find_part((owner if items else units[-1]).number)
         assert part is not None, "the unit was planned"
-        source = self._units.open(part).source
+        document = self._units.open(part)
+        source = document.source
         return ReviewedDocument(
             doc_id=source.doc_id,
             doc_path=source.doc_path,
             file=str(source.file),
             media=source.media,
-            lang=source.lang,
+            lang=document.lang,
             content_hash=source.content_hash,
             index=part.file,
             of=len(self._run.files),

@@ -71,7 +71,7 @@ class TranslateWorker:
             for one in self._list_segments(document)
             if unit.start <= one.start and one.end <= unit.end
         ]
-        task = TranslationTask(document.source.lang, self._to, self._glossary)
+        task = TranslationTask(document.lang, self._to, self._glossary)
         work = SegmentWork(self._llm, document, task, segments)
         if unit.kind == "draft":
             return work.draft()

@@ -51,7 +51,7 @@ class FakeSurroundings:
     usual_fields: frozenset[str] = frozenset()
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
 
-    def exists(self, path: Path) -> bool:
+    def exists(self, path: Path | str) -> bool:
         return any(name == str(path) or name.startswith(f"{path}/") for name in self.files)
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, Surroundings
+from kebab.core.review import Finding, ReviewText, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
 _COVER_NAMES = frozenset({"readme", "index", "_index", "changelog", "license", "contributing"})
+_FRAGMENT_FOLDERS = frozenset({"includes", "_includes", "partials", "_partials", "snippets"})
 
 
 class MalformedFrontMatter:
@@ -40,7 +41,8 @@ class MissingFrontMatterField:
     """The front matter lacks a field that nearly all other notes of the folder have.
 
     Lists and searches by that field leave the note out. Nearly all means 9 of 10, in a folder with
-    at least 5 other notes. Notes such as `README.md` and `index.md` are not checked.
+    at least 5 other notes. Notes such as `README.md` and `index.md` are not checked. Neither are
+    texts without front matter that other pages include, such as `_part.md` and those in `includes`.
     """
 
     id: ClassVar[str] = "missing-front-matter-field"
@@ -52,7 +54,12 @@ class MissingFrontMatterField:
         """Yield one finding that names the missing fields."""
         source, front = document.source, document.markup.front_matter
         is_cover = source.file.stem.lower() in _COVER_NAMES
-        if is_cover or source.media != MARKDOWN or (front and front.fault):
+        if (
+            is_cover
+            or (front is None and _is_fragment(source))
+            or source.media != MARKDOWN
+            or (front and front.fault)
+        ):
             return
         own = {name.lower() for name, _ in front.fields} if front else set()
         missing = sorted(surroundings.list_usual_fields(source) - own)
@@ -60,3 +67,9 @@ class MissingFrontMatterField:
             line = _FIRST_LINE.search(document.text)
             reason = f"the other notes of the folder have these fields: {', '.join(missing)}"
             yield build_finding(self, *(line.span() if line else (0, 0)), reason)
+
+
+def _is_fragment(source: ReviewText) -> bool:
+    """Return whether the path of a document tells that other pages include its text."""
+    path = source.file.relative_to(source.root)
+    return path.name.startswith("_") or not _FRAGMENT_FOLDERS.isdisjoint(path.parts[:-1])

@@ -32,6 +32,8 @@ _NO_NOTE = re.compile(
 """What stands in double brackets and is no link: code, and the slots of ECMAScript."""
 
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S", re.MULTILINE)
+_FEW_DEFINITIONS = 5
+_FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\n]+\]:")
 _NO_LABEL = re.compile(r"[\W\d_]|\w\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
 
 
@@ -137,7 +139,7 @@ class UndefinedReference:
     The brackets are then shown as text. Define the label, `[label]: address`, or correct it. Only
     `[text][label]` and `[label][]` are reported, because a single pair of brackets is often text.
     Documents without any definition are not checked, and neither are sites of MkDocs, because their
-    labels may be defined in other files.
+    labels may be defined in other files. Nor are footnotes in a document with few definitions.
     """
 
     id: ClassVar[str] = "undefined-reference"
@@ -149,8 +151,11 @@ class UndefinedReference:
         """Yield the references without a definition."""
         markup, text = document.markup, document.text
         undefined = [one for one in markup.undefined if _is_reference(text, one)]
-        if not undefined or not _DEFINITION.search(text):
+        definitions = len(_DEFINITION.findall(text)) if undefined else 0
+        if not definitions:
             return
+        if definitions < _FEW_DEFINITIONS:
+            undefined = [one for one in undefined if not _is_in_footnote(text, one)]
         if may_define_labels(document.source, surroundings):
             return
         anchors = list_anchors(text, markup)
@@ -165,6 +170,12 @@ def _is_reference(text: str, one: UndefinedLabel) -> bool:
     before, behind = text[max(one.start - 1, 0) : one.start], text[one.end : one.end + 1]
     is_code = before.isalnum() or before in ("]", ")", "`") or behind in ("[", "(", "{")
     return one.is_full and not is_code and not _NO_LABEL.match(one.label)
+
+
+def _is_in_footnote(text: str, one: UndefinedLabel) -> bool:
+    """Return whether brackets stand in the first line of a footnote."""
+    line = text.rfind("\n", 0, one.start) + 1
+    return _FOOTNOTE.match(text, line, one.start) is not None
 
 
 def _is_media(link: LinkUse) -> bool:

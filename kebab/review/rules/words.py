@@ -55,13 +55,13 @@ class RepeatedWord:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the words that repeat the word before them."""
         del surroundings
-        if (document.source.lang or "").partition("-")[0] in _REDUPLICATING:
-            return
         prose = document.prose
         starts = [found.end() for pattern in _CANDIDATES for found in pattern.finditer(prose)]
         for start in (0, *sorted(starts)):
             found = _TWICE.match(prose, start)
             if found and not _is_on_purpose(document, found):
+                if (document.lang or "").partition("-")[0] in _REDUPLICATING:
+                    return
                 reason = f"the word is repeated: {found[1]}"
                 yield build_finding(
                     self, found.start(2), found.end(3), reason, edit="delete", fix=Fix("")
@@ -128,7 +128,7 @@ class Todo:
 def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     """Return whether a word is a mark and not the name of one."""
     text, start, end = document.text, found.start(), found.end()
-    if found[0] == "TODO" and document.source.lang in _TOTAL:
+    if found[0] == "TODO" and document.lang in _TOTAL:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
     if _CALLED.match(text, end):
@@ -177,7 +177,8 @@ class ForbiddenTerm:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the forbidden terms."""
-        glossary = _compile_glossary(tuple(surroundings.glossary), document.source.lang or "")
+        terms = tuple(surroundings.glossary)
+        glossary = _compile_glossary(terms, document.lang or "") if terms else None
         if glossary is None:
             return
         for found in glossary.pattern.finditer(document.prose):

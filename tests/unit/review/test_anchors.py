@@ -31,10 +31,13 @@ def test_tabs_and_translated_headings_have_generated_anchors() -> None:
     assert anchors is not None
     assert all(has_anchor(anchors, one) for one in ("before-you-begin", "k8s-install-2"))
     assert not has_anchor(anchors, "other")
+    assert has_anchor(anchors, "다음-내용")
 
 
 def test_other_fragments_are_no_anchors() -> None:
-    assert not any(map(is_anchor, ("", "top", "L1-L9", "{{ x }}", "page=3", "fnref:1")))
+    assert not any(
+        map(is_anchor, ("", "top", "L1-L9", "{{ x }}", "page=3", "fnref:1", "term-node"))
+    )
     assert is_anchor("topic")
 
 

@@ -194,6 +194,13 @@ def test_brackets_that_may_be_text_are_no_findings(text: str) -> None:
     assert _check(UndefinedReference(), text + _DEFINITION) == []
 
 
+def test_a_footnote_is_judged_in_a_document_with_many_definitions() -> None:
+    text = "[^1]: See [the manual][manual].\n"
+    many = "".join(f"\n[{number}x]: b.md" for number in range(4))
+    assert _check(UndefinedReference(), text + _DEFINITION) == []
+    assert len(_check(UndefinedReference(), text + _DEFINITION + many)) == 1
+
+
 def test_labels_that_may_be_defined_elsewhere_are_not_judged() -> None:
     text = "[the manual][manual]"
     assert _check(UndefinedReference(), text) == []
