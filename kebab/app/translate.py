@@ -154,8 +154,8 @@ def _check_document(document: ReviewDocument, to: str) -> None:
     source = document.source
     if source.media not in _MEDIA:
         raise UnsupportedMedia(path=str(source.file), media=source.media)
-    if source.lang is not None and source.lang.lower() == to.lower():
-        cause = f"the document is in {get_language_name(source.lang)} already"
+    if document.lang is not None and document.lang.lower() == to.lower():
+        cause = f"the document is in {get_language_name(document.lang)} already"
         raise InvalidInput(field="$.to", cause=cause)
 
 
