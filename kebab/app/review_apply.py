@@ -203,7 +203,8 @@ def write_file(file: FixedFile) -> Path:
     """
     with translate_os_errors(file.path, "write"):
         target = file.path.resolve(strict=True)
-    if target.read_bytes() != file.before:
+        present = target.read_bytes()
+    if present != file.before:
         raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
     with translate_os_errors(file.path, "write"):
         status = target.stat()

@@ -266,3 +266,15 @@ def test_a_difference_says_that_the_last_line_has_no_end():
         "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
     )
     assert compare_texts("a\r\n", "a\r\n", "n.md") == ""
+
+
+def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
+    path = write(desk)
+    fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
+
+    def refuse(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("kebab.app.review_apply.Path.read_bytes", refuse)
+    with pytest.raises(IoError, match="Permission denied"):
+        write_file(fixed)
