@@ -7,14 +7,18 @@ from msgspec.structs import replace
 from kebab.app.context import AppContext
 from kebab.app.language_models import require_language_model
 from kebab.app.review_library import ReviewLibrary
-from kebab.app.review_start import continue_run, create_run, keep_name, load_document
+from kebab.app.review_start import (
+    continue_run,
+    create_run,
+    keep_name,
+    load_document,
+    open_run_store,
+)
 from kebab.app.review_targets import find_targets
 from kebab.app.review_workers import build_workers, describe_failure, list_missing
-from kebab.core.own_process import require_own_process
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, ReadOnly
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import RunPorts
 from kebab.wire.library import NotFound
@@ -50,10 +54,7 @@ def review(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    if context.read_only:
-        return _review(context, MemoryReviewStore(), request, report, cancel)
-    require_own_process()
-    with context.open_review_store() as store:
+    with open_run_store(context) as store:
         return _review(context, store, request, report, cancel)
 
 

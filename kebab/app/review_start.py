@@ -1,16 +1,19 @@
 """Creates and continues the runs of reviews and translations, and loads their documents."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.app.references import build_lookup_fault
 from kebab.app.review_library import ReviewLibrary
 from kebab.app.review_text import build_review_text
+from kebab.core.own_process import require_own_process
 from kebab.core.review_store import ReviewStore, RunKind, StoredRun
 from kebab.errors.catalog import InvalidInput, ParseFailed, ReadOnly, UnsupportedMedia
 from kebab.review.document import ReviewDocument
+from kebab.review.memory_store import MemoryReviewStore
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
 from kebab.wire.record import encode_json
@@ -18,6 +21,17 @@ from kebab.wire.review import ReviewRequest, TranslateRequest
 
 _UNLIMITED = 2**31
 _ID_BYTES, _SALT_BYTES = 8, 16
+
+
+@contextmanager
+def open_run_store(context: AppContext) -> Iterator[ReviewStore]:
+    """Yield the store of runs; under `--read-only` one that lasts as long as the call."""
+    if context.read_only:
+        yield MemoryReviewStore()
+        return
+    require_own_process()
+    with context.open_review_store() as store:
+        yield store
 
 
 def create_run(

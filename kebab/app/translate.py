@@ -10,19 +10,23 @@ from msgspec.structs import replace
 from kebab.app.context import AppContext
 from kebab.app.language_models import build_language_model
 from kebab.app.review_library import ReviewLibrary
-from kebab.app.review_start import continue_run, create_run, keep_name, load_document
+from kebab.app.review_start import (
+    continue_run,
+    create_run,
+    keep_name,
+    load_document,
+    open_run_store,
+)
 from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_targets import find_targets
 from kebab.app.review_text import read_text_markup
 from kebab.app.review_workers import describe_failure
 from kebab.core.media import MARKDOWN, PLAIN
-from kebab.core.own_process import require_own_process
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.translate_worker import TranslateWorker, collect_targets
 from kebab.review.translation import TranslationBuilder
@@ -60,10 +64,7 @@ def translate(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    if context.read_only:
-        return _translate(context, MemoryReviewStore(), request, report, cancel)
-    require_own_process()
-    with context.open_review_store() as store:
+    with open_run_store(context) as store:
         return _translate(context, store, request, report, cancel)
 
 
