@@ -88,6 +88,9 @@ class SearchEngine:
                 dict.fromkeys(term for result in results for term in result.absent_terms)
             ),
             convincing=any(result.convincing for result in results),
+            convincing_queries=tuple(
+                index for index, result in enumerate(results) if result.convincing
+            ),
         )
 
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
