@@ -28,6 +28,7 @@ from kebab.search.function_words import (
     reads_as_another_language,
 )
 from kebab.search.lexical import quote_phrase, quote_term
+from kebab.search.query_form import is_question
 from kebab.search.query_operators import Phrase
 from kebab.search.query_parser import ParsedQuery, list_words
 from kebab.search.retrieval import RankedCandidates
@@ -64,8 +65,14 @@ and at most so many other letters behind."""
 _SHORTEST_PART = 4
 """The least letters of a part of a compound."""
 
-_COMPOUNDING = frozenset({"de", "nl", "sv", "da"})
-"""The languages, of those that are detected, that write compounds as one word."""
+_COMPOUNDING = frozenset({"de", "nl", "sv", "da", None})
+"""The languages that write compounds as one word, or may because they are unknown."""
+
+_PARTICIPLE = "ge"
+"""The prefix of participles in German and Dutch."""
+
+_is_inflected = re.compile("[\uac00-\ud7a3]{2}[되하했됐된될한할함됨합됩해돼]").match
+"""A Korean verb: two syllables of its stem, and the beginning of its ending."""
 
 _CAPITALISES_NOUNS = "de"
 _OPENING = " \t\n\u00bf\u00a1\"'\u201e\u201c\u00ab"
@@ -152,8 +159,8 @@ class _KnownWords:
         code, likely = detect_question_language(self.parsed.plain).code, self.passage.language
         if code or likely is None:
             return code
-        words = list_words(self.parsed.plain)
-        return None if reads_as_another_language(words, likely) else likely
+        words, asks = list_words(self.parsed.plain), is_question(self.parsed.plain)
+        return None if reads_as_another_language(words, likely, asks=asks) else likely
 
     @cached_property
     def is_foreign(self) -> bool:
@@ -200,7 +207,7 @@ class _KnownWords:
             return script == "latin"
         is_name = word[:1].isupper() and not self.parsed.plain.lstrip(_OPENING).startswith(word)
         shares_script = script == detect_script(self.first[0].text)
-        is_name = is_name and shares_script and self.language != _CAPITALISES_NOUNS
+        is_name = is_name and shares_script and self.language not in {None, _CAPITALISES_NOUNS}
         return is_name and not self.convincing
 
     def _occurs_in_another_form(self, word: str) -> bool:
@@ -215,18 +222,22 @@ class _KnownWords:
     def _is_known(self, token: str) -> bool:
         if self.is_present(token):
             return True
-        if len(token) < _SHORTEST_SHARED or not token.isalpha():
+        if len(token) < _SHORTEST_SHARED or any(map(str.isdigit, token)):
             return False
+        if any(map(self.is_present, self._list_forms(token))):
+            return True
+        if self.language not in _COMPOUNDING:
+            return any(token in one for one in self.held if len(token) > _SHORTEST_PART)
+        root = token.removeprefix(_PARTICIPLE)
         return (
-            any(map(self.is_present, self._list_forms(token)))
-            or any(token in one for one in self.held if len(token) > _SHORTEST_PART)
-            or (self.language in _COMPOUNDING and self._is_joined(token))
+            any(token[: _count_shared(token)] in one for one in self.held)
+            or any(map(self.is_present, self._list_forms(root) if root != token else ()))
+            or self._is_joined(token)
         )
 
     def _list_forms(self, token: str) -> Iterator[str]:
         """Yield the tokens of the index that differ from a token by the ending."""
-        shared = max(_SHORTEST_SHARED, math.ceil(len(token) * _SHARED_SHARE))
-        for one in self.library.list_tokens(token[:shared]):
+        for one in self.library.list_tokens(token[: _count_shared(token)]):
             pairs = zip(one, token, strict=False)
             alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             if len(one) - alike <= _LONGEST_ENDING:
@@ -240,6 +251,11 @@ class _KnownWords:
         ]
         counts = self.library.get_document_frequencies({part for pair in pairs for part in pair})
         return any(counts[left] and counts[right] for left, right in pairs)
+
+
+def _count_shared(token: str) -> int:
+    """Return with how many letters of a token its other forms begin."""
+    return max(_SHORTEST_SHARED, math.ceil(len(token) * _SHARED_SHARE))
 
 
 def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:
@@ -287,6 +303,8 @@ def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
     """Return whether too little of a word is covered by bigrams that occur."""
     if kind == "katakana" and signs[-1] == _LONG_VOWEL:
         covered = covered[:-1]
+    if kind == "hangul" and all(covered[:2]) and _is_inflected("".join(signs)):
+        return False
     holes = covered.count(False)
     if kind == "katakana":
         return len(signs) > 1 and holes > 0

@@ -40,8 +40,14 @@ _WORDS_BY_LANGUAGE = {
         "кем кого кому чего чему чей чья чьё чьи чьих чьей назовите насколько зовут звали каков"
         " какова каково каковы каким какими которую"
     ),
+    "Questions of other languages": (
+        "hoeveel hoelang welke quantas quantos quanta quante c\u00e2\u021bi c\u00e2te c\u00e2t"
+        " ile ilu hvor hva hvilke kuinka montako mennyi h\u00e1ny \u03ad\u03c7\u03bf\u03c5\u03bd"
+        " \u03ad\u03c7\u03b5\u03b9 \u092a\u093e\u0938 presso gibt gilt"
+    ),
     "Chinese": (
-        "的 是 在 了 和 有 可以 這個 这个 一个 一個 我们 我們 他们 他們 以及 或者 如果 因为 因為"
+        "一共 总共"
+        " 的 是 在 了 和 有 可以 這個 这个 一个 一個 我们 我們 他们 他們 以及 或者 如果 因为 因為"
         " 所以 但是 不是 没有 沒有 就是 通过 通過"
     ),
 }
@@ -72,14 +78,17 @@ def is_listed_stop_word(word: str) -> bool:
     return any(lower in words for code, words in _load_stop_words().items() if code != "en")
 
 
-def reads_as_another_language(words: Collection[str], code: str) -> bool:
+def reads_as_another_language(words: Collection[str], code: str, *, asks: bool) -> bool:
     """Return whether more of some words are stop words of another language than of the given one.
 
-    One such word tells too little; languages without a list are not told apart.
+    One such word tells too little, but a question without a stop word is in another language.
     """
     lists, lower = _load_stop_words(), {word.lower() for word in words}
     most = max(len(lower & listed) for listed in lists.values())
-    return code in lists and most >= _FEWEST_STOP_WORDS and most > len(lower & lists[code])
+    if code not in lists:
+        return False
+    own = len(lower & lists[code])
+    return (asks and not own) or most >= max(_FEWEST_STOP_WORDS, own + 1)
 
 
 @cache
