@@ -65,8 +65,8 @@ and at most so many other letters behind."""
 _SHORTEST_PART = 4
 """The least letters of a part of a compound."""
 
-_COMPOUNDING = frozenset({"de", "nl", "sv", "da", None})
-"""The languages that write compounds as one word, or may because they are unknown."""
+_COMPOUNDING = frozenset({"de", "nl", "sv", "da"})
+"""The languages, of those that are detected, that write compounds as one word."""
 
 _PARTICIPLE = "ge"
 """The prefix of participles in German and Dutch."""
@@ -75,6 +75,8 @@ _is_inflected = re.compile("[\uac00-\ud7a3]{2}[되하했됐된될한할함됨합
 """A Korean verb: two syllables of its stem, and the beginning of its ending."""
 
 _CAPITALISES_NOUNS = "de"
+"""The language in which a capital does not tell a name."""
+
 _OPENING = " \t\n\u00bf\u00a1\"'\u201e\u201c\u00ab"
 
 _is_code = re.compile(r".*(?:[a-z][A-Z]|_|\w[.:/@]\w|[^\W\d]\d|[+#]$).*").fullmatch
@@ -147,39 +149,43 @@ class _KnownWords:
     @cached_property
     def passage(self) -> WrittenForm:
         """The script and the language of the first passage."""
-        found = detect_written_form(self.first[0].text if self.first else "")
-        return WrittenForm(found.script, (self.first and self.first[0].lang) or found.language)
+        if not self.first:
+            return WrittenForm(None, None)
+        found = detect_written_form(self.first[0].text)
+        return WrittenForm(found.script, self.first[0].lang or found.language)
+
+    @cached_property
+    def query(self) -> WrittenForm:
+        """The script of the query, and its language as far as its first words or most tell it."""
+        plain = self.parsed.plain
+        return WrittenForm(detect_script(plain), detect_question_language(plain).code)
+
+    @cached_property
+    def reads_foreign(self) -> bool:
+        """Whether the words of a query in an unknown language are not in that of the passage."""
+        if self.query.language or self.passage.language is None:
+            return False
+        words, asks = list_words(self.parsed.plain), is_question(self.parsed.plain)
+        return reads_as_another_language(words, self.passage.language, asks=asks)
 
     @cached_property
     def language(self) -> str | None:
-        """The language of the query; that of the first passage when its words do not tell another.
-
-        None when it is unknown.
-        """
-        code, likely = detect_question_language(self.parsed.plain).code, self.passage.language
-        if code or likely is None:
-            return code
-        words, asks = list_words(self.parsed.plain), is_question(self.parsed.plain)
-        return None if reads_as_another_language(words, likely, asks=asks) else likely
+        """The language of the query; that of the passage if nothing tells another."""
+        return self.query.language or (None if self.reads_foreign else self.passage.language)
 
     @cached_property
     def is_foreign(self) -> bool:
         """Whether the query is in another language than the first passage.
 
-        A query in an unknown language is not when it shares a word with the first passages.
+        Words of an unknown language, such as names, are when the passage is in another script and
+        answers without any of them.
         """
-        if not self.first:
-            return False
-        query = WrittenForm(detect_script(self.parsed.plain), self.language)
-        if self.language is None or not may_share_words(query, self.passage):
-            return self.is_told or self.shares_no_word
-        return self.convincing and not self.is_told and self.shares_no_word
-
-    @cached_property
-    def is_told(self) -> bool:
-        """Whether the words of the query tell its language, or that it is not the passage's."""
-        code = detect_question_language(self.parsed.plain).code
-        return code is not None or (self.language is None and self.passage.language is not None)
+        if self.reads_foreign:
+            return True
+        differs = not may_share_words(self.query, self.passage)
+        return differs and (
+            self.query.language is not None or (self.convincing and self.shares_no_word)
+        )
 
     @cached_property
     def shares_no_word(self) -> bool:
@@ -189,7 +195,7 @@ class _KnownWords:
     def contains(self, word: str) -> bool:
         """Return whether a word is a function word, or something is known of it otherwise."""
         is_english = self.language == "en"
-        is_hiragana = re.match(_SCRIPT_RUNS, word).lastgroup == "hiragana"
+        is_hiragana = "\u3041" <= word[0] <= "\u309f"
         if is_function_word(word) and not is_hiragana:
             return True
         if not is_english and is_listed_stop_word(word):
@@ -203,12 +209,12 @@ class _KnownWords:
         if _is_code(word) or _is_plain_number(word):
             return True
         script = detect_script(word)
-        if script != detect_script(self.parsed.plain):
+        if script != self.query.script:
             return script == "latin"
         is_name = word[:1].isupper() and not self.parsed.plain.lstrip(_OPENING).startswith(word)
-        shares_script = script == detect_script(self.first[0].text)
-        is_name = is_name and shares_script and self.language not in {None, _CAPITALISES_NOUNS}
-        return is_name and not self.convincing
+        has_capitals = self.query.language not in {None, _CAPITALISES_NOUNS}
+        shares_script = script == self.passage.script
+        return is_name and has_capitals and shares_script and not self.convincing
 
     def _occurs_in_another_form(self, word: str) -> bool:
         """Return whether a word occurs with another ending, or as or with parts of a compound."""
@@ -226,14 +232,15 @@ class _KnownWords:
             return False
         if any(map(self.is_present, self._list_forms(token))):
             return True
-        if self.language not in _COMPOUNDING:
-            return any(token in one for one in self.held if len(token) > _SHORTEST_PART)
+        joins = self.language in _COMPOUNDING
+        part = token[: _count_shared(token)] if joins else token
+        if any(part in one for one in self.held):
+            return True
+        if not joins and self.language is not None:
+            return False
         root = token.removeprefix(_PARTICIPLE)
-        return (
-            any(token[: _count_shared(token)] in one for one in self.held)
-            or any(map(self.is_present, self._list_forms(root) if root != token else ()))
-            or self._is_joined(token)
-        )
+        has_root = root != token and any(map(self.is_present, self._list_forms(root)))
+        return has_root or self._is_joined(token)
 
     def _list_forms(self, token: str) -> Iterator[str]:
         """Yield the tokens of the index that differ from a token by the ending."""

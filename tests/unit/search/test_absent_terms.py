@@ -125,7 +125,7 @@ ANSWERED = {
     ),
     "Danish": (
         "Kommunen registrerede fire bistader hos os.",
-        "Hvor mange stader har kommunen registreret hos jer?",
+        "Hvor mange bistader har kommunen registreret hos jer?",
     ),
     "Norwegian": (
         "Kommunen registrerte fire bikuber hos oss.",
