@@ -78,6 +78,7 @@ def to_search_response(
         query_parsed=to_query_parsed(page.interpretation),
         absent_terms=list(page.absent_terms),
         convincing=page.convincing,
+        convincing_queries=list(page.convincing_queries) if several else UNSET,
         trace=list(page.stages) if query.trace else UNSET,
     )
 

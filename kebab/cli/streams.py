@@ -158,6 +158,7 @@ class SearchFrames:
             query_parsed=reply.query_parsed,
             absent_terms=reply.absent_terms,
             convincing=reply.convincing,
+            convincing_queries=reply.convincing_queries,
         )
         self._write("complete", complete, status)
         self._write("end", EventData(), status)

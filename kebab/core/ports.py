@@ -194,6 +194,9 @@ class LibraryReader(Protocol):
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
 
+    def list_tokens(self, start: str) -> list[str]:
+        """Return the tokens of the word index that begin with some letters."""
+
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
 

@@ -172,3 +172,5 @@ class Page(NamedTuple):
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
+    convincing_queries: tuple[int, ...] = ()
+    """The indexes of the queries whose best hit of the whole search is above `weak`."""

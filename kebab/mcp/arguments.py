@@ -30,7 +30,7 @@ class SearchArguments(Arguments, frozen=True, kw_only=True):
     since: str | None = None
     """Only documents since `2025-01-31` or within `30d`."""
     limit: _Limit = 5
-    max_tokens: _Positive = 700
+    max_tokens: _Positive = 1200
     detail: DetailName = "passages"
     cursor: str | None = None
     """`next_cursor` of the previous page."""

@@ -4,22 +4,43 @@ A word counts as present when its stem is. A compound counts as present when it 
 or when all of its parts do. In scripts without blanks the bigrams decide: a word of Katakana is
 present when all of its characters are, a word of Hangul when more than half of them are, because
 the others may be endings. Of Han and other scripts the runs of characters that occur nowhere are
-reported. Hiragana inside a sentence is grammar and is never reported.
+reported. Hiragana inside a sentence is grammar and is never reported. Function words are neither.
+
+The index has the stems of few languages. So in a language other than English a word also counts as
+present when a word with another ending occurs, when it is a part of a longer word, or when it is
+made of two words. Where query and first passage are in different languages, a word is absent only
+when it is written alike in both: an identifier, a number, or, without a convincing hit, a name.
 """
 
+import math
 import re
-from collections.abc import Callable, Collection, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, takewhile
 
 from kebab.core.ports import LibraryReader
+from kebab.core.queries import StoredChunk
 from kebab.search.coverage import QUESTION_BIGRAMS
+from kebab.search.function_words import (
+    is_function_word,
+    is_listed_stop_word,
+    reads_as_another_language,
+)
 from kebab.search.lexical import quote_phrase, quote_term
+from kebab.search.query_form import is_question
 from kebab.search.query_operators import Phrase
-from kebab.search.query_parser import ParsedQuery
+from kebab.search.query_parser import ParsedQuery, list_words
 from kebab.search.retrieval import RankedCandidates
+from kebab.text.language import (
+    WrittenForm,
+    detect_question_language,
+    detect_written_form,
+    may_share_words,
+)
 from kebab.text.normalize import normalize_for_index
-from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters
-from kebab.text.tokenizer import Term, tokenize_unit
+from kebab.text.scripts import detect_script, is_dense, iter_unit_matches, split_clusters
+from kebab.text.tokenizer import Term, stem_word, tokenize_unit
 
 _MAX_LOOKUPS = 64
 """How many tokens of a filtered search are looked up; those beyond count as present."""
@@ -37,22 +58,56 @@ _SCRIPT_RUNS = (
 )
 _NUMBER = r"[vV]?\d+(?:\.\d+)+"
 
+_SHORTEST_SHARED, _SHARED_SHARE, _LONGEST_ENDING = 4, 0.65, 4
+"""Two words are forms of one word when they begin alike: so many letters, this share of the word,
+and at most so many other letters behind."""
+
+_SHORTEST_PART = 4
+"""The least letters of a part of a compound."""
+
+_COMPOUNDING = frozenset({"de", "nl", "sv", "da"})
+"""The languages, of those that are detected, that write compounds as one word."""
+
+_PARTICIPLE = "ge"
+"""The prefix of participles in German and Dutch."""
+
+_is_inflected = re.compile("[\uac00-\ud7a3]{2}[되하했됐된될한할함됨합됩해돼]").match
+"""A Korean verb: two syllables of its stem, and the beginning of its ending."""
+
+_CAPITALISES_NOUNS = "de"
+"""The language in which a capital does not tell a name."""
+
+_OPENING = " \t\n\u00bf\u00a1\"'\u201e\u201c\u00ab"
+
+_is_code = re.compile(r".*(?:[a-z][A-Z]|_|\w[.:/@]\w|[^\W\d]\d|[+#]$).*").fullmatch
+_is_plain_number = re.compile(r"\d{3,}").fullmatch
+
 Lookup = Callable[[str], bool]
 
 
 def find_absent_terms(
-    library: LibraryReader, candidates: RankedCandidates, held: Collection[str]
+    library: LibraryReader,
+    candidates: RankedCandidates,
+    first: Sequence[StoredChunk],
+    held: Collection[str],
+    *,
+    convincing: bool,
 ) -> tuple[str, ...]:
     """Return the words and phrases that no searched passage holds, as they are written.
 
     Args:
         library: The snapshot.
         candidates: The candidates of the query.
-        held: Tokens that some searched passage holds.
+        first: The first passages of the ranking.
+        held: The tokens of these passages.
+        convincing: Whether the first hit is convincing.
     """
     parsed = candidates.parsed
     is_present = _build_lookup(library, parsed, candidates.weighted.absent, held)
     words = [absent for word in parsed.words for absent in _find_absent(word, is_present)]
+    if words:
+        known = _KnownWords(library, parsed, is_present, first, held, convincing=convincing)
+        words = [word for word in words if not known.contains(word)]
     unheld = candidates.dropped or (() if candidates.ranked else parsed.required)
     phrases = [phrase.format() for phrase in unheld if not _holds_phrase(library, parsed, phrase)]
     return tuple(dict.fromkeys((*words, *phrases)))
@@ -78,6 +133,136 @@ def _build_lookup(
 
 def _holds_phrase(library: LibraryReader, parsed: ParsedQuery, phrase: Phrase) -> bool:
     return bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
+
+
+@dataclass(frozen=True)
+class _KnownWords:
+    """Knows the words of a query that are not absent although the index does not hold them."""
+
+    library: LibraryReader
+    parsed: ParsedQuery
+    is_present: Lookup
+    first: Sequence[StoredChunk]
+    held: Collection[str]
+    convincing: bool
+
+    @cached_property
+    def passage(self) -> WrittenForm:
+        """The script and the language of the first passage."""
+        if not self.first:
+            return WrittenForm(None, None)
+        found = detect_written_form(self.first[0].text)
+        return WrittenForm(found.script, self.first[0].lang or found.language)
+
+    @cached_property
+    def query(self) -> WrittenForm:
+        """The script of the query, and its language as far as its first words or most tell it."""
+        plain = self.parsed.plain
+        return WrittenForm(detect_script(plain), detect_question_language(plain).code)
+
+    @cached_property
+    def reads_foreign(self) -> bool:
+        """Whether the words of a query in an unknown language are not in that of the passage."""
+        if self.query.language or self.passage.language is None:
+            return False
+        words, asks = list_words(self.parsed.plain), is_question(self.parsed.plain)
+        return reads_as_another_language(words, self.passage.language, asks=asks)
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language of the query; that of the passage if nothing tells another."""
+        return self.query.language or (None if self.reads_foreign else self.passage.language)
+
+    @cached_property
+    def is_foreign(self) -> bool:
+        """Whether the query is in another language than the first passage.
+
+        Words of an unknown language, such as names, are when the passage is in another script and
+        answers without any of them.
+        """
+        if self.reads_foreign:
+            return True
+        differs = not may_share_words(self.query, self.passage)
+        return differs and (
+            self.query.language is not None or (self.convincing and self.shares_no_word)
+        )
+
+    @cached_property
+    def shares_no_word(self) -> bool:
+        """Whether the first passages hold no term of the query."""
+        return not any(term.text in self.held for term in self.parsed.terms)
+
+    def contains(self, word: str) -> bool:
+        """Return whether a word is a function word, or something is known of it otherwise."""
+        is_english = self.language == "en"
+        is_hiragana = "\u3041" <= word[0] <= "\u309f"
+        if is_function_word(word) and not is_hiragana:
+            return True
+        if not is_english and is_listed_stop_word(word):
+            return True
+        if self.is_foreign:
+            return not self._is_written_alike(word)
+        return not is_english and self._occurs_in_another_form(word)
+
+    def _is_written_alike(self, word: str) -> bool:
+        """Return whether a word is written alike in the languages of query and first passage."""
+        if _is_code(word) or _is_plain_number(word):
+            return True
+        script = detect_script(word)
+        if script != self.query.script:
+            return script == "latin"
+        is_name = word[:1].isupper() and not self.parsed.plain.lstrip(_OPENING).startswith(word)
+        has_capitals = self.query.language not in {None, _CAPITALISES_NOUNS}
+        shares_script = script == self.passage.script
+        return is_name and has_capitals and shares_script and not self.convincing
+
+    def _occurs_in_another_form(self, word: str) -> bool:
+        """Return whether a word occurs with another ending, or as or with parts of a compound."""
+        if is_dense(word[0]):
+            return False
+        unit = normalize_for_index(word)
+        if "'" in (unit := unit.replace("\u2019", "'")):
+            return self._is_known(max(tokenize_unit(unit)[:2], key=len))
+        return _holds_compound(unit, self._is_known)
+
+    def _is_known(self, token: str) -> bool:
+        if self.is_present(token):
+            return True
+        if len(token) < _SHORTEST_SHARED or any(map(str.isdigit, token)):
+            return False
+        if any(map(self.is_present, self._list_forms(token))):
+            return True
+        joins = self.language in _COMPOUNDING
+        part = token[: _count_shared(token)] if joins else token
+        if any(part in one for one in self.held):
+            return True
+        if not joins and self.language is not None:
+            return False
+        root = token.removeprefix(_PARTICIPLE)
+        has_root = root != token and any(map(self.is_present, self._list_forms(root)))
+        return has_root or self._is_joined(token)
+
+    def _list_forms(self, token: str) -> Iterator[str]:
+        """Yield the tokens of the index that differ from a token by the ending."""
+        for one in self.library.list_tokens(token[: _count_shared(token)]):
+            pairs = zip(one, token, strict=False)
+            alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            if len(one) - alike <= _LONGEST_ENDING:
+                yield one
+
+    def _is_joined(self, token: str) -> bool:
+        """Return whether a token is made of two words that occur."""
+        pairs = [
+            (stem_word(token[:at]), stem_word(token[at:]))
+            for at in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)
+        ]
+        counts = self.library.get_document_frequencies({part for pair in pairs for part in pair})
+        return any(counts[left] and counts[right] for left, right in pairs)
+
+
+def _count_shared(token: str) -> int:
+    """Return with how many letters of a token its other forms begin."""
+    return max(_SHORTEST_SHARED, math.ceil(len(token) * _SHARED_SHARE))
 
 
 def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:
@@ -125,6 +310,8 @@ def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
     """Return whether too little of a word is covered by bigrams that occur."""
     if kind == "katakana" and signs[-1] == _LONG_VOWEL:
         covered = covered[:-1]
+    if kind == "hangul" and all(covered[:2]) and _is_inflected("".join(signs)):
+        return False
     holes = covered.count(False)
     if kind == "katakana":
         return len(signs) > 1 and holes > 0

@@ -14,6 +14,8 @@ Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from kebab.core.ids import Key
 from kebab.core.queries import Hit, Query, Snippet
 from kebab.search.snippet import cut_snippet
@@ -52,40 +54,63 @@ def estimate_hit_tokens(hit: Hit) -> int:
 
 
 def fit_budget(
-    hits: Sequence[Hit], query: Query, weigh: Callable[[Key], Mapping[str, float]]
+    hits: Sequence[Hit],
+    query: Query,
+    weigh: Callable[[Key], Mapping[str, float]],
+    required: int = 1,
 ) -> "tuple[list[Hit], LeftOut | None]":
     """Return the first hits that fit into the budget together, and what was left out.
 
-    Hits are whole. The first one is always kept; when it alone exceeds the budget, it is cut to the
-    sentences around its best match. A page ends before the first hit that does not fit, so that the
-    next page begins with it.
+    Hits are whole. The required ones are always kept; when they exceed the budget together, they
+    share it, and the longer ones are cut to the sentences around their best match. A page ends
+    before the first hit that does not fit, so that the next page begins with it.
 
     Args:
         hits: The hits of the page, the best first.
         query: The query with its budget.
         weigh: Returns the weights of the tokens that match in a chunk.
+        required: How many of the first hits are kept under any budget.
     """
     if not hits:
         return [], None
     room = (query.max_tokens or 0) - estimate_page_tokens(query, hits[0].chunk.source)
     costs = [estimate_hit_tokens(hit) for hit in hits]
-    kept, spent = 0, 0
+    kept, spent = required, sum(costs[:required])
     while kept < len(hits) and spent + costs[kept] <= room:
         spent += costs[kept]
         kept += 1
-    if kept == len(hits):
-        return list(hits), None
-    fitting, missing = list(hits[:kept]), sum(costs[kept:])
-    if not kept:
-        first = _shorten_hit(hits[0], room, weigh(hits[0].chunk.key))
-        fitting, missing = [first], missing - estimate_hit_tokens(first)
-    return fitting, _build_left_out(len(hits) - len(fitting), missing)
+    fitting = list(hits[:kept])
+    if spent > room:
+        fitting = _shorten_hits(fitting, room, weigh)
+    return fitting, _describe_cut(hits, fitting, several=bool(query.more))
 
 
-def _build_left_out(hits: int, tokens: int) -> "LeftOut | None":
+def _describe_cut(
+    hits: Sequence[Hit], fitting: Sequence[Hit], *, several: bool
+) -> "LeftOut | None":
+    """Return the hits and tokens that are not sent, and with several queries whose they are."""
     from kebab.wire.search import LeftOut
 
-    return LeftOut(hits=hits, tokens=tokens) if hits or tokens else None
+    tokens = sum(map(estimate_hit_tokens, hits)) - sum(map(estimate_hit_tokens, fitting))
+    missing = len(hits) - len(fitting)
+    if not missing and not tokens:
+        return None
+    cut = [hit for place, hit in enumerate(hits) if hit not in fitting[place : place + 1]]
+    queries = sorted({index for hit in cut for index in hit.queries})
+    return LeftOut(hits=missing, tokens=tokens, queries=queries if several else UNSET)
+
+
+def _shorten_hits(
+    hits: Sequence[Hit], room: int, weigh: Callable[[Key], Mapping[str, float]]
+) -> list[Hit]:
+    """Return hits that share the room evenly; what a short one leaves goes to the longer ones."""
+    shortened = list(hits)
+    shortest_first = sorted(range(len(hits)), key=lambda place: estimate_hit_tokens(hits[place]))
+    for number, place in enumerate(shortest_first):
+        share = room // (len(hits) - number)
+        shortened[place] = _shorten_hit(hits[place], share, weigh(hits[place].chunk.key))
+        room -= estimate_hit_tokens(shortened[place])
+    return shortened
 
 
 def _shorten_hit(hit: Hit, room: int, weights: Mapping[str, float]) -> Hit:

@@ -88,6 +88,9 @@ class SearchEngine:
                 dict.fromkeys(term for result in results for term in result.absent_terms)
             ),
             convincing=any(result.convincing for result in results),
+            convincing_queries=tuple(
+                index for index, result in enumerate(results) if result.convincing
+            ),
         )
 
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
@@ -100,14 +103,17 @@ class SearchEngine:
                 candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
             )
         calibration = calibrate(candidates, passages)
+        convincing = is_convincing(candidates, calibration)
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
         return QueryResult(
             candidates=select_confident(candidates, calibration, query.min_confidence),
             calibration=calibration,
             interpretation=interpret_query(candidates.parsed),
-            absent_terms=find_absent_terms(self._library, candidates, held),
-            convincing=is_convincing(candidates, calibration),
+            absent_terms=find_absent_terms(
+                self._library, candidates, first, held, convincing=convincing
+            ),
+            convincing=convincing,
         )
 
     def _list_pending(

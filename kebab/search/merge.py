@@ -61,9 +61,14 @@ class QueryResult:
         evidence = self.evidence.get(key)
         return 0.0 if evidence is None else self.calibration.score(evidence)
 
-    def list_convincing(self) -> list[Key]:
-        """Return the chunks that are better than weak, the best first."""
-        return [key for key in self.evidence if self.score(key) >= FAIR]
+    @property
+    def first(self) -> Key | None:
+        """The best chunk, also when it is weak; None without any."""
+        return next(iter(self.evidence), None)
+
+    def list_leading(self) -> list[Key]:
+        """Return the first chunk and those that are better than weak, the best first."""
+        return [key for key in self.evidence if key == self.first or self.score(key) >= FAIR]
 
 
 class Match(NamedTuple):
@@ -89,18 +94,23 @@ class MergedRanking:
     def keys(self) -> list[Key]:
         """The chunks in order.
 
-        First the queries take turns with their convincing chunks: in each turn every query gives
-        its next one, the best score first. The other chunks follow by their best score. So each
-        query with a convincing chunk has its best one near the top.
+        First the queries take turns with their first chunk and those that are better than weak: in
+        each turn every query gives its next one, the best score first. The other chunks follow by
+        their best score. So the first chunk of each query is near the top.
         """
         if len(self.results) == 1:
             return list(self.results[0].evidence)
         ordered: dict[Key, None] = {}
-        for turn in zip_longest(*(result.list_convincing() for result in self.results)):
+        for turn in zip_longest(*(result.list_leading() for result in self.results)):
             found = {key for key in turn if key is not None}
             ordered.update(dict.fromkeys(sorted(found, key=self._sort_key)))
         others = {key for result in self.results for key in result.evidence}.difference(ordered)
         return [*ordered, *sorted(others, key=self._sort_key)]
+
+    @cached_property
+    def first_keys(self) -> frozenset[Key | None]:
+        """The first chunk of each query."""
+        return frozenset(result.first for result in self.results)
 
     def _sort_key(self, key: Key) -> tuple[float, Key]:
         return -max(result.score(key) for result in self.results), key
@@ -108,14 +118,18 @@ class MergedRanking:
     def find_match(self, key: Key) -> Match:
         """Return how a chunk was found.
 
-        A query found a chunk when the chunk is better than weak for it. A chunk that is weak for
-        all queries was found by the one with the highest score.
+        A query found its first chunk and those that are better than weak for it. Any other chunk
+        was found by the query with the highest score.
         """
         scores = [result.score(key) for result in self.results]
         listed = [index for index, result in enumerate(self.results) if key in result.evidence]
         best = max(listed, key=lambda index: scores[index])
-        finders = tuple(index for index in listed if index == best or scores[index] >= FAIR)
         result = self.results[best]
+        finders = tuple(
+            index
+            for index in listed
+            if index == best or scores[index] >= FAIR or key == self.results[index].first
+        )
         return Match(result, result.evidence[key], scores[best], finders)
 
     def weigh_highlights(self, key: Key) -> Mapping[str, float]:

@@ -57,10 +57,14 @@ class Selection:
 def select_hits(
     ranking: MergedRanking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
 ) -> Selection:
-    """Return the hits of one page within its token budget."""
+    """Return the hits of one page within its token budget.
+
+    The first page holds the first hit of every query: the limit rises to their number.
+    """
+    limit = query.limit if query.offset else max(query.limit, 1 + len(query.more))
     shown = deduplicate_hits(ranking.keys, read, query.per_doc)
-    found = list(islice(shown, query.offset, query.offset + query.limit + 1))
-    chunks, more = found[: query.limit], len(found) > query.limit
+    found = list(islice(shown, query.offset, query.offset + limit + 1))
+    chunks, more = found[:limit], len(found) > limit
     hits = [
         _build_hit(ranking, chunk, query, rank)
         for rank, chunk in enumerate(chunks, start=query.offset + 1)
@@ -69,7 +73,9 @@ def select_hits(
         return Selection(hits=tuple(hits), has_more=more)
     from kebab.search.budget import fit_budget
 
-    fitting, left_out = fit_budget(hits, query, ranking.weigh_highlights)
+    firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in ranking.first_keys]
+    required = max(firsts, default=0) + 1
+    fitting, left_out = fit_budget(hits, query, ranking.weigh_highlights, required)
     more = more or len(fitting) < len(hits)
     return Selection(hits=tuple(fitting), has_more=more, left_out=left_out)
 

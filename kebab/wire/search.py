@@ -34,7 +34,7 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     mode: ModeName = "hybrid"
     """The channels to search."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
-    """The maximum number of hits on a page."""
+    """The maximum number of hits on a page; the first page has at least one for each query."""
     cursor: str | None = None
     """The `next_cursor` of the previous page, for the same query and filters."""
     page: Positive | None = None
@@ -51,7 +51,7 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
     """The limit of the estimated tokens of the page: the references, headings and texts of its
-    hits, and the query. The first hit is always sent, shortened if it alone exceeds the limit."""
+    hits, and the query. The first hit of every query is always sent, shortened if need be."""
     rerank: bool | None = None
     """Whether to compare the first passages with the query token by token, which takes longer;
     null means only where query and passages are in different languages."""
@@ -183,7 +183,9 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     hits: Count
     """The number of hits; the next page begins with them."""
     tokens: Count
-    """The estimated tokens of these hits, and of what was cut from a shortened one."""
+    """The estimated tokens of these hits, and of what was cut from shortened ones."""
+    queries: list[int] | UnsetType = UNSET
+    """With several queries those that found these hits, as indexes of the `queries`."""
 
 
 class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1"):
@@ -221,6 +223,9 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
+    convincing_queries: list[int] | UnsetType = UNSET
+    """The queries whose best hit of the whole search is above `weak`, as indexes of `queries`; what
+    a limit leaves out of the page counts too."""
     refresh: IndexRefresh | None = None
     """How the index of the folder was brought up to date before the search; null without `--in`."""
     trace: list[TraceStage] | UnsetType = UNSET

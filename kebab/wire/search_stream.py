@@ -55,6 +55,8 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`complete`: words and phrases that occur nowhere in what was searched."""
     convincing: bool | UnsetType = UNSET
     """`complete`: whether the best hit of the whole search is above `weak`."""
+    convincing_queries: list[int] | UnsetType = UNSET
+    """`complete`: the queries for which this holds, when the request has `queries`."""
     error: ErrorReply | UnsetType = UNSET
     """`error`: the error."""
 

@@ -11,7 +11,7 @@ from tests.e2e.parity import DOC, PLAIN
 
 Node = dict[str, Any]
 
-BUDGET = 700
+BUDGET = 1200
 """What `search` returns at most, by default."""
 
 TOOLS_OF: Mapping[str, str] = {

@@ -245,6 +245,10 @@ class MemoryLibrary:
             for term in terms
         }
 
+    def list_tokens(self, start: str) -> list[str]:
+        texts = [text for entry in self._ordered() for text in self._words(entry)]
+        return sorted({word for words in texts for word in words if word.startswith(start)})
+
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         if not filters.is_active:
             return None

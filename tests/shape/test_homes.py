@@ -72,6 +72,7 @@ HOMES = {
     "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html",),
+    "stopwordsiso": ("kebab.search.function_words",),
     "starlette": ("kebab.http.application",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code.symbols",),

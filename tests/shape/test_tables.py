@@ -118,6 +118,7 @@ HARMLESS = {
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "pygments": "splits any text into tokens; an unknown language is the one exception, and caught",
     "rich": "is handed finished texts, never markup of a file or of a model",
+    "stopwordsiso": "looks up lists of words, for languages that it names itself",
     "tokenizers": "has no exception of its own; plain `Exception` is translated",
     "tree_sitter": "has no exception of its own that parsing raises; it accepts any bytes",
     **{f"tree_sitter_{one}": "is a table of a language, and runs nothing" for one in GRAMMARS},

@@ -221,8 +221,11 @@ def _list_doubts(reply: SearchResponse) -> Iterator[str]:
     if not reply.convincing:
         yield "nothing convincing: these passages are likely on other matters"
         return
-    convincing = [hit for hit in reply.hits if hit.confidence != "weak"]
-    answered = {index for hit in convincing for index in hit.queries or []}
-    for index in range(len(reply.queries or []) if reply.hits[0].rank == 1 else 0):
-        if index not in answered:
+    if reply.hits[0].rank > 1:
+        return
+    shown = {index for hit in reply.hits for index in hit.queries or []}
+    for index in range(len(reply.queries or [])):
+        if index not in (reply.convincing_queries or []):
             yield f"nothing convincing for q{index + 1}"
+        elif index not in shown:
+            yield f"left out by a limit of this search: the passages for q{index + 1}"

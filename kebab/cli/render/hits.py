@@ -196,8 +196,11 @@ def describe_absent_terms(reply: SearchResponse) -> str:
 
 def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:
     """Return what the token budget left out; it has another name where there are no flags."""
-    what = pluralize(left_out.hits, "hit") if left_out.hits else "a part of the first hit"
-    return f"left out by {budget}: {what}, about {pluralize(left_out.tokens, 'token')}"
+    part = "parts of the hits" if left_out.queries else "a part of the first hit"
+    what = pluralize(left_out.hits, "hit") if left_out.hits else part
+    found = " ".join(f"q{index + 1}" for index in left_out.queries or [])
+    tokens = pluralize(left_out.tokens, "token")
+    return f"left out by {budget}: {what}{found and f' for {found}'}, about {tokens}"
 
 
 def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str]:

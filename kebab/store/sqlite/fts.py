@@ -1,5 +1,6 @@
 """Contains the FTS5 index and its write buffer, which holds the rows of one transaction."""
 
+import sys
 from collections.abc import Callable, Collection
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, TypeAlias
@@ -56,6 +57,14 @@ def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) 
     )
     counts = {str(term): int(count) for term, count in rows}
     return {term: counts.get(key, 0) for term, key in folded.items()}
+
+
+def list_tokens(database: apsw.Connection, start: str) -> list[str]:
+    """Return the tokens of the index that begin with some letters."""
+    low = start.translate(ASCII_LOWER)
+    bounds = (low, low + chr(sys.maxunicode))
+    rows = database.execute("SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds)
+    return [str(term) for (term,) in rows]
 
 
 def merge_segments(database: apsw.Connection) -> None:

@@ -143,6 +143,11 @@ class SqliteReader:
         with self._translate_errors():
             return self._get_cache().get_document_frequencies(terms)
 
+    def list_tokens(self, start: str) -> list[str]:
+        """Return the tokens of the word index that begin with some letters."""
+        with self._translate_errors():
+            return fts.list_tokens(self._database, start)
+
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
         with self._translate_errors():

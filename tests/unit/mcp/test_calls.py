@@ -127,9 +127,9 @@ def test_a_degraded_search_says_so_in_the_text(caller):
 
 
 def test_a_page_names_the_cursor_of_the_next_one(caller):
-    first = caller.call("search", {"queries": ["flour", "Hecke"], "limit": 1})
+    first = caller.call("search", {"queries": "flour Hecke", "limit": 1})
     cursor = first["structuredContent"]["next_cursor"]
-    second = caller.call("search", {"queries": ["flour", "Hecke"], "limit": 1, "cursor": cursor})
+    second = caller.call("search", {"queries": "flour Hecke", "limit": 1, "cursor": cursor})
 
     assert f'more: cursor "{cursor}"' in read_text(first)
     refs = [one["structuredContent"]["hits"][0]["ref"] for one in (first, second)]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kebab.core.queries import Detail, Query
@@ -89,3 +91,75 @@ def test_a_search_without_hits_leaves_nothing_out(engine):
     page = engine.search(Query(text='"no such phrase" -oil', max_tokens=1))
 
     assert (page.hits, page.left_out) == ((), None)
+
+
+TOPICS = {
+    "oil": "The oil embargo of {} was long. ",
+    "garden": "The garden of house {} needs water in summer. ",
+    "tax": "Income tax of the year {} is due in May. ",
+}
+
+
+@pytest.fixture
+def topics(base):
+    for name, sentence in TOPICS.items():
+        for number in range(4):
+            text = sentence.format(number) + SENTENCES.format(*[name] * 12)
+            base.add(f"{name}{number}.md", text)
+    return base.engine()
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+@pytest.mark.parametrize("budget", [None, 1, 150, 300, 700, 1200, 5000])
+def test_every_query_keeps_a_hit_under_any_limit_and_budget(topics, limit, budget):
+    queries = ("oil embargo", "water the garden", "income tax", "zeppelin tax")
+    request = Query(text=queries[0], more=queries[1:], detail=Detail.PASSAGES, limit=limit)
+    page = topics.search(replace(request, max_tokens=budget))
+    found = [next(hit for hit in page.hits if index in hit.queries) for index in range(4)]
+
+    assert [hit.chunk.path[:3] for hit in found] == ["oil", "gar", "tax", "tax"]
+    assert all(hit.snippet.text for hit in found)
+    assert page.convincing_queries == topics.search(request).convincing_queries
+    assert {0, 1, 2} <= {*page.convincing_queries}
+
+
+def test_queries_share_a_budget_and_those_whose_hits_are_cut_are_named(topics):
+    request = Query(text="oil embargo", more=("water the garden",), detail=Detail.PASSAGES)
+    whole = topics.search(request)
+
+    page = topics.search(replace(request, max_tokens=160))
+
+    assert {hit.chunk.path for hit in page.hits} == {hit.chunk.path for hit in whole.hits[:2]}
+    texts = [hit.snippet.text for hit in page.hits]
+    assert len(texts[0]) < len(whole.hits[0].snippet.text)
+    assert max(map(len, texts)) < 2 * min(map(len, texts))
+    folder = page.hits[0].chunk.source
+    spent = estimate_page_tokens(request, folder) + sum(map(estimate_hit_tokens, page.hits))
+    assert spent <= 160
+    assert page.left_out.queries == [0, 1]
+    lost = sum(map(estimate_hit_tokens, whole.hits)) - sum(map(estimate_hit_tokens, page.hits))
+    assert page.left_out.tokens == lost
+
+
+def test_a_short_first_hit_stays_whole_beside_a_long_one(base):
+    base.add("oil.md", "The oil embargo was long.")
+    base.add("garden.md", TOPICS["garden"] + SENTENCES)
+    request = Query(text="water the garden", more=("oil embargo",), detail=Detail.PASSAGES)
+
+    page = base.engine().search(replace(request, max_tokens=200))
+
+    texts = {hit.chunk.path: hit.snippet.text for hit in page.hits}
+    assert texts["oil.md"] == "The oil embargo was long."
+    assert 100 < len(texts["garden.md"]) < len(SENTENCES)
+    assert page.left_out.queries == [0]
+
+
+def test_the_next_page_begins_with_what_a_raised_limit_did_not_show(topics):
+    request = Query(text="oil embargo", more=("water the garden", "income tax"), limit=1)
+    whole = topics.search(replace(request, limit=20))
+
+    first = topics.search(request)
+    second = topics.search(replace(request, offset=first.next_offset))
+
+    assert [*first.hits, *second.hits] == list(whole.hits[:4])
+    assert (len(first.hits), len(second.hits)) == (3, 1)

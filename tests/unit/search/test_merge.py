@@ -37,10 +37,10 @@ def test_queries_take_turns_with_their_convincing_chunks():
     assert MergedRanking([other, one]).keys == [1, 11, 2, 12, 3, 13, 4]
 
 
-def test_a_weak_query_comes_after_everything_convincing():
-    strong, weak = result(k1=1.0, k2=0.9), result(best=0.2, k11=1.0, k2=0.5)
+def test_a_weak_query_has_its_first_chunk_in_the_first_turn():
+    strong, weak = result(k1=1.0, k2=0.9), result(best=0.2, k11=1.0, k12=0.9, k2=0.5)
 
-    assert MergedRanking([weak, strong]).keys == [1, 2, 11]
+    assert MergedRanking([weak, strong]).keys == [1, 11, 2, 12]
 
 
 def test_a_chunk_appears_once_with_all_queries_that_found_it():
@@ -55,9 +55,17 @@ def test_a_chunk_appears_once_with_all_queries_that_found_it():
 
 
 def test_a_chunk_that_is_weak_for_all_was_found_by_its_best_query():
-    ranking = MergedRanking([result(best=0.1, k1=1.0), result(best=0.2, k1=1.0)])
+    one, other = result(best=0.1, k2=1.0, k1=0.9), result(best=0.2, k3=1.0, k1=0.9)
+    ranking = MergedRanking([one, other])
 
     assert ranking.find_match(ONE).queries == (1,)
+    assert ranking.find_match(ONE).score == other.score(ONE)
+
+
+def test_the_first_chunk_of_a_query_was_found_by_it_also_when_it_is_weak():
+    ranking = MergedRanking([result(best=0.1, k1=1.0), result(best=0.2, k1=1.0)])
+
+    assert ranking.find_match(ONE).queries == (0, 1)
     assert ranking.find_match(ONE).score == pytest.approx(0.2)
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import merge_adjacent, render_compact
+from kebab.cli.render.hits import describe_left_out
 from kebab.wire.citation import PageCitation, PageSpan, SectionCitation, SectionSpan
 from kebab.wire.filters import UnmatchedFilter
 from kebab.wire.search import DegradedChannel, LeftOut
@@ -224,7 +225,15 @@ def test_several_queries_are_numbered():
 def test_a_query_without_a_convincing_passage_is_said():
     hits = [passage(queries=[0]), passage(40, 41, queries=[1], confidence="weak")]
 
-    assert drawn(*hits, queries=["a", "b"])[-1] == "nothing convincing for q2"
+    lines = drawn(*hits, queries=["a", "b"], convincing_queries=[0])
+
+    assert lines[-1] == "nothing convincing for q2"
+
+
+def test_a_convincing_query_whose_passages_a_limit_cut_is_called_cut():
+    lines = drawn(passage(queries=[0]), queries=["a", "b"], convincing_queries=[0, 1])
+
+    assert lines[-1] == "left out by a limit of this search: the passages for q2"
 
 
 def test_words_that_occur_nowhere_are_said():
@@ -238,6 +247,15 @@ def test_what_the_budget_left_out_is_said():
 
     assert drawn(passage(), left_out=left_out)[-1] == (
         "left out by --max-tokens: 3 hits, about 700 tokens"
+    )
+
+
+@pytest.mark.parametrize(("hits", "what"), [(3, "3 hits"), (0, "parts of the hits")])
+def test_the_queries_whose_hits_the_budget_left_out_are_named(hits, what):
+    left_out = LeftOut(hits=hits, tokens=700, queries=[0, 2])
+
+    assert describe_left_out(left_out) == (
+        f"left out by --max-tokens: {what} for q1 q3, about 700 tokens"
     )
 
 
