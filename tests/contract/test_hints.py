@@ -142,7 +142,7 @@ FAULTS = [
 """The code of a fault, a command line that meets it, and what produces it."""
 
 
-@pytest.mark.parametrize("case", FAULTS, ids=lambda case: " ".join(case[1]))
+@pytest.mark.parametrize("case", FAULTS, ids=lambda case: case[0])
 @pytest.mark.parametrize("lang", ["en", "ko", "zh"])
 def test_a_hint_ends_its_fault_or_leads_to_another_message(case, lang, home, shell, monkeypatch):
     code, arguments, produce = case
