@@ -214,7 +214,8 @@ def run_server(
     """
     port = _find_free_port()
     line = [str(folder / "llama-server"), "-m", str(folder / model), "--host", "127.0.0.1"]
-    line += ["--port", str(port), "-t", "2", "-ngl", "0", "--no-webui", "--alias", ALIAS]
+    # Several threads wait for each other by spinning, which is slow beside other workers.
+    line += ["--port", str(port), "-t", "1", "-ngl", "0", "--no-webui", "--alias", ALIAS]
     line += ["-np", str(_SLOTS), "-c", str(_SLOTS * window)]
     line += ["--api-key", key] if key else []
     set_option = ctypes.CDLL(None).prctl
