@@ -83,7 +83,7 @@ def _make_words(text: str) -> str:
     return words if len(words) <= _MAX_ID else cut.rpartition("_")[0] or cut
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:

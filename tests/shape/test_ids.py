@@ -48,7 +48,7 @@ def elsewhere(isolation, tmp_path_factory):
 
 
 def group_by_file(ids):
-    grouped = {}
+    grouped: dict[str, list[str]] = {}
     for one in ids:
         grouped.setdefault(one.partition("::")[0], []).append(one)
     return grouped
