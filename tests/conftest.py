@@ -2,11 +2,13 @@
 
 import fcntl
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import NoReturn
 
 import pytest
@@ -18,9 +20,15 @@ from tests.isolation import Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "live", "test_ids.py", "test_planted.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
+COLLECTED = pytest.StashKey[list[str]]()
+"""The ids of all tests that this process collected, in their first order."""
+
+ROOT = str(Path(__file__).parents[1])
+_NO_WORD = re.compile(r"[^A-Za-z0-9.+]+")
+_MAX_ID = 24
 
 # A time limit for single examples fails on a busy machine, and when the first one imports a module.
 # Tests of speed have `pytest.mark.timeout`.
@@ -47,9 +55,41 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[ISOLATION].stop()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Return the first words of a text, a path or a list of texts as the id of a parameter.
+
+    Ids are the same in every process and in every checkout, and easy to type after `-k`.
+    """
+    text: str | None = None
+    if isinstance(val, bytes):
+        text = val[:_MAX_ID].decode("latin-1")
+    elif isinstance(val, (str, Path)):
+        text = str(val)
+    elif isinstance(val, (list, tuple)) and all(isinstance(one, (str, int)) for one in val):
+        text = " ".join(map(str, val))
+    elif isinstance(val, dict) and all(isinstance(one, (str, int)) for one in val.values()):
+        text = " ".join(f"{key} {one}" for key, one in val.items())
+    elif isinstance(val, BaseException):
+        text = type(val).__name__
+    elif isinstance(val, FunctionType) and val.__name__ == "<lambda>":
+        text = argname
+    return text if text is None else _make_words(text) or argname
+
+
+def _make_words(text: str) -> str:
+    """Return the first words of a text in letters of ASCII; a path of the checkout is relative."""
+    words = _NO_WORD.sub("_", text.replace(ROOT, "")).strip("_")
+    cut = words[:_MAX_ID]
+    return words if len(words) <= _MAX_ID else cut.rpartition("_")[0] or cut
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     """Run the slow tests first, so that no worker waits for another one at the end."""
+    config.stash[COLLECTED] = [item.nodeid for item in items]
+    yield
     items.sort(key=lambda item: not SLOW.intersection(item.path.parts))
 
 
@@ -136,28 +176,29 @@ def llama_folder(isolation: Isolation, sections: dict[str, list[str]]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def start_llama(
-    llama_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., AbstractContextManager[LlamaServer]]:
-    """Start a further model server with options, for a block."""
-    return partial(run_server, llama_folder, tmp_path_factory.mktemp("llama") / "log")
-
-
-@pytest.fixture(scope="session")
 def llama(
-    start_llama: Callable[..., AbstractContextManager[LlamaServer]],
+    llama_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
     sections: dict[str, list[str]],
 ) -> Iterator[LlamaServer]:
     """The model server that tests share, with a window of 1024 tokens.
 
     The tests are in one group, so one worker starts it.
     """
-    with start_llama() as server:
+    with run_server(llama_folder, tmp_path_factory.mktemp("llama") / "log") as server:
         try:
             server.wait_until_ready()
         except UnavailableError as why:
             _skip_live(sections, why)
         yield server
+
+
+@pytest.fixture(scope="session")
+def start_llama(
+    llama: LlamaServer, llama_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., AbstractContextManager[LlamaServer]]:
+    """Start a further model server with options, for a block; the shared one shows that it runs."""
+    return partial(run_server, llama_folder, tmp_path_factory.mktemp("llama") / "log")
 
 
 def _skip_live(sections: dict[str, list[str]], why: UnavailableError) -> NoReturn:

@@ -41,7 +41,8 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_file_bytes: Positive = 20_000_000
     """The largest file to read, in bytes; larger files are skipped."""
     deadline_s: Annotated[float, Meta(ge=0)] = 30.0
-    """The time limit for parsing one document, in seconds; 0 means no limit."""
+    """The limit of processor time for parsing one document, in seconds; 0 means no limit. A parser
+    that waits or sleeps ends after 20 times as long."""
     max_memory_mb: Natural = 1024
     """The memory of a process that reads files such as PDF or office documents, in MB; a file that
     needs more is reported. 0 means no limit."""
@@ -50,8 +51,8 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ocr_languages: Annotated[str, Meta(pattern=_OCR_LANGUAGES)] = "eng"
     """The languages of images, as `tesseract --list-langs` names them, e.g. `eng+kor`."""
     ocr_page_deadline_s: Annotated[float, Meta(ge=0)] = 30.0
-    """The time limit for recognising the text of one page, in seconds; 0 means no limit. A file
-    may take 20 times as long."""
+    """The limit of processor time for recognising the text of one page, in seconds; 0 means no
+    limit. A file may take 20 times as long."""
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,7 +70,9 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     threads: Natural = 0
     """The number of processor threads; 0 means one per core, at most 4."""
     deadline_s: Annotated[float, Meta(ge=0)] = 60.0
-    """The time limit for embedding one batch of texts, in seconds; 0 means no limit."""
+    """The limit of processor time for embedding one batch of texts, in seconds; 0 means no limit.
+    A batch that needs more is tried again in smaller ones; a passage that needs more stays pending.
+    One that hangs ends after 20 times as long."""
 
 
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

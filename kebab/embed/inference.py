@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import model_directory
-from kebab.embed.deadline import Deadline
+from kebab.embed.deadline import Deadline, RunTime
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -93,7 +93,7 @@ class InferenceSession:
         self._directory = directory
         self._model = model
         self._threads = threads
-        self._deadline = Deadline(deadline_ms)
+        self._deadline = Deadline(deadline_ms, threads)
         self._lock = threading.Lock()
         self._runtime: Any = None
         self._prepared = False
@@ -166,15 +166,19 @@ class InferenceSession:
 
         options = onnxruntime.RunOptions()
         options.log_severity_level = _FATAL
-        embed = self._embed_sequence if pooled else self._embed_tokens
+        run_time = RunTime()
+        compute = self._embed_sequence if pooled else self._embed_tokens
+        embed = partial(compute, options=options, run_time=run_time)
         if self._threads == 1 or len(sequences) == 1:
-            return InferenceRun(options, [partial(embed, one, options) for one in sequences])
+            return InferenceRun(options, run_time, [partial(embed, one) for one in sequences])
         # The longest go first, so that no thread ends with a long one.
         order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
         with self._translate_errors():
             pool = self._start_threads()
-            jobs = {index: pool.submit(embed, sequences[index], options) for index in order}
-        return InferenceRun(options, [jobs[index].result for index in range(len(sequences))])
+            jobs = {index: pool.submit(embed, sequences[index]) for index in order}
+        return InferenceRun(
+            options, run_time, [jobs[index].result for index in range(len(sequences))]
+        )
 
     def _start_threads(self) -> ThreadPoolExecutor:
         """Return the threads of this session, which all its callers share."""
@@ -184,23 +188,26 @@ class InferenceSession:
             return self._pool
 
     def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
-        """Wait for the vectors of a run, no longer than the deadline from now.
+        """Wait for the vectors of a run; its deadline counts processor time.
 
         Raises:
-            TimedOut: The deadline has passed.
+            TimedOut: The run took too long, or hangs; `elapsed_ms` is the time that was too long.
             EmbeddingUnavailable: The runtime failed.
         """
         started = time.monotonic()
         try:
-            with self._translate_errors(), self._deadline.limit(run.options):
+            with self._translate_errors(), self._deadline.limit(run.options, run.time):
                 return [result() for result in run.results]
         except EmbeddingUnavailable as error:
             if not run.options.terminate:
                 raise
+            elapsed_ms, deadline_ms = int(run.time.read() * 1000), self._deadline.milliseconds
+            if elapsed_ms < deadline_ms:
+                elapsed_ms = int((time.monotonic() - started) * 1000)
             raise TimedOut(
                 operation="embedding a batch",
-                elapsed_ms=int((time.monotonic() - started) * 1000),
-                deadline_ms=self._deadline.milliseconds,
+                elapsed_ms=elapsed_ms,
+                deadline_ms=deadline_ms,
                 setting="models.embedding.deadline_s",
             ) from error
         finally:
@@ -209,19 +216,21 @@ class InferenceSession:
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_runtime_errors(self._model.name, str(self._directory))
 
-    def _embed_sequence(self, sequence: list[int], options: Any) -> "Vector":
+    def _embed_sequence(self, sequence: list[int], options: Any, run_time: RunTime) -> "Vector":
         import numpy as np
 
-        hidden = self._compute_hidden_states(sequence, options)
+        hidden = self._compute_hidden_states(sequence, options, run_time)
         if self._model.pooling == "cls":
             return normalise(hidden[0].astype(np.float64))
         return normalise(hidden.mean(axis=0, dtype=np.float64))
 
-    def _embed_tokens(self, sequence: list[int], options: Any) -> "Matrix":
+    def _embed_tokens(self, sequence: list[int], options: Any, run_time: RunTime) -> "Matrix":
         """Return a unit vector for each token, special tokens included."""
-        return normalise(self._compute_hidden_states(sequence, options))
+        return normalise(self._compute_hidden_states(sequence, options, run_time))
 
-    def _compute_hidden_states(self, sequence: list[int], options: Any) -> "Matrix":
+    def _compute_hidden_states(
+        self, sequence: list[int], options: Any, run_time: RunTime
+    ) -> "Matrix":
         """Return the output of the last layer, shape (tokens, dimension)."""
         import numpy as np
 
@@ -232,7 +241,8 @@ class InferenceSession:
             "token_type_ids": np.zeros_like(ids),
         }
         feed = {name: value for name, value in inputs.items() if name in self._wanted}
-        hidden: Matrix = self._runtime.run(self._outputs, feed, options)[0][0]
+        with run_time.measure():
+            hidden: Matrix = self._runtime.run(self._outputs, feed, options)[0][0]
         return hidden
 
 
@@ -241,6 +251,7 @@ class InferenceRun:
     """A run in progress; each of `results` waits for a sequence and returns its vectors."""
 
     options: Any
+    time: RunTime
     results: "Sequence[Callable[[], Vector]]"
 
     def stop(self) -> None:

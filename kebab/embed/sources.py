@@ -138,9 +138,10 @@ class FetchProgress:
         self._cancel = cancel
         self._started = time.monotonic()
         self._reported = float("-inf")
+        self._step = ("", "")
 
     def tick(self, phase: str, message: str, done: int | None, total: int | None) -> None:
-        """Wait a moment.
+        """Wait a moment; the first event of a step is sent at once, the others at intervals.
 
         Raises:
             Cancelled: The work was asked to stop.
@@ -148,8 +149,8 @@ class FetchProgress:
         if self._cancel.requested:
             raise Cancelled(operation="fetching the embedding model")
         now = time.monotonic()
-        if now - self._reported >= _REPORT_SECONDS:
-            self._reported = now
+        if self._step != (phase, message) or now - self._reported >= _REPORT_SECONDS:
+            self._reported, self._step = now, (phase, message)
             elapsed = int((now - self._started) * 1000)
             self._report(
                 Progress(
@@ -223,6 +224,7 @@ class SourceRace:
 
     def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
         """Wait until the source answers; return the reason when it fails, else None."""
+        self._progress.tick("connect", source.label, None, None)
         while not child.answered and child.poll_status() is None:
             waited = time.monotonic() - child.started
             if time.monotonic() > self._compute_deadline(child):
@@ -268,6 +270,7 @@ def wait_for_process(
 ) -> str | None:
     """Wait until a subprocess ends while its files grow; return the reason when it fails."""
     size, changed_at = -1, time.monotonic()
+    progress.tick(step.phase, step.message, 0, step.total)
     while child.poll_status() is None:
         current_size = child.count_written_bytes()
         if current_size != size:

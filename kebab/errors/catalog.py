@@ -826,7 +826,9 @@ class TimedOut(
 
     What to do: try again, or raise the limit: `models.llm.first_token_s` and
     `models.llm.total_s` for answers, `models.embedding.deadline_s` for embedding,
-    `ingest.deadline_s` for a document. 0 means no limit.
+    `ingest.deadline_s` for a document. 0 means no limit. Embedding and documents are limited by
+    processor time, because a busy machine makes them wait; one that waits or hangs ends after 20
+    times its limit by the clock. `elapsed_ms` is the time that was too long.
     """
 
     operation: str

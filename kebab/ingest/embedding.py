@@ -1,18 +1,20 @@
 """Embeds the chunks that have no vector, and makes the vectors durable at short intervals."""
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import PendingChunk, build_embed_text
 from kebab.core.documents import VectorRow
-from kebab.core.ids import DocId
+from kebab.core.ids import DocId, Key
 from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import TimedOut
 from kebab.ingest.job import RunContext
 
 if TYPE_CHECKING:
-    from kebab.core.chunks import Vector
+    from kebab.core.chunks import Matrix, Vector
 
 BATCH_CHUNKS = 4096
 """How many pending chunks are loaded at once, and the most rows of one append."""
@@ -22,6 +24,38 @@ FLUSH_INTERVAL_S = 5.0
 
 _FLUSHES_PER_MAINTENANCE = 100
 """How often the table of a long run is compacted, because every flush adds a small fragment."""
+
+_RETRY_TEXTS, _RETRY_FACTOR = 8, 4
+"""How many texts are tried together after a batch was too slow, and how that number changes."""
+
+_MAX_LATE_IN_A_ROW = 3
+"""After so many single texts that take too long, the machine is too slow to embed now."""
+
+
+def embed_texts(
+    embedder: Embedder, texts: Sequence[str], handle_late: Callable[[int, TimedOut], bool]
+) -> "Iterator[tuple[list[int], Matrix]]":
+    """Yield (indexes into texts, vectors); after a batch that was too slow, try smaller ones.
+
+    `handle_late` gets the index of a text that takes too long alone, and its error; it returns
+    whether the other texts are tried.
+    """
+    waiting, size = list(range(len(texts))), len(texts)
+    while waiting:
+        part, done = waiting[:size], set[int]()
+        try:
+            for indexes, matrix in embedder.embed_passages([texts[index] for index in part]):
+                found = [part[index] for index in indexes]
+                done.update(found)
+                yield found, matrix
+            size *= _RETRY_FACTOR
+        except TimedOut as error:
+            if len(part) == 1:
+                if not handle_late(part[0], error):
+                    return
+                done.update(part)
+            size = min(_RETRY_TEXTS, max(1, len(part) // _RETRY_FACTOR))
+        waiting = [index for index in part if index not in done] + waiting[len(part) :]
 
 
 @dataclass(slots=True)
@@ -40,6 +74,10 @@ class ChunkEmbedder:
         self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
     ) -> None:
         self.counts = VectorCounts()
+        self.fault: TimedOut | None = None
+        """The error of the last chunk that took too long; it stays pending."""
+        self._late: set[Key] = set()
+        self._late_in_a_row = 0
         self._library = library
         self._vectors = vectors
         self._version = version
@@ -55,10 +93,14 @@ class ChunkEmbedder:
         self._flush()
 
     def embed_pending(self, embedder: Embedder) -> None:
-        """Embed all pending chunks, until cancelled or until the time is up."""
+        """Embed all pending chunks, until cancelled or until the time is up.
+
+        A chunk that takes too long stays pending; after several in a row all others do.
+        """
         total = self._library.count_pending()
-        while not self._context.embedding_ended:
-            chunks = self._library.list_pending(BATCH_CHUNKS)
+        while not self._context.embedding_ended and self._late_in_a_row < _MAX_LATE_IN_A_ROW:
+            chunks = self._library.list_pending(BATCH_CHUNKS + len(self._late))
+            chunks = [chunk for chunk in chunks if chunk.key not in self._late]
             if not chunks:
                 return
             self._embed_batch(chunks, embedder, total)
@@ -89,7 +131,15 @@ class ChunkEmbedder:
             build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
             for chunk in firsts
         ]
-        for indexes, matrix in embedder.embed_passages(texts):
+
+        def skip(index: int, error: TimedOut) -> bool:
+            self._late.update(chunk.key for chunk in groups[index])
+            self._late_in_a_row += 1
+            self.fault = error
+            return self._late_in_a_row < _MAX_LATE_IN_A_ROW and not self._context.embedding_ended
+
+        for indexes, matrix in embed_texts(embedder, texts, skip):
+            self._late_in_a_row = 0
             for index, vector in zip(indexes, matrix, strict=True):
                 for number, chunk in enumerate(groups[index]):
                     self._add(chunk, vector, is_copy=number > 0)

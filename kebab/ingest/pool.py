@@ -7,7 +7,6 @@ the library is the same with and without workers.
 """
 
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from kebab.errors.signal import Signal
 from kebab.ingest.build import BuildResult, BuildTask, DocumentBuilder, WorkerBuilder
 from kebab.ingest.plan import FileTask
 from kebab.ingest.units import BATCH_FILES, PoolPlan, Unit, counts_in_worker, plan_units
-from kebab.limits.deadline import build_timeout
+from kebab.limits.deadline import Elapsed
 from kebab.limits.faults import build_failure
 from kebab.limits.worker import GRACE_S, START_S, Reply, WorkerProcess, wait_for_replies
 
@@ -63,11 +62,10 @@ def build_ahead(
 
 @dataclass(slots=True, eq=False)
 class _Slot:
-    """A place for a worker, the units it has, and since when it has worked on the first."""
+    """A place for a worker, and the units it has; the worker's clock runs for the first."""
 
     worker: WorkerProcess | None = None
     units: deque[Unit] = field(default_factory=deque)
-    since: float = 0.0
     units_done: int = 0
     documents: int = 0
     retires: bool = False
@@ -76,7 +74,6 @@ class _Slot:
         """Return the worker, started if there is none."""
         if self.worker is None:
             self.worker = WorkerProcess(handler, handler.builder.max_memory_mb)
-            self.since = time.monotonic()
             self.units_done, self.documents, self.retires = 0, 0, False
         return self.worker
 
@@ -179,14 +176,15 @@ class _Pool:
             [BuildTask(task.source, task.entry, self._choose_id(task)) for task in tasks]
         )
         if sent:
-            slot.since = slot.since if slot.units else time.monotonic()
+            if not slot.units and worker.is_ready:
+                worker.restart_clock()
             slot.units.append(unit)
         return sent
 
     def _receive(self, slot: _Slot, worker: WorkerProcess) -> None:
         was_ready = worker.is_ready
         reply = worker.receive()
-        slot.since = time.monotonic()
+        worker.restart_clock()
         if reply is None and not was_ready:
             self._start_failures += 1
             self._give_back(slot)
@@ -215,19 +213,19 @@ class _Pool:
     def _enforce_deadline(self, slot: _Slot) -> None:
         if slot.worker is None:
             return
-        elapsed = time.monotonic() - slot.since
+        elapsed = slot.worker.read_elapsed()
         if not slot.worker.is_ready:
-            if elapsed > START_S:
+            if elapsed.clock > START_S:
                 self._start_failures = _MAX_START_FAILURES
             return
         files = slot.units[0].files if slot.units else ()
         limits = [self._builder.get_deadline(self._tasks[number].entry.media) for number in files]
-        if limits and all(limits) and elapsed > sum(limits) + GRACE_S:
+        if limits and all(limits) and elapsed.exceeds(sum(limits), GRACE_S):
             slot.end()
-            self._fail(slot, "", started=slot.since)
+            self._fail(slot, "", late=elapsed)
 
-    def _fail(self, slot: _Slot, cause: str, started: float | None = None) -> None:
-        """Give the file that ended the worker its error; `started` is set when it took too long.
+    def _fail(self, slot: _Slot, cause: str, late: Elapsed | None = None) -> None:
+        """Give the file that ended the worker its error; `late` is its time when it was too long.
 
         Several files are tried again one by one. A worker may have ended because of earlier files,
         so a file has its error only after its own worker ended.
@@ -236,11 +234,11 @@ class _Pool:
             unit = slot.units.popleft()
             (number, *others) = unit.files
             alone = not slot.units_done or number in self._retried
-            if others or (started is None and not alone):
+            if others or (late is None and not alone):
                 self._retried.update(unit.files if not others else ())
                 slot.units.extend(Unit((number,), unit.isolated) for number in unit.files)
             else:
-                self._put_result(number, self._build_error(number, cause, started))
+                self._put_result(number, self._build_error(number, cause, late))
         self._give_back(slot)
 
     def _give_back(self, slot: _Slot) -> None:
@@ -248,9 +246,8 @@ class _Pool:
         self._waiting = deque(sorted([*slot.units, *self._waiting]))
         slot.units.clear()
 
-    def _build_error(self, number: int, cause: str, started: float | None) -> Signal:
+    def _build_error(self, number: int, cause: str, late: Elapsed | None) -> Signal:
         entry = self._tasks[number].entry
-        if started is not None:
-            limit = self._builder.get_deadline(entry.media)
-            return build_timeout(started, limit, entry.path)
+        if late is not None:
+            return late.build_timeout(self._builder.get_deadline(entry.media), entry.path)
         return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)

@@ -8,6 +8,7 @@ what it has collected counts as long as the index has not changed since.
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NoReturn
 
 from kebab.core.chunks import PendingChunk, build_embed_text
 from kebab.core.documents import (
@@ -19,8 +20,8 @@ from kebab.core.documents import (
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import StoreCorrupt
-from kebab.ingest.embedding import BATCH_CHUNKS, FLUSH_INTERVAL_S
+from kebab.errors.catalog import StoreCorrupt, TimedOut
+from kebab.ingest.embedding import BATCH_CHUNKS, FLUSH_INTERVAL_S, embed_texts
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import VectorSync, delete_old_vectors
 from kebab.wire.ingest import EmbeddingSummary
@@ -37,6 +38,9 @@ def reembed(
     """Make this the model of the knowledge base; after a cancel the old one stays.
 
     `pending` of the summary counts the passages that the new model has not embedded.
+
+    Raises:
+        TimedOut: A passage takes too long; what was collected is kept.
     """
     ended = ProgressKind.ABORTED
     try:
@@ -81,6 +85,12 @@ def _complete_vectors(
     sync.check_files()
     sync.update(model.embedder)
     return sync.build_summary()
+
+
+def _raise_late(index: int, error: TimedOut) -> NoReturn:
+    """Refuse a change of models that leaves a passage without a vector."""
+    del index
+    raise error
 
 
 class _ModelChange:
@@ -170,7 +180,7 @@ class _ModelChange:
             build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
             for chunk in firsts
         ]
-        for indexes, matrix in self._embedder.embed_passages(texts):
+        for indexes, matrix in embed_texts(self._embedder, texts, _raise_late):
             for index, vector in zip(indexes, matrix, strict=True):
                 group = groups[index]
                 self._rows += [VectorRow(c.key, c.chunk_id, c.doc_id, vector) for c in group]

@@ -23,6 +23,7 @@ from kebab.errors.catalog import (
     EmbeddingUnavailable,
     OutOfMemory,
     StoreCorrupt,
+    TimedOut,
 )
 from kebab.ingest.embedding import ChunkEmbedder, VectorCounts
 from kebab.ingest.job import RunContext
@@ -55,8 +56,8 @@ def reconcile(
     return len(pending)
 
 
-def describe_fault(fault: NoModel) -> str:
-    """Return why there is no model, in the words of its source."""
+def describe_fault(fault: NoModel | TimedOut) -> str:
+    """Return why passages lack a vector, in the words of the model's source."""
     return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
 
 
@@ -85,8 +86,8 @@ class VectorSync:
         context: RunContext,
     ) -> None:
         self.counts = VectorCounts()
-        self.fault: NoModel | None = None
-        """The reason why there is no model."""
+        self.fault: NoModel | TimedOut | None = None
+        """The reason why there is no model, or why it leaves passages without a vector."""
         self._library = library
         self._open_index = open_index
         self._context = context
@@ -173,6 +174,7 @@ class VectorSync:
             chunk_embedder = self._open()
             if embedder is not None:
                 chunk_embedder.embed_pending(embedder)
+                self.fault = chunk_embedder.fault or self.fault
             self._finish()
 
     def _open(self) -> ChunkEmbedder:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import kebab
+from kebab.limits.deadline import Elapsed, read_processor_time
 from kebab.limits.faults import describe_exhaustion
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ DEFAULT_DEADLINE_S = 30.0
 
 GRACE_S = 2.0
 """How much later than the alarm within the worker the worker itself is killed."""
+
+_POLL_S = 0.1
+"""How often the processor time of a worker is read."""
 
 START_S = 60.0
 """The longest time until a worker is ready."""
@@ -50,7 +54,7 @@ _PROGRAM = "import sys; from kebab.limits.worker_main import serve; serve(*map(i
 
 
 class Limits(NamedTuple):
-    """The time for one file in seconds, and the memory of a worker; 0 means no limit."""
+    """The processor time of one file in seconds, and the memory of a worker; 0 means no limit."""
 
     deadline_s: float = DEFAULT_DEADLINE_S
     max_memory_mb: int = DEFAULT_MEMORY_MB
@@ -91,6 +95,7 @@ class WorkerProcess:
         self._has_ended = False
         self._capacity = _get_task_capacity(writes)
         self._unread: deque[int] = deque()
+        self._began = Elapsed(0.0, time.monotonic())
         _enlarge_pipe(reads)
         self._send_bytes(pickle.dumps(handler))
 
@@ -137,6 +142,30 @@ class WorkerProcess:
     def poll(self, seconds: float | None) -> bool:
         """Return whether there is a reply, or the worker has ended, within this time."""
         return bool(wait_for_connections([self.replies], seconds))
+
+    def restart_clock(self) -> None:
+        """Let `read_elapsed` count from now."""
+        self._began = Elapsed(read_processor_time(self._process.pid), time.monotonic())
+
+    def read_elapsed(self) -> Elapsed:
+        """Return the time of the process, which must not be closed, since the clock began."""
+        processor = read_processor_time(self._process.pid) - self._began.processor
+        return Elapsed(processor, time.monotonic() - self._began.clock)
+
+    def wait_for_reply(self, deadline_s: float) -> Elapsed | None:
+        """Wait for a reply or the end of the worker; return the time when it exceeds the deadline.
+
+        0 seconds mean no deadline.
+        """
+        self.restart_clock()
+        if not deadline_s:
+            self.poll(None)
+            return None
+        while not self.poll(_POLL_S):
+            elapsed = self.read_elapsed()
+            if elapsed.exceeds(deadline_s, GRACE_S):
+                return elapsed
+        return None
 
     def explain_end(self) -> str:
         """End the process, and return why it ended by itself."""

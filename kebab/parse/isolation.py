@@ -1,14 +1,12 @@
 """Parses one file in a worker process, so that no file can crash or stop the caller."""
 
-import time
 from typing import NamedTuple
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.file_ports import Parser, is_isolated
 from kebab.errors.signal import Signal
-from kebab.limits.deadline import build_timeout
 from kebab.limits.faults import build_failure, raise_memory_error
-from kebab.limits.worker import GRACE_S, START_S, Limits, WorkerProcess
+from kebab.limits.worker import START_S, Limits, WorkerProcess
 from kebab.parse.registry import guard_parser
 
 DEFAULT_LIMITS = Limits()
@@ -63,10 +61,9 @@ def run_parser(task: ParseTask) -> ParsedDocument | Signal:
 
 
 def _ask_worker(worker: WorkerProcess, task: ParseTask) -> ParsedDocument:
-    started = time.monotonic()
     worker.send(task)
-    if not worker.poll(task.deadline_s + GRACE_S if task.deadline_s else None):
-        raise build_timeout(started, task.deadline_s, task.path)
+    if late := worker.wait_for_reply(task.deadline_s):
+        raise late.build_timeout(task.deadline_s, task.path)
     reply = worker.receive()
     if reply is None or reply.fault:
         cause = worker.explain_end() if reply is None else reply.fault

@@ -61,9 +61,11 @@ class EmbeddingSummary(Struct, frozen=True, kw_only=True):
     lost: int = 0
     """The number of vectors that were lost or damaged, so that this run computed them again."""
     unavailable: str | None = None
-    """The reason why the run had no model; null when it had one or needed none."""
+    """The reason why the run left passages without a vector: it had no model, or a passage took too
+    long; else null."""
     hint: str | None = None
-    """The command that gives the next run a model, or one that fits the text better."""
+    """The command that gives the next run a model, more time, or a model that fits the text
+    better."""
     reason: str | None = None
     """The reason why this run chose its model for the knowledge base; null when it chose none."""
     advice: str | None = None

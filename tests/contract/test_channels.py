@@ -26,9 +26,7 @@ def wait_for(stream, words):
     raise AssertionError(seen)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["doctor"], ["search", "x"], ["search", "broken"]], ids=" ".join
-)
+@pytest.mark.parametrize("arguments", [["doctor"], ["search", "x"], ["search", "broken"]])
 def test_no_library_gets_through_in_text(arguments, empty, program):
     ran = program(*arguments, module=SCRIPTED)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.test_outputs import EVERY, STATED, name_cases
+from tests.contract.test_outputs import EVERY, STATED
 
 NEED_NO_SETTINGS = (
     *("completion", "doctor", "errors", "eval compare", "explain", "init", "install"),
@@ -31,7 +31,7 @@ def elsewhere(empty, monkeypatch):
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments"), EVERY, ids=name_cases)
+@pytest.mark.parametrize(("path", "arguments"), EVERY)
 def test_the_default_place_stays_untouched(path, arguments, before, elsewhere, kebab):
     empty = elsewhere.parent
     flag = ["--config", str(elsewhere)]
@@ -53,7 +53,7 @@ def test_what_is_ingested_elsewhere_is_found_elsewhere_only(empty, elsewhere, ke
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments", "codes"), SETTINGS, ids=name_cases)
+@pytest.mark.parametrize(("path", "arguments", "codes"), SETTINGS)
 def test_a_file_that_does_not_exist_is_refused(path, arguments, codes, before, empty, kebab):
     flag = ["--config", str(empty / "none.toml")]
 

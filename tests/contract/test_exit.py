@@ -19,7 +19,6 @@ from kebab.errors.signal import Exit
         (Exit.ERROR, ["nonsense"]),
         (Exit.UNUSABLE, ["list", "--data-dir", "/no/such/folder"]),
     ],
-    ids=str,
 )
 def test_a_status_is_the_same_in_text_and_json(status, arguments, home, kebab):
     text, machine = kebab(*arguments), kebab(*arguments, "--json")

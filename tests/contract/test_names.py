@@ -28,7 +28,7 @@ DESTRUCTIVE = [
 ]
 
 
-@pytest.mark.parametrize("arguments", LOOKUPS, ids=" ".join)
+@pytest.mark.parametrize("arguments", LOOKUPS)
 def test_an_unknown_name_is_not_found_and_no_error(arguments, home, kebab):
     ran = kebab(*arguments, "--json")
 
@@ -59,7 +59,7 @@ def test_a_filter_that_names_nothing_finds_nothing(arguments, home, kebab):
 
 
 @pytest.mark.usefixtures("talk")
-@pytest.mark.parametrize("arguments", DESTRUCTIVE, ids=" ".join)
+@pytest.mark.parametrize("arguments", DESTRUCTIVE)
 def test_nothing_is_deleted_where_nobody_can_be_asked(arguments, home, kebab):
     before = sorted(path for path in (home / "data").rglob("*") if path.is_file())
     text, machine = kebab(*arguments), kebab(*arguments, "--json")
@@ -72,6 +72,6 @@ def test_nothing_is_deleted_where_nobody_can_be_asked(arguments, home, kebab):
 
 
 @pytest.mark.usefixtures("talk")
-@pytest.mark.parametrize("arguments", DESTRUCTIVE, ids=" ".join)
+@pytest.mark.parametrize("arguments", DESTRUCTIVE)
 def test_with_a_yes_nobody_is_asked(arguments, home, kebab):
     assert kebab(*arguments, "--yes", "--json").status == 0

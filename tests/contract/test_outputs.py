@@ -307,17 +307,13 @@ STATED = [
 ]
 
 
-def name_cases(value):
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
 def test_every_command_is_held_to_it():
     assert set(CASES) == {path for path, _ in iterate_commands()}
 
 
 @pytest.mark.usefixtures("talk")
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments", "stated"), STATED, ids=name_cases)
+@pytest.mark.parametrize(("path", "arguments", "stated"), STATED)
 def test_a_line_has_its_outcome_in_its_schema(path, arguments, stated, before, chunk, kebab):
     said = [chunk if word == "CHUNK" else word for word in arguments]
 
@@ -389,7 +385,6 @@ def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
         ["session", "rm", "x"],
         ["session", "rm", "--all", "--yes"],
     ],
-    ids=" ".join,
 )
 def test_without_a_knowledge_base_reading_says_not_indexed(arguments, empty, kebab):
     ran = kebab(*arguments, "--json")
@@ -407,7 +402,6 @@ def test_without_a_knowledge_base_reading_says_not_indexed(arguments, empty, keb
         (["review", "--runs"], 0, "review_runs.v1"),
         (["review", "--explain", "all"], 0, "review_rules.v1"),
     ],
-    ids=name_cases,
 )
 def test_without_a_knowledge_base_the_rest_still_works(arguments, status, schema, empty, kebab):
     ran = kebab(*arguments, "--json")

@@ -75,7 +75,6 @@ def test_the_fix_of_doctor_repairs_broken_settings_and_keeps_a_copy(broken, keba
         ["schema", "--commands"],
         ["completion", "bash"],
     ],
-    ids=" ".join,
 )
 def test_what_needs_no_settings_works_with_broken_ones(arguments, broken, kebab):
     assert kebab("--config", str(broken[0]), *arguments).status == 0

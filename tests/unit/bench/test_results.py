@@ -40,7 +40,6 @@ def test_the_ratio_is_that_of_the_medians(results):
         (Budget(3, "s"), True, 1),
         (Budget(2, "s"), False, 1.5),
     ],
-    ids=str,
 )
 def test_a_budget_judges_the_ratio_or_the_median(results, budget, within, share):
     results.add_figure(

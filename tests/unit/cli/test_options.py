@@ -108,7 +108,6 @@ def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
         (["doctor", "--nope", "--", "--lang", "ko"], "no such option"),
         (["doctor", "--lang", "xx"], "invalid value for '--lang'"),
     ],
-    ids=" ".join,
 )
 def test_errors_use_the_requested_language(kebab, arguments, message):
     assert kebab(*arguments).err.startswith(f"error: {message}")

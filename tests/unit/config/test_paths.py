@@ -42,7 +42,6 @@ def test_settings_name_folders_relative_to_here_and_to_home(monkeypatch, tmp_pat
         {"HOME": "/home/ada", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "XDG_DATA_HOME": ""},
         {"HOME": "/home/ada", "XDG_CONFIG_HOME": "rel", "XDG_DATA_HOME": "~/x"},
     ],
-    ids=str,
 )
 def test_the_folders_are_those_that_platformdirs_names(monkeypatch, environment):
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):

@@ -68,7 +68,7 @@ def pieces(tokenizer, tmp_path_factory):
     return open_pieces(tokenizer, tmp_path_factory.mktemp("pieces"))
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text)[:30])
+@pytest.mark.parametrize("text", TEXTS)
 def test_a_text_has_the_tokens_and_spans_of_the_library(pieces, tokenizer, text):
     assert_equal(pieces, tokenizer, [text])
 

@@ -7,7 +7,7 @@ from kebab.embed.registry import MINILM
 from kebab.embed.sources import DownloadSource, FetchProgress, SourceRace, SourceTimeouts
 from kebab.errors.catalog import Cancelled
 
-LIMITS = SourceTimeouts(answer=1.0, start=1.0, stall=0.6)
+LIMITS = SourceTimeouts(answer=4.0, start=4.0, stall=2.5)
 
 GIVES = "print('alive', flush=True); open('file', 'w').write('x' * 100)"
 REFUSES = "raise SystemExit('ERROR: no such thing')"
@@ -57,8 +57,8 @@ def test_the_order_decides_when_a_later_one_is_quicker(tmp_path):
     [
         (REFUSES, "ERROR: no such thing"),
         (BREAKS, "ERROR: cut off"),
-        (SILENT, "no answer within 1."),
-        (STALLS, "nothing arrived for 1 s"),
+        (SILENT, "no answer within 4."),
+        (STALLS, "nothing arrived for 2 s"),
     ],
 )
 def test_the_next_takes_over_from_one_that_fails(tmp_path, program, reason):
@@ -93,7 +93,7 @@ def test_a_download_reports_its_bytes(tmp_path):
     events: list[Progress] = []
     slow = (
         "import time; print('alive', flush=True); open('file', 'w').write('x' * 60);"
-        "time.sleep(0.55); open('file2', 'w').write('x' * 40); time.sleep(0.55)"
+        "time.sleep(1.2); open('file2', 'w').write('x' * 40); time.sleep(1.2)"
     )
     race(tmp_path, slow, events=events).find_winner()
 
@@ -101,6 +101,16 @@ def test_a_download_reports_its_bytes(tmp_path):
     told = [(event.done, event.total, event.unit) for event in events if event.phase == "download"]
     assert (60, 100, "bytes") in told
     assert (100, 100, "bytes") in told
+
+
+def test_the_first_event_of_each_step_is_sent_at_once():
+    events: list[Progress] = []
+    progress = FetchProgress(events.append, Cancel())
+
+    for phase in ("connect", "connect", "download", "convert", "convert"):
+        progress.tick(phase, "m", None, None)
+
+    assert [event.phase for event in events] == ["connect", "download", "convert"]
 
 
 def test_a_cancelled_race_stops_its_subprocesses(tmp_path):

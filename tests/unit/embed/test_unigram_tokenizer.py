@@ -33,7 +33,6 @@ def test_the_most_probable_pieces_win():
 @pytest.mark.parametrize(
     "text",
     ["the  cat", " the cat ", "the\tcat", "the\u200bcat", "the c\x07at", "the\t \t cat"],
-    ids=ascii,
 )
 def test_spaces_are_one_space_and_control_characters_vanish(text):
     assert tokens(text) == ["<s>", "▁the", "▁cat", "</s>"]

@@ -31,7 +31,6 @@ def test_a_missing_library_hints_at_installing(monkeypatch):
         ImportError("libonnx.so.1: cannot open shared object file", name="onnxruntime"),
         OSError("libgomp.so.1: cannot open shared object file"),
     ],
-    ids=repr,
 )
 def test_a_broken_library_hints_at_reinstalling(fault):
     with (

@@ -96,7 +96,6 @@ def test_a_lack_of_memory_names_the_operation_and_the_limit(limit, words, monkey
         (OSError(13, "Permission denied"), False),
         (RuntimeError("a bug"), False),
     ],
-    ids=str,
 )
 def test_a_lack_of_memory_is_recognised_in_every_form(fault, lacking):
     assert is_memory_fault(fault) is lacking

@@ -3,9 +3,9 @@ import pytest
 from kebab.core.documents import VectorRow
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
-from kebab.errors.catalog import OutOfMemory
+from kebab.errors.catalog import OutOfMemory, TimedOut
 from kebab.ingest import embedding
-from kebab.ingest.embedding import FLUSH_INTERVAL_S, ChunkEmbedder
+from kebab.ingest.embedding import FLUSH_INTERVAL_S, ChunkEmbedder, embed_texts
 from kebab.ingest.job import RunContext
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
@@ -171,3 +171,80 @@ def test_the_table_of_a_long_run_is_compacted_on_the_way(waiting, monkeypatch):
     make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
 
     assert (table.commits, table.maintained) == (5, 2)
+
+
+class SlowEmbedder(HashingEmbedder):
+    """Takes too long for more than `most` texts at once, and for the texts in `endless`."""
+
+    def __init__(self, most=100, endless=(), allowed=0):
+        super().__init__(batch=4)
+        self.most = most
+        self.endless = endless
+        self.allowed = allowed
+        self.tried = []
+
+    def embed_passages(self, texts):
+        self.tried.append(len(texts))
+        too_many = len(texts) > self.most
+        for number, (indexes, matrix) in enumerate(super().embed_passages(texts)):
+            late = any(word in texts[index] for index in indexes for word in self.endless)
+            if late or (too_many and number >= self.allowed):
+                raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
+            yield indexes, matrix
+
+
+def list_embedded(embedder, texts, handle_late):
+    return [index for indexes, _ in embed_texts(embedder, texts, handle_late) for index in indexes]
+
+
+def test_a_batch_that_is_too_slow_is_tried_again_in_smaller_ones():
+    embedder = SlowEmbedder(most=2)
+
+    found = list_embedded(embedder, [f"text {number}" for number in range(20)], None)
+
+    assert sorted(found) == list(range(20))
+    assert embedder.tried[:3] == [20, 5, 1]
+
+
+def test_what_a_slow_batch_has_given_is_not_computed_again():
+    embedder = SlowEmbedder(most=8, allowed=1)
+    texts = [f"text {number}" for number in range(20)]
+
+    assert sorted(list_embedded(embedder, texts, None)) == list(range(20))
+    assert embedder.embedded.count("text 0") == 1
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_text_that_takes_too_long_alone_is_named(goes_on):
+    late = []
+
+    def handle_late(index, error):
+        late.append((index, error.operation))
+        return goes_on
+
+    found = list_embedded(SlowEmbedder(endless=("slow",)), ["a", "slow", "b", "c"], handle_late)
+
+    assert late == [(1, "embedding a batch")]
+    assert found == ([0, 2, 3] if goes_on else [0])
+
+
+def test_a_chunk_that_takes_too_long_stays_pending_and_the_others_get_vectors(waiting):
+    table = MemoryVectors()
+    work = make_chunk_embedder(waiting, table)
+
+    work.embed_pending(SlowEmbedder(endless=("text 3",)))
+
+    assert len(table.list_keys()) == 4
+    assert waiting.library.count_pending() == 1
+    assert work.fault.operation == "embedding a batch"
+
+
+def test_a_machine_that_is_too_slow_is_left_alone_after_a_few_chunks(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "_MAX_LATE_IN_A_ROW", 2)
+    embedder = SlowEmbedder(most=0)
+    work = make_chunk_embedder(waiting, MemoryVectors())
+
+    work.embed_pending(embedder)
+
+    assert waiting.library.count_pending() == 5
+    assert embedder.tried.count(1) == 2

@@ -19,6 +19,7 @@ from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask
 from kebab.ingest.pool import build_ahead
 from kebab.limits import worker
+from kebab.limits.deadline import WALL_FACTOR
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
 
@@ -193,8 +194,25 @@ def test_a_file_that_hangs_is_killed_at_the_deadline(hostile, monkeypatch):
     found = build(hostile("hang", "one"), make_builder(deadline_s=0.3))
 
     assert list(map(describe, found)) == [TimedOut.__name__, "built"]
-    assert found[0].setting == "ingest.deadline_s"
-    assert time.monotonic() - started < 20
+    assert (found[0].setting, found[0].deadline_ms) == ("ingest.deadline_s", 300)
+    assert found[0].elapsed_ms >= 300 * WALL_FACTOR
+    assert time.monotonic() - started < 120
+
+
+@pytest.mark.parametrize("act", ["burn", "grind"])
+def test_a_file_that_takes_too_much_processor_time_is_refused(hostile, act, monkeypatch):
+    monkeypatch.setattr(pool, "GRACE_S", 0.2)
+
+    found = build(hostile(act, "one"), make_builder(deadline_s=0.3))
+
+    assert list(map(describe, found)) == [TimedOut.__name__, "built"]
+    assert found[0].elapsed_ms >= found[0].deadline_ms == 300
+
+
+def test_a_file_may_wait_longer_than_its_processor_time(hostile):
+    found = build(hostile("wait 0.8", "one"), make_builder(deadline_s=0.4))
+
+    assert list(map(describe, found)) == ["built", "built"]
 
 
 def test_a_text_that_kills_its_worker_costs_no_other_text_of_its_batch(work):

@@ -14,6 +14,7 @@ from kebab.errors.catalog import (
     IoError,
     OutOfMemory,
     ParseFailed,
+    TimedOut,
     TooLarge,
     UnsupportedMedia,
 )
@@ -646,6 +647,30 @@ def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
     outcome = desk.again()
     assert counts(outcome) == {"unchanged": 1}
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
+
+
+def test_a_model_that_is_too_slow_leaves_chunks_pending_until_a_later_run(desk):
+    class Slow(HashingEmbedder):
+        def embed_passages(self, texts):
+            raise TimedOut(
+                operation="embedding a batch",
+                elapsed_ms=60_001,
+                deadline_ms=60_000,
+                setting="models.embedding.deadline_s",
+            )
+
+    model, desk.embedder = desk.embedder, Slow()
+    desk.write("a.md", "one")
+
+    outcome = desk.ingest()
+
+    assert (outcome.count(ItemKind.NEW), outcome.embedding.pending) == (1, 1)
+    assert outcome.embedding.unavailable.startswith("embedding a batch took longer")
+    assert outcome.embedding.hint == "export KEBAB_MODELS_EMBEDDING_DEADLINE_S=120"
+
+    desk.embedder = model
+    again = desk.again().embedding
+    assert (again.embedded, again.pending, again.unavailable) == (1, 0, None)
 
 
 def test_a_damaged_model_leaves_chunks_pending(desk):

@@ -6,13 +6,14 @@ from contextlib import suppress
 import pytest
 
 from kebab.errors.catalog import TimedOut
-from kebab.limits.deadline import limit_time
+from kebab.limits import deadline
+from kebab.limits.deadline import Elapsed, limit_time
 
 
 def spin(seconds):
     """Work that never looks at the clock of anyone and swallows ordinary errors."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
         try:
             sum(range(100))
         except Exception:  # noqa: BLE001 - that is what foreign parsers do
@@ -30,11 +31,46 @@ def test_work_that_never_ends_is_interrupted():
     assert caught.value.elapsed_ms >= 50
 
 
+def test_waiting_for_other_programs_does_not_count():
+    with limit_time(0.1, "a.md"):
+        time.sleep(0.5)
+
+
+def test_the_work_of_other_threads_does_not_count():
+    thread = threading.Thread(target=spin, args=(0.5,))
+    with limit_time(0.2, "a.md"):
+        thread.start()
+        thread.join()
+
+
+def test_work_that_waits_for_ever_is_interrupted():
+    with pytest.raises(TimedOut) as caught, limit_time(0.01, "a.md"):
+        threading.Event().wait(60)
+
+    assert caught.value.deadline_ms == 10
+    assert caught.value.elapsed_ms >= 10 * deadline.WALL_FACTOR
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "is_late"),
+    [
+        (Elapsed(29.0, 500.0), False),
+        (Elapsed(33.0, 33.0), True),
+        (Elapsed(0.1, 599.0), False),
+        (Elapsed(0.1, 603.0), True),
+    ],
+    ids=["waited", "worked", "sleeps", "hangs"],
+)
+def test_a_limit_counts_processor_time_and_much_more_by_the_clock(elapsed, is_late):
+    assert elapsed.exceeds(30.0, 2.0) is is_late
+
+
 def test_work_in_time_is_left_alone():
     with limit_time(10, "a.md"):
         spin(0.001)
 
-    assert not 0 < signal.getitimer(signal.ITIMER_REAL)[0] < 10
+    assert not 0 < signal.getitimer(signal.ITIMER_REAL)[0] < 10 * deadline.WALL_FACTOR
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
 
 
 @pytest.mark.parametrize("limit", [0.02, 10])

@@ -128,7 +128,7 @@ def test_the_probe_ends_at_its_time_limit(ollama, slow):
     with pytest.raises(TimedOut) as raised:
         look(ollama, read_s=0.3)
 
-    assert perf_counter() - started < 1.0
+    assert perf_counter() - started < 5.0
     assert raised.value.deadline_ms == 300
 
 

@@ -116,5 +116,5 @@ def test_the_probe_ends_at_its_time_limit(server, slow):
     with pytest.raises(TimedOut) as raised:
         look(server, read_s=0.3)
 
-    assert perf_counter() - started < 2.0
+    assert perf_counter() - started < 5.0
     assert (raised.value.operation, raised.value.deadline_ms) == ("doctor", 300)

@@ -50,22 +50,27 @@ def test_a_missing_library_keeps_its_command():
     assert caught.value.install == "pip install 'kebab[pdf]'"
 
 
-@pytest.mark.parametrize("text", ["hang", "wait 60"])
+@pytest.mark.parametrize("text", ["hang", "wait 60", "burn", "grind"])
 def test_the_deadline_holds_on_every_thread(text, monkeypatch):
-    monkeypatch.setattr(isolation, "GRACE_S", 0.2)
+    monkeypatch.setattr(worker, "GRACE_S", 0.2)
     caught = []
 
     def run():
         try:
-            parse(text, Limits(deadline_s=0.3, max_memory_mb=200))
+            parse(text, Limits(deadline_s=0.2, max_memory_mb=200))
         except TimedOut as error:
             caught.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(30)
+    thread.join(60)
 
     assert [error.path for error in caught] == ["a.pdf"]
+    assert caught[0].elapsed_ms >= 200
+
+
+def test_a_file_that_waits_longer_than_its_processor_time_is_read():
+    assert parse("wait 0.8", Limits(deadline_s=0.4, max_memory_mb=200)).text == "wait 0.8"
 
 
 def test_without_a_worker_the_file_is_parsed_here(monkeypatch):

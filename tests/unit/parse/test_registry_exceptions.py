@@ -28,9 +28,7 @@ def test_every_exception_of_python_is_listed_or_excluded_for_a_reason():
     )
 
 
-@pytest.mark.parametrize(
-    "fault", [*PARSER_EXCEPTIONS, KeyError, UnicodeError, RecursionError], ids=str
-)
+@pytest.mark.parametrize("fault", [*PARSER_EXCEPTIONS, KeyError, UnicodeError, RecursionError])
 def test_an_unexpected_exception_becomes_parse_failed(fault):
     original = fault("out of the blue")
 

@@ -15,7 +15,9 @@ from kebab.text.offsets import (
     utf16_to_lines,
 )
 
-CASES = json.loads(Path("tests/cases/offsets.json").read_text(encoding="utf-8"))
+CASES = json.loads(
+    (Path(__file__).parents[2] / "cases" / "offsets.json").read_text(encoding="utf-8")
+)
 TEXTS = st.text(st.sampled_from("a \r\n\u00e9\u1112\u0301\u200d\u05d0\U0001f600"), max_size=20)
 
 

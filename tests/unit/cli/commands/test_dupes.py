@@ -32,7 +32,6 @@ def test_no_group_has_exit_status_1(kebab):
         ["--exact", "--threshold", "0.9"],
         ["-n", "0"],
     ],
-    ids=" ".join,
 )
 def test_wrong_flags_are_refused(kebab, flags):
     ran = kebab("dupes", *flags, "--json")

@@ -139,7 +139,6 @@ def test_sarif_is_one_log(kebab, note):
         ["a.md", "--format", "xml"],
         ["--run-id", ""],
     ],
-    ids=" ".join,
 )
 def test_wrong_flags_are_refused(kebab, flags):
     ran = kebab("review", *flags, *([] if "--json" in flags else ["--json"]))

@@ -157,7 +157,6 @@ def test_setext_headings_have_levels():
         "> - " * 5_000 + "a",
         "|a" * 2_000 + "|\n" + "|-" * 2_000 + "|\n" + ("|x" * 2_000 + "|\n") * 20,
     ],
-    ids=lambda hostile: hostile[:8],
 )
 def test_hostile_structure_is_read_and_the_heading_behind_it_found(hostile):
     spans = read_body(f"{hostile}\n\n# Behind\n").spans

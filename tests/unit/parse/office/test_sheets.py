@@ -94,7 +94,7 @@ def test_samples_have_their_rows_in_places(path):
     assert document.warnings == ("sheet `Secret` is hidden",)
 
 
-@pytest.mark.parametrize("path", [path for path in SAMPLES if path.suffix == ".xlsx"], ids=str)
+@pytest.mark.parametrize("path", [path for path in SAMPLES if path.suffix == ".xlsx"])
 def test_the_words_of_a_passage_of_a_sample_are_in_the_cited_cells(path):
     workbook = openpyxl.load_workbook(path, data_only=True)
     passages = list(cite(parse(path.read_bytes())))

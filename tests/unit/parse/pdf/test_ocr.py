@@ -68,15 +68,27 @@ def test_a_picture_that_the_program_refuses_is_damaged(folder):
     assert refusal.value.cause == "damaged: the picture cannot be read"
 
 
-def test_a_page_has_a_deadline(folder):
+@pytest.mark.parametrize(
+    "act", ["exec /bin/sleep 60", "while :; do :; done"], ids=["sleep", "spin"]
+)
+def test_a_page_has_a_deadline(folder, act):
     program = folder / "tesseract"
-    program.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    program.write_text(f"#!/bin/sh\n{act}\n")
     program.chmod(0o755)
 
     with pytest.raises(TimedOut) as late:
-        recognize(OcrSettings(page_deadline_s=0.2))
+        recognize(OcrSettings(page_deadline_s=0.1))
 
+    assert late.value.elapsed_ms >= late.value.deadline_ms == 100
     assert (late.value.setting, late.value.path) == ("ingest.ocr_page_deadline_s", "a.png")
+
+
+def test_a_page_may_wait_longer_than_its_processor_time(folder):
+    install_tesseract(folder, "Some words")
+    program = folder / "tesseract"
+    program.write_text(program.read_text().replace("\n", "\n/bin/sleep 0.5\n", 1))
+
+    assert recognize(OcrSettings(page_deadline_s=0.2)) == ["Some words"]
 
 
 def test_paragraphs_are_joined_and_specks_left_out():

@@ -12,7 +12,9 @@ from tests.fakes.evidence import stored
 
 PAIRS = [
     json.loads(line)
-    for line in Path("tests/cases/negation/pairs.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[3] / "cases" / "negation" / "pairs.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 
 

@@ -28,7 +28,7 @@ FOREIGN = {
 } - {pyarrow.lib.QueueEmpty}  # Python's own, which Arrow catches
 
 
-@pytest.mark.parametrize("foreign", sorted(FOREIGN, key=repr), ids=repr)
+@pytest.mark.parametrize("foreign", sorted(FOREIGN, key=repr))
 def test_every_exception_of_the_libraries_has_a_meaning(foreign):
     assert any(ancestor in build_signal_table() for ancestor in foreign.__mro__)
 
@@ -48,7 +48,6 @@ def test_every_exception_of_the_libraries_has_a_meaning(foreign):
         (pyarrow.lib.ArrowInvalid("bad"), StoreCorrupt),
         (pyarrow.lib.ArrowCapacityError("bad"), StoreCorrupt),
     ],
-    ids=repr,
 )
 def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
     with pytest.raises(signal) as caught, translate_lance_errors("/data/lance/x.lance", "write"):

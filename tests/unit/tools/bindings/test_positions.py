@@ -10,7 +10,9 @@ import pytest
 
 from tools.bindings.positions import GO, TYPESCRIPT
 
-CASES = json.loads(Path("tests/cases/offsets.json").read_text(encoding="utf-8"))
+CASES = json.loads(
+    (Path(__file__).parents[3] / "cases" / "offsets.json").read_text(encoding="utf-8")
+)
 WANTED = [[one["code_points"], one["bytes"], one["start"], one["end"]] for one in CASES]
 TYPES = {"type_annotation", "type_alias_declaration"}
 CALL_TYPESCRIPT = """
@@ -91,7 +93,11 @@ def test_typescript_does_what_the_cases_say(typescript, tmp_path):
     (tmp_path / "call.mjs").write_text(drop_types(typescript, TYPESCRIPT) + CALL_TYPESCRIPT)
 
     done = subprocess.run(
-        ["node", tmp_path / "call.mjs", Path("tests/cases/offsets.json").absolute()],
+        [
+            "node",
+            tmp_path / "call.mjs",
+            (Path(__file__).parents[3] / "cases" / "offsets.json").absolute(),
+        ],
         capture_output=True,
         text=True,
         timeout=60,

@@ -105,7 +105,6 @@ def test_every_code_is_a_member_of_the_union():
         (Op, '"read" | "write" | "create"'),
         (bool | UnsetType, "boolean"),
     ],
-    ids=str,
 )
 def test_a_type_of_a_detail_has_its_name(form, written):
     assert format_type(form) == written
