@@ -25,10 +25,11 @@ class _EndlessError(Exception):
 
 
 class ModelAnswer(NamedTuple):
-    """The objects of a response, and its state."""
+    """The objects of a response, its state, and whether it was not the JSON that was asked for."""
 
     objects: list[dict[str, Any]]
     state: AnswerState
+    repaired: bool = False
 
 
 class ModelCalls:
@@ -70,13 +71,12 @@ class ModelCalls:
             self._seconds += monotonic() - started
         self._finish = "length" if self._finish == "length" else finish or self._finish
         decoded = decode_list(text)
-        self._repairs += decoded.repaired and bool(decoded.objects)
         state: AnswerState = "broken" if decoded.objects else "unusable"
         if decoded.complete:
             state = "complete"
         elif finish == "length":
             state = "cut"
-        return ModelAnswer(decoded.objects, state)
+        return ModelAnswer(decoded.objects, state, decoded.repaired)
 
     def _complete(
         self, messages: Sequence[Message], schema: JsonSchema, max_tokens: int
@@ -115,6 +115,7 @@ class ModelCalls:
         """
         is_empty = answer.state == "complete" and not answer.objects
         self.usable += readable > 0 or (is_empty and may_be_empty)
+        self._repairs += answer.repaired and readable > 0
         if answer.state != "cut" and answer.objects and not readable:
             return "unusable"
         return answer.state

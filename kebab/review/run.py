@@ -209,13 +209,12 @@ class RunUnits:
         if unit.result is not None:
             self._reporter.report_progress(number, self._count_units())
             return unit.result
-        result = self._work(part, unit)
-        if result is not None:
-            usage = result.usage
-            result = self._store.finish_unit(self._run.run_id, number, result)
-        if result is None:
+        worked = self._work(part, unit)
+        result = worked and self._store.finish_unit(self._run.run_id, number, worked)
+        if worked is None or result is None:
             self._cut(part)
             return None
+        usage = worked.usage
         if usage.unanswered or usage.unusable:
             self._report_stage(unit, "error", message=_NO_ANSWER)
         else:

@@ -61,8 +61,8 @@ class ReviewRequest(Request, frozen=True, kw_only=True, tag="review_request.v1")
     no_llm: bool = False
     """Whether to apply the rules only, without a language model."""
     require_llm: bool = False
-    """Whether a missing language model is an error; otherwise the rules are applied, and
-    `degraded` says what is missing."""
+    """Whether a language model without a usable answer is an error, as it is with `model` and with
+    the tier `deep`; otherwise the rules are applied, and `degraded` says what is missing."""
     model: str | None = None
     """The language model; null means the model of the settings."""
     fail_on: FailOnName = "suggestion"

@@ -70,7 +70,9 @@ class ReviewTally:
             self.by_rule[item.s, name_rule(item)] += 1
             self.fixes += isinstance(item.fix, ItemFix)
         self.answered += page.usage.units_answered
-        self.unanswered |= dict.fromkeys(page.unanswered)
+        # The last page has the text of the whole run.
+        known = self.unanswered if page.has_more else {}
+        self.unanswered = {**known, **dict.fromkeys(page.unanswered)}
         self.unanswered_count = max(len(self.unanswered), page.unanswered_count)
         self.warnings |= dict.fromkeys(page.warnings)
         for one in page.degraded:

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from kebab.app import review as module
 from kebab.app import review_workers
 from kebab.app.review import review
 from kebab.core.progress import Cancel
@@ -96,6 +97,16 @@ def test_a_provider_without_a_server_means_rules_only(desk):
     page = ask(context, desk.write("a.md", TWICE), no_llm=False)
 
     assert (page.degraded, page.partial, page.model) == ([], False, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"), [({"model": "m"}, "$.model"), ({"tier": "deep"}, "$.tier")]
+)
+def test_a_model_that_is_asked_for_needs_a_server(desk, fields, field):
+    context = desk.context(models__llm__provider="extractive")
+    with pytest.raises(InvalidInput) as caught:
+        ask(context, desk.write("a.md", TWICE), no_llm=False, **fields)
+    assert caught.value.field == field
 
 
 def test_under_read_only_nothing_is_stored_and_all_items_are_on_one_page(desk):
@@ -239,6 +250,7 @@ def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
 def test_a_deep_review_without_an_index_says_what_is_not_looked_for(desk, monkeypatch):
     model = ScriptedModel('{"items": []}')
     monkeypatch.setattr(review_workers, "build_language_model", lambda *_, **__: model)
+    monkeypatch.setattr(module, "require_language_model", lambda *_: None)
     file = desk.write("a.md", "The cat sleeps on the mat.\n")
     page = ask(desk.context(), file, tier="deep", no_llm=False)
 
