@@ -163,7 +163,7 @@ def _start_run(
         page_items=request.limit or _PAGE_ITEMS[request.tier],
     )
     build_workers(context, run, request)
-    if run.model is not None and _requires_model(request):
+    if run.model is not None and (request.require_llm or request.model is not None):
         # An error leaves stdout empty, so it comes before the findings of the rules.
         require_language_model(context.settings, run.model, "review")
     store.add_run(run)

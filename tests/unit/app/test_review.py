@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kebab.app import review as module
 from kebab.app import review_workers
 from kebab.app.review import review
 from kebab.core.progress import Cancel
@@ -250,7 +249,6 @@ def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
 def test_a_deep_review_without_an_index_says_what_is_not_looked_for(desk, monkeypatch):
     model = ScriptedModel('{"items": []}')
     monkeypatch.setattr(review_workers, "build_language_model", lambda *_, **__: model)
-    monkeypatch.setattr(module, "require_language_model", lambda *_: None)
     file = desk.write("a.md", "The cat sleeps on the mat.\n")
     page = ask(desk.context(), file, tier="deep", no_llm=False)
 

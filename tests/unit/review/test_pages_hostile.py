@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import jsonschema
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -163,6 +164,20 @@ def test_nothing_is_lost_or_doubled(
         assert set(found) <= set(desk.list_wanted())
     else:
         assert sorted(found) == desk.list_wanted()
+
+
+@pytest.mark.parametrize("tier", ["quick", "deep"])
+@pytest.mark.parametrize("position", range(4))
+def test_what_one_unit_did_not_answer_is_found_later(tier: ReviewTierName, position: int) -> None:
+    text = "".join(PIECES) * 3
+    script: list[Step] = [*["honest"] * position, "prose", "honest"]
+    desk = Desk([text], tier, 100, [script])
+    first = desk.get(None)
+    pages = read_pages(desk)
+
+    assert sorted(list_found(desk, pages)) == desk.list_wanted()
+    assert first.partial
+    assert (pages[-1].partial, pages[-1].unanswered) == (False, [])
 
 
 @settings(max_examples=100, deadline=None)
