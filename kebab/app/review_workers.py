@@ -5,7 +5,7 @@ from kebab.app.language_models import build_language_model, resolve_endpoint
 from kebab.app.related_passages import NO_INDEX, build_passage_finder
 from kebab.app.review_surroundings import build_surroundings
 from kebab.core.review_store import StoredRun
-from kebab.errors.catalog import ModelProtocol, ModelUnreachable
+from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Signal
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import select_rules
@@ -66,9 +66,11 @@ def describe_unanswered(count: int, operation: str, run_id: str | None) -> Degra
     return DegradedChannel(channel="llm", reason=reason, hint=hint)
 
 
-def build_unusable_failure(context: AppContext, operation: str, count: int) -> ModelProtocol:
+def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
     """Return the failure of a model without a usable answer to so many parts of a text."""
-    endpoint = resolve_endpoint(context.settings.models.llm).display_url
+    from kebab.llm.http_client import Call
+
+    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
     asked = "the text" if count == 1 else f"{count} parts of the text in a row"
     cause = f"the model gave no usable answer to {asked}"
-    return ModelProtocol(endpoint=endpoint, operation=operation, cause=cause)
+    return call.build_protocol_error(cause)
