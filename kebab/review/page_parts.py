@@ -1,6 +1,7 @@
 """Computes what a page says about its units: items, usage, warnings, statistics, citations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, cast
 
 import msgspec
@@ -41,6 +42,11 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
     )
 
 
+def forget_outcome(usage: UnitUsage) -> UnitUsage:
+    """Return the usage of a unit that is asked about again: what it cost, not how it ended."""
+    return replace(usage, truncated=False, warnings=(), policy="first")
+
+
 def _lacks_answer(usage: UnitUsage) -> bool:
     return usage.unanswered or usage.unusable or usage.truncated
 
@@ -59,7 +65,6 @@ def list_warnings(
     conditions = {
         "items_dropped": usage.items_dropped,
         "json_repaired": usage.json_repair_count,
-        "downshift_exhausted": usage.forced_pagination_count,
         "run_not_stored": not is_stored,
     }
     found |= {name for name, holds in conditions.items() if holds}

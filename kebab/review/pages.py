@@ -14,6 +14,7 @@ from kebab.review.page_parts import (
     build_stats,
     cut_items,
     find_finish,
+    forget_outcome,
     list_citations,
     list_warnings,
     sum_usage,
@@ -177,7 +178,13 @@ class RunPages:
         ]
         items = cut_items(units, page)
         begun = [unit for unit in units if start <= Position(unit.number, 0)]
-        usages = [unit.result.usage for unit in begun if unit.result is not None]
+        usages = [
+            forget_outcome(unit.result.usage)
+            if unit.result.usage.unanswered and self._units.is_asked_again(unit)
+            else unit.result.usage
+            for unit in begun
+            if unit.result is not None
+        ]
         usage = sum_usage(usages, page)
         has_more = stopped or self._units.has_part(end.unit)
         is_stored = self._options.is_stored

@@ -142,6 +142,10 @@ class RunUnits:
             if part.waiting and not asks and (is_last or first <= part.first < end)
         ]
 
+    def is_asked_again(self, unit: StoredUnit) -> bool:
+        """Return whether a later part has an unanswered unit again, or will have it."""
+        return not unit.unanswered or (self.asks_model and unit.number not in self._tried)
+
     def _describe_units(
         self, part: StoredDocumentReview, units: Iterable[Unit]
     ) -> Iterator[UnansweredText]:

@@ -76,6 +76,7 @@ class ScriptedWorker:
         usage: dict[str, Any] = {"requests": 1, "finish": "stop"} if index else {}
         if word == "paged" and self.confused:
             usage |= {"policy": "paged", "truncated": True, "unanswered": True}
+            usage["warnings"] = ("downshift_exhausted",)
         if word == "odd" and self.confused:
             usage |= {"unanswered": True, "unusable": True}
         return UnitResult(items=items, usage=UnitUsage(**usage))

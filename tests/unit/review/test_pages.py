@@ -289,6 +289,7 @@ def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
     assert [page.items for page in after[: len(before)]] == [page.items for page in before]
     assert list_places(*after)[len(list_places(*before)) :] == [("a.md", 200), ("b.md", 101)]
     assert (after[-1].partial, after[-1].unanswered, after[-1].degraded) == (False, [], [])
+    assert [(page.truncated, page.warnings) for page in after] == [(False, [])] * len(after)
     assert desk.full.worked == [("a.md", 2), ("b.md", 1)]
 
 
