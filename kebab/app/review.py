@@ -1,5 +1,6 @@
 """Reviews documents: starts a run or continues one, and returns a page of findings."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,7 +16,13 @@ from kebab.app.review_start import (
     open_run_store,
 )
 from kebab.app.review_targets import find_targets
-from kebab.app.review_workers import build_workers, describe_failure, list_missing
+from kebab.app.review_workers import (
+    build_unusable_failure,
+    build_workers,
+    describe_failure,
+    describe_unanswered,
+    list_missing,
+)
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, ReadOnly
@@ -50,7 +57,8 @@ def review(
         IoError: A file cannot be read.
         InvalidCursor: The cursor belongs to another run, or to none.
         StaleCursor: The document of the page changed since it was reviewed.
-        ModelUnreachable: The language model is required and cannot be reached.
+        ModelUnreachable: The language model is required and cannot be reached; other failures of it
+            before its first usable answer are raised too.
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
@@ -69,6 +77,11 @@ def _check_request(request: ReviewRequest) -> None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
     if not request.names:
         raise InvalidInput(field="$.names", cause="no document is named")
+
+
+def _requires_model(request: ReviewRequest) -> bool:
+    """Return whether a failure of the model is an error: it is named, or the tier needs one."""
+    return request.require_llm or request.model is not None or request.tier == "deep"
 
 
 def _check_run(request: ReviewRequest, run: StoredRun) -> None:
@@ -107,13 +120,17 @@ def _review(
         load=lambda file: load_document(context, library, run, first.names, file),
         report=report,
         cancel=cancel,
-        require_model=request.require_llm,
+        build_failure=partial(build_unusable_failure, context, "review"),
+        required="first"
+        if full and (_requires_model(request) or _requires_model(first))
+        else "never",
     )
     stored_id = None if context.read_only else run.run_id
     options = PageOptions(
         fail_on=request.fail_on,
         is_stored=not context.read_only,
         describe_failure=lambda failure: describe_failure(failure, stored_id),
+        describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
         missing=list_missing(full),
     )
     pages = RunPages(run, ports, options)
@@ -134,6 +151,9 @@ def _start_run(
         raise ReadOnly(operation="review of several documents")
     llm = context.settings.models.llm
     asks_model = not request.no_llm and llm.provider != "extractive"
+    if not asks_model and not request.no_llm and _requires_model(request):
+        cause = "a language model is needed, and `models.llm.provider` is `extractive`"
+        raise InvalidInput(field="$.model" if request.model else "$.tier", cause=cause)
     names = [keep_name(name) for name in request.names]
     run = create_run(
         context,
@@ -143,7 +163,7 @@ def _start_run(
         page_items=request.limit or _PAGE_ITEMS[request.tier],
     )
     build_workers(context, run, request)
-    if run.model is not None and request.require_llm:
+    if run.model is not None and (request.require_llm or request.model is not None):
         # An error leaves stdout empty, so it comes before the findings of the rules.
         require_language_model(context.settings, run.model, "review")
     store.add_run(run)

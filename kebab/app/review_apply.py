@@ -210,11 +210,15 @@ def write_file(file: FixedFile) -> Path:
         status = target.stat()
         backup = _create_copy(target, file.before, status)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.kebab")
+        is_replacing = False
         try:
             _create_file(temporary, file.after, status)
+            is_replacing = True
             os.replace(temporary, target)  # noqa: PTH105 - atomic
-        except BaseException:
-            for leftover in (temporary, backup):
+        except BaseException as failure:
+            # A signal may come when the file is replaced already; then the copy is the original.
+            is_kept = is_replacing and not isinstance(failure, OSError)
+            for leftover in (temporary,) if is_kept else (temporary, backup):
                 with suppress(OSError):
                     leftover.unlink()
             raise

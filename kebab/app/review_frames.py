@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kebab.wire.review import AgentItems
 
 _FURTHER_PAGES = "there are further pages"
-_MODEL_MISSING = "the language model was not available"
+_MODEL_MISSING = "the language model did not answer about all of the text"
 _NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
     ("command", "timestamp", "exit_code", "output_format"), UNSET
 )

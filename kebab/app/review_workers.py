@@ -1,7 +1,7 @@
 """Builds the workers of a review: the rules, and the language model that the settings name."""
 
 from kebab.app.context import AppContext
-from kebab.app.language_models import build_language_model
+from kebab.app.language_models import build_language_model, resolve_endpoint
 from kebab.app.related_passages import NO_INDEX, build_passage_finder
 from kebab.app.review_surroundings import build_surroundings
 from kebab.core.review_store import StoredRun
@@ -56,3 +56,21 @@ def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
     if isinstance(failure, ModelUnreachable) and run_id:
         hint = f"kebab review --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
+
+
+def describe_unanswered(count: int, operation: str, run_id: str | None) -> DegradedChannel:
+    """Return that the language model did not answer about so many parts of the text."""
+    parts = "1 part" if count == 1 else f"{count:,} parts"
+    reason = f"the model gave no usable answer to {parts} of the text"
+    hint = f"kebab {operation} --run-id {run_id}" if run_id else None
+    return DegradedChannel(channel="llm", reason=reason, hint=hint)
+
+
+def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
+    """Return the failure of a model without a usable answer to so many parts of a text."""
+    from kebab.llm.http_client import Call
+
+    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
+    asked = "the text" if count == 1 else f"{count} parts of the text in a row"
+    cause = f"the model gave no usable answer to {asked}"
+    return call.build_protocol_error(cause)

@@ -20,7 +20,11 @@ from kebab.app.review_start import (
 from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_targets import find_targets
 from kebab.app.review_text import read_text_markup
-from kebab.app.review_workers import describe_failure
+from kebab.app.review_workers import (
+    build_unusable_failure,
+    describe_failure,
+    describe_unanswered,
+)
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
 from kebab.core.review_store import ReviewStore, StoredRun
@@ -109,12 +113,16 @@ def _translate(
         load=load,
         report=lambda event: report(completion.complete_event(event)),
         cancel=cancel,
-        require_model=True,
+        build_failure=partial(build_unusable_failure, context, "translate"),
+        required="always",
     )
     options = PageOptions(
         fail_on=request.fail_on,
         is_stored=not context.read_only,
         describe_failure=lambda failure: describe_failure(failure, None),
+        describe_unanswered=lambda count: describe_unanswered(
+            count, "translate", None if context.read_only else found.run_id
+        ),
     )
     pages = RunPages(found, ports, options)
     page = pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
@@ -203,7 +211,7 @@ class _PageCompletion:
         if segments:
             score = _compute_score(results, max(one.cid for one in segments))
             page = replace(page, stats=replace(page.stats, score=score))
-        if self._with_text and not page.has_more and not page.partial:
+        if self._with_text and not page.has_more:
             page = replace(page, translation=_build_text(self._load(0), results))
         return page
 
@@ -217,11 +225,10 @@ class _PageCompletion:
 def _compute_score(results: "Sequence[UnitResult]", last: str) -> float:
     """Return the mean rating of the segments up to one, weighted by the length of their source."""
     lengths = {str(item.cid): item.o[1] - item.o[0] for result in results for item in result.items}
-    scores = [one for result in results for one in result.scores if one[0] <= last]
-    weights = [lengths.get(cid, 1) for cid, _ in scores]
-    return sum(score * weight for (_, score), weight in zip(scores, weights, strict=True)) / sum(
-        weights
-    )
+    # The last rating of a segment counts, because a unit may be repeated.
+    scores = {cid: score for result in results for cid, score in result.scores if cid <= last}
+    weights = {cid: lengths.get(cid, 1) for cid in scores}
+    return sum(scores[cid] * weights[cid] for cid in scores) / sum(weights.values())
 
 
 def _build_text(document: ReviewDocument, results: "Sequence[UnitResult]") -> TranslatedText:

@@ -13,7 +13,11 @@ from kebab.cli.render.review import (
     render_review_notes,
     render_summary,
 )
-from kebab.cli.render.review_lines import LINE_RENDERERS, render_positions
+from kebab.cli.render.review_lines import (
+    LINE_RENDERERS,
+    render_positions,
+    render_unanswered_github,
+)
 from kebab.cli.render.width import clean, truncate
 from kebab.errors.signal import Exit
 from kebab.wire.exit_status import find_exit_status
@@ -87,6 +91,7 @@ class FindingLines:
 
     def __init__(self, context: CommandContext, form: str) -> None:
         self._context = context
+        self._form = form
         self._render = LINE_RENDERERS.get(form, render_positions)
         self._locator = ItemLocator()
 
@@ -99,6 +104,8 @@ class FindingLines:
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Show the summary."""
         del completed
+        if self._form == "github":
+            self._context.channels.out.write_lines(render_unanswered_github(tally))
         err = self._context.channels.err
         err.write_lines(render_summary(tally, self._context.create_canvas(err)))
 
@@ -117,8 +124,7 @@ class SarifDisplay:
 
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Write the log."""
-        del tally
-        self._out.write_lines(self._log.render(completed=completed))
+        self._out.write_lines(self._log.render(tally, completed=completed))
 
 
 class ReviewDisplay(EventDisplay["ReviewEvent"]):

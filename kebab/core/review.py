@@ -224,7 +224,11 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitUsage:
-    """What the requests for a unit cost, and how they ended."""
+    """What the requests for a unit cost, and how they ended.
+
+    `unanswered` when the model gave no complete response about a part of the unit, so that the unit
+    is asked about again later, and `unusable` when nothing at all could be used.
+    """
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -237,6 +241,8 @@ class UnitUsage:
     dropped: int = 0
     truncated: bool = False
     warnings: tuple[str, ...] = ()
+    unanswered: bool = False
+    unusable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

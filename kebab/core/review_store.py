@@ -2,7 +2,8 @@
 
 The documents of a run are worked on in order, and the units of all of them are numbered. A document
 whose language model is not available is cut: its other units are planned again as a further part
-behind all documents, so that no page changes that was returned.
+behind all documents, so that no page changes that was returned. Units that the model did not answer
+are planned again in the same way.
 """
 
 from __future__ import annotations
@@ -62,12 +63,17 @@ class Position(NamedTuple):
 
 
 class StoredUnit(NamedTuple):
-    """A unit of a run, numbered over all its documents; `result` is None until it is finished."""
+    """A unit of a run, numbered over all its documents; `result` is None until it is finished.
+
+    `unanswered` tells that the model has to be asked about it again, in a further part that does
+    not exist yet.
+    """
 
     number: int
     document: int
     unit: Unit
     result: UnitResult | None
+    unanswered: bool = False
 
 
 class StoredDocumentReview(NamedTuple):
@@ -76,7 +82,7 @@ class StoredDocumentReview(NamedTuple):
     Its units have the numbers [first, first + units), and the next part begins with `next`. `file`
     is the position in `StoredRun.files`. `skipped` units of the document belong to earlier parts.
     `waiting` tells that the other units of the document need a language model, and are planned as
-    a further part when there is one.
+    a further part when there is one. `again` marks a part of units that the model did not answer.
     """
 
     number: int
@@ -87,6 +93,7 @@ class StoredDocumentReview(NamedTuple):
     content_hash: str
     skipped: int = 0
     waiting: bool = False
+    again: bool = False
 
 
 class StoredPage(NamedTuple):
@@ -142,8 +149,9 @@ class ReviewStore(Protocol):
     ) -> bool:
         """Store the plan of a document with the results of its first units.
 
-        A part of the same document that was waiting no longer waits. Nothing happens, and False is
-        returned, when there is a part with this number.
+        A part of the same document that was waiting no longer waits, and units of the document
+        that are planned again are no longer unanswered. Nothing happens, and False is returned,
+        when there is a part with this number.
         """
 
     def list_documents(self, run_id: str) -> list[StoredDocumentReview]:
@@ -157,6 +165,9 @@ class ReviewStore(Protocol):
 
     def list_units(self, run_id: str, first: int, end: int) -> list[StoredUnit]:
         """Return the units with the numbers [first, end), in order."""
+
+    def list_unanswered(self, run_id: str) -> list[StoredUnit]:
+        """Return the units that the model has to be asked about again, in order."""
 
     def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
         """Store the result of a unit, and return the one that is stored, perhaps an earlier one.

@@ -19,8 +19,8 @@ from kebab.review.light_format import (
     read_contradiction,
     read_item,
 )
-from kebab.review.limits import Limit, choose_limits
-from kebab.review.model_calls import ModelCalls
+from kebab.review.limits import AnswerState, Limit, choose_limits
+from kebab.review.model_calls import ModelAnswer, ModelCalls
 from kebab.review.normalize import Normalizer
 from kebab.review.older_items import convert_kind, convert_severity
 from kebab.review.prompts import ReviewTask
@@ -68,38 +68,45 @@ class UnitRequests:
     def _ask(
         self,
         shown: Sequence[ShownSentence],
-        ask: Callable[[Sequence[ShownSentence], Limit], bool],
+        ask: Callable[[Sequence[ShownSentence], Limit], AnswerState],
     ) -> None:
         limits = choose_limits(self.task.tier, len(shown), self.density)
         self.calls.ask_all(shown, limits, ask)
 
-    def _ask_for_findings(self, part: Sequence[ShownSentence], limit: Limit) -> bool:
+    def _ask_for_findings(self, part: Sequence[ShownSentence], limit: Limit) -> AnswerState:
         with_fix = self.task.tier == "quick"
         schema = build_items_schema(self.task.tier, len(part), limit.items, with_fix=with_fix)
         messages = self.task.build_detection([one.text for one in part], limit.items)
-        decoded = self.calls.request(messages, schema, limit.tokens)
-        self.calls.over_limit += max(0, len(decoded.objects) - limit.items)
+        answer = self.calls.request(messages, schema, limit.tokens)
         normalizer = Normalizer(self.document, part)
-        for entry in decoded.objects:
+        readable = 0
+        for entry in answer.objects:
             older = entry.keys() >= _OLDER_FIELDS
             item = _read_older_item(entry) if older else read_item(entry, KINDS[self.task.tier])
+            readable += item is not None
             if item is not None and not with_fix:
                 item = item._replace(fix=None)
             self._add(normalizer.normalize(item) if item else None)
-        return decoded.complete
+        return self._judge(answer, readable, limit)
 
     def _ask_to_compare(
         self, part: Sequence[ShownSentence], passages: Sequence[StoredChunk], limit: Limit
-    ) -> bool:
+    ) -> AnswerState:
         schema = build_contradictions_schema(len(part), len(passages), limit.items)
         messages = self.task.build_comparison([one.text for one in part], passages, limit.items)
-        decoded = self.calls.request(messages, schema, limit.tokens)
-        self.calls.over_limit += max(0, len(decoded.objects) - limit.items)
+        answer = self.calls.request(messages, schema, limit.tokens)
         normalizer = Normalizer(self.document, part)
-        for entry in decoded.objects:
+        readable = 0
+        for entry in answer.objects:
             item = read_contradiction(entry, len(passages))
+            readable += item is not None
             self._add(_place_contradiction(normalizer, item, passages))
-        return decoded.complete
+        return self._judge(answer, readable, limit)
+
+    def _judge(self, answer: ModelAnswer, readable: int, limit: Limit) -> AnswerState:
+        """Return the state of a response with so many objects in the format; count it."""
+        self.calls.over_limit += max(0, len(answer.objects) - limit.items)
+        return self.calls.judge(answer, readable)
 
     def _add(self, finding: Finding | None) -> None:
         if finding is None:

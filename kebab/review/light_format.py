@@ -61,8 +61,8 @@ class LightFix(NamedTuple):
 class DecodedList(NamedTuple):
     """The objects of a response.
 
-    `repaired` when the response was not the JSON that was asked for, and `complete` when the list
-    has its end.
+    `repaired` when the response was not the JSON that was asked for, and `complete` when there is
+    a list that has its end.
     """
 
     objects: list[dict[str, Any]]
@@ -132,7 +132,9 @@ def decode_list(text: str) -> DecodedList:
         found = _find_list(whole)
         objects = [one for one in found if isinstance(one, dict)]
         is_asked = whole == {ITEMS: objects}
-        return DecodedList(objects, not is_asked, complete=True)
+        # An object without a list is an answer only when it is a finding itself.
+        is_list = isinstance(whole, list) or isinstance(whole.get(ITEMS), list)
+        return DecodedList(objects, not is_asked, bool(objects) or (is_list and not found))
     start = _LIST_START.search(text)
     if start is None:
         return DecodedList([*_salvage(text, 0)][:1], repaired=True, complete=False)

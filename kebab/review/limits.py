@@ -16,6 +16,18 @@ class Limit(NamedTuple):
     tokens: int
 
 
+AnswerState: TypeAlias = Literal["complete", "cut", "broken", "unusable"]
+"""Whether a response is complete, was cut off at its limit, or ended by itself as a part of what
+was asked for, or as something else."""
+
+
+class AskedParts(NamedTuple):
+    """What it took to ask about some parts, and whether there is a complete response about all."""
+
+    policy: PolicyName
+    complete: bool
+
+
 class _Estimate(NamedTuple):
     """How the need of tokens is estimated, and between which bounds."""
 
@@ -74,31 +86,38 @@ def compute_density(results: Iterable[tuple[int, UnitResult]]) -> float | None:
 def ask_with_limits(
     parts: Sequence[_T],
     limits: Sequence[Limit],
-    ask: Callable[[Sequence[_T], Limit], bool],
-) -> PolicyName:
+    ask: Callable[[Sequence[_T], Limit], AnswerState],
+) -> AskedParts:
     """Ask about all parts with limits that only fall, and return what was necessary.
 
-    After the last limit the parts are halved until each is answered. A single part that still has
-    no complete answer is given up: the policy is then `paged`.
+    A response that was cut off is followed by lower limits; they do not mend a broken one. Then the
+    parts are halved until each has a complete response. A single part without one is given up, and
+    so are parts whose response is unusable. The policy is `paged` when the last limit cuts off the
+    response about a single part.
 
     Args:
         parts: The sentences or findings to ask about.
         limits: The limits from the first request on.
-        ask: Asks about some parts, and returns whether the answer is complete.
+        ask: Asks about some parts.
     """
-    for level, limit in enumerate(limits):
-        if ask(parts, limit):
-            return "downshift" if level else "first"
-    is_exhausted = len(parts) == 1
+    level, state = 0, ask(parts, limits[0])
+    while state == "cut" and level + 1 < len(limits):
+        level += 1
+        state = ask(parts, limits[level])
+    policy: PolicyName = "downshift" if level else "first"
+    if state in ("complete", "unusable"):
+        return AskedParts(policy, state == "complete")
+    is_complete, is_exhausted = len(parts) > 1, len(parts) == 1 and state == "cut"
     pending = _halve(parts)
     while pending:
+        policy = "split"
         half = pending.pop(0)
-        if ask(half, limits[-1]):
-            continue
-        halves = _halve(half)
-        is_exhausted = is_exhausted or not halves
+        state = ask(half, limits[level])
+        halves = _halve(half) if state in ("cut", "broken") else []
+        is_complete = is_complete and (state == "complete" or bool(halves))
+        is_exhausted = is_exhausted or (state == "cut" and not halves)
         pending[:0] = halves
-    return "paged" if is_exhausted else "split"
+    return AskedParts("paged" if is_exhausted else policy, is_complete)
 
 
 def _halve(parts: Sequence[_T]) -> list[Sequence[_T]]:

@@ -29,6 +29,8 @@ class _Run:
     units: dict[int, StoredUnit] = field(default_factory=dict)
     cursors: dict[str, Position] = field(default_factory=dict)
     pages: dict[Position, StoredPage] = field(default_factory=dict)
+    repeated: set[int] = field(default_factory=set)
+    """The units that a later part has again."""
 
 
 class MemoryReviewStore:
@@ -72,6 +74,11 @@ class MemoryReviewStore:
             one._replace(waiting=False) if one.file == document.file else one
             for one in known.documents
         ]
+        files = {one.number: one.file for one in known.documents}
+        for number, one in known.units.items():
+            if document.again and one.unit in units and files[one.document] == document.file:
+                known.repeated |= {number} if one.unanswered else set()
+                known.units[number] = one._replace(unanswered=False)
         known.documents.append(document)
         for number, unit in enumerate(units, document.first):
             known.units[number] = StoredUnit(number, document.number, unit, None)
@@ -114,6 +121,12 @@ class MemoryReviewStore:
         units = known.units if known else {}
         return [units[number] for number in sorted(units) if first <= number < end]
 
+    def list_unanswered(self, run_id: str) -> list[StoredUnit]:
+        """Return the units that the model has to be asked about again, in order."""
+        known = self._runs.get(run_id)
+        units = known.units if known else {}
+        return [units[number] for number in sorted(units) if units[number].unanswered]
+
     def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
         """Store the result of a unit, and return the one that is stored, perhaps an earlier one."""
         known = self._runs.get(run_id)
@@ -126,11 +139,12 @@ class MemoryReviewStore:
 
     def _store_result(self, known: _Run, number: int, result: UnitResult) -> None:
         now, usage = self._now(), result.usage
-        known.units[number] = known.units[number]._replace(result=result)
+        unanswered = usage.unanswered
+        known.units[number] = known.units[number]._replace(result=result, unanswered=unanswered)
         known.run, known.used = replace(known.run, updated=now), now
         self._count(
             known.run,
-            units=1,
+            units=int(not unanswered),
             items=len(result.items),
             answered=len(result.items) if usage.requests else 0,
             requests=usage.requests,
@@ -195,7 +209,8 @@ class MemoryReviewStore:
 
 def _summarize(known: _Run) -> RunSummary:
     run, units = known.run, known.units.values()
-    done = [one.result for one in units if one.result is not None]
+    worked = [one for one in units if one.result is not None]
+    done = [one for one in worked if not one.unanswered and one.number not in known.repeated]
     planned = {one.file for one in known.documents}
     waiting = any(one.waiting for one in known.documents)
     return RunSummary(
@@ -208,8 +223,10 @@ def _summarize(known: _Run) -> RunSummary:
         updated=run.updated,
         documents=len(run.files),
         units_done=len(done),
-        items=sum(len(result.items) for result in done),
-        completed=len(planned) == len(run.files) and not waiting and len(done) == len(units),
+        items=sum(len(one.result.items) for one in worked if one.result is not None),
+        completed=len(planned) == len(run.files)
+        and not waiting
+        and len(done) + len(known.repeated) == len(units),
     )
 
 

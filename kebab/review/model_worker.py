@@ -1,7 +1,7 @@
 """Reviews the units of documents with the language model, after the rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kebab.core.answers import LanguageModel
@@ -14,7 +14,7 @@ from kebab.review.light_format import (
     build_fixes_schema,
     read_fix,
 )
-from kebab.review.limits import Limit, choose_limits, compute_density
+from kebab.review.limits import AnswerState, Limit, choose_limits, compute_density
 from kebab.review.model_calls import ModelCalls
 from kebab.review.normalize import build_edit, is_same_text
 from kebab.review.prompts import ReviewTask
@@ -59,6 +59,14 @@ class ModelWorker:
         second = [] if self.tier == "quick" else [unit._replace(kind="fix") for unit in first]
         return [*self.rules.plan(document), *first, *second]
 
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return the units of the fixes for what a unit detects; they may be in the next one."""
+        if units[index].kind != "detect":
+            return []
+        first = next(number for number, one in enumerate(units) if one.kind in _MODEL_KINDS)
+        fix = index + (len(units) - first) // 2
+        return [at for at in (fix, fix + 1) if at < len(units) and (at == fix or units[at].overlap)]
+
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
     ) -> UnitResult:
@@ -74,7 +82,7 @@ class ModelWorker:
         task = ReviewTask(self.tier, document.lang, self.glossary)
         calls = ModelCalls(self.llm)
         if unit.kind == "fix":
-            detected = first + (index - first) - (len(units) - first) // 2
+            detected = index - (len(units) - first) // 2
             found = _merge_shared(units, detected, load, load(detected))
             return _fix_items(UnitRequests(document, task, calls, unit), found)
         recent = range(max(first, index - _RECENT_UNITS), index)
@@ -142,29 +150,33 @@ def _fix_items(asked: UnitRequests, found: UnitResult) -> UnitResult:
         start, end = locate_item(document, item)
         return numbers.get(item.i[0], 1), document.text[start:end], item.k, item.r
 
-    def ask(part: Sequence[AgentItem], limit: Limit) -> bool:
+    def ask(part: Sequence[AgentItem], limit: Limit) -> AnswerState:
         # A finding has one fix, so a model that repeats itself reaches the end of the list.
         most = min(limit.items, len(part))
         schema = build_fixes_schema(len(part), most)
         sentences = [one.text for one in shown]
         messages = asked.task.build_fixing(sentences, list(map(describe, part)), most)
-        decoded = asked.calls.request(messages, schema, limit.tokens)
-        for entry in decoded.objects:
+        answer = asked.calls.request(messages, schema, limit.tokens)
+        readable = 0
+        for entry in answer.objects:
             fix = read_fix(entry, len(part))
             if fix is None:
                 asked.calls.dropped += 1
                 continue
+            readable += 1
             item = part[fix.finding - 1]
             fixed[item.uid] = _apply_fix(document, item, fix)
             asked.calls.dropped += fixed[item.uid] is None
-        return decoded.complete
+        return asked.calls.judge(answer, readable)
 
     if fixable:
         # Each finding is known, so the density is that of the findings themselves.
         limits = choose_limits(asked.task.tier, len(shown), len(fixable) / max(1, len(shown)))
         asked.calls.ask_all(fixable, limits, ask)
     items = tuple(filter(None, (fixed.get(item.uid, item) for item in found.items)))
-    return UnitResult(items=items, citations=found.citations, usage=asked.calls.build_usage())
+    # A finding without a fix stays a note, and the text is reviewed.
+    usage = replace(asked.calls.build_usage(), unanswered=False)
+    return UnitResult(items=items, citations=found.citations, usage=usage)
 
 
 def _apply_fix(document: ReviewDocument, item: AgentItem, fix: LightFix) -> AgentItem | None:

@@ -1,6 +1,7 @@
 """Computes what a page says about its units: items, usage, warnings, statistics, citations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, cast
 
 import msgspec
@@ -32,12 +33,22 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
     """Return how the requests for a page went."""
     return PageUsage(
         requests=sum(one.requests for one in usages),
+        units_answered=sum(one.requests > 0 and not _lacks_answer(one) for one in usages),
         downshift_count=sum(one.downshifts for one in usages),
         forced_pagination_count=int(page.forced),
         cursor_retry_count=page.retries,
         json_repair_count=sum(one.repairs for one in usages),
         items_dropped=sum(one.dropped for one in usages),
     )
+
+
+def forget_outcome(usage: UnitUsage) -> UnitUsage:
+    """Return the usage of a unit that is asked about again: what it cost, not how it ended."""
+    return replace(usage, truncated=False, warnings=(), policy="first")
+
+
+def _lacks_answer(usage: UnitUsage) -> bool:
+    return usage.unanswered or usage.unusable or usage.truncated
 
 
 def find_finish(usages: Sequence[UnitUsage]) -> Literal["stop", "length"] | None:
@@ -54,8 +65,6 @@ def list_warnings(
     conditions = {
         "items_dropped": usage.items_dropped,
         "json_repaired": usage.json_repair_count,
-        "downshift_exhausted": usage.forced_pagination_count,
-        "unit_incomplete": any(one.truncated for one in usages),
         "run_not_stored": not is_stored,
     }
     found |= {name for name, holds in conditions.items() if holds}

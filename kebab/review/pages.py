@@ -14,6 +14,7 @@ from kebab.review.page_parts import (
     build_stats,
     cut_items,
     find_finish,
+    forget_outcome,
     list_citations,
     list_warnings,
     sum_usage,
@@ -22,6 +23,7 @@ from kebab.review.run import RunStopped, RunUnits
 from kebab.review.run_reporter import RunReporter
 from kebab.review.worker import RunPorts
 from kebab.wire.review import (
+    MAX_UNANSWERED,
     AgentItem,
     AgentItems,
     FailOnName,
@@ -44,11 +46,13 @@ class PageOptions(NamedTuple):
             document.
         describe_failure: Describes a failure of the language model.
         missing: What the language model goes without.
+        describe_unanswered: Describes so many texts that the language model did not answer.
     """
 
     fail_on: FailOnName
     is_stored: bool
     describe_failure: Callable[[Signal], DegradedChannel]
+    describe_unanswered: Callable[[int], DegradedChannel]
     missing: tuple[DegradedChannel, ...] = ()
 
 
@@ -65,7 +69,7 @@ class _Filling:
     forced: bool = False
     stopped: bool = False
 
-    def take(self, result: UnitResult) -> bool:
+    def take(self, result: UnitResult, *, is_repeated: bool) -> bool:
         """Take the items of the next unit; return whether the page is full."""
         left, room = len(result.items) - self.position.offset, self.limit - self.count
         if left > room:
@@ -74,7 +78,8 @@ class _Filling:
             return True
         self.position = Position(self.position.unit + 1, 0)
         self.count += left
-        self.forced = result.usage.policy == "paged"
+        # A repeated unit that is exhausted again would give pages without an end.
+        self.forced = result.usage.policy == "paged" and not is_repeated
         return self.forced or self.count == self.limit
 
 
@@ -85,7 +90,7 @@ class RunPages:
         self._run = run
         self._ports = ports
         self._options = options
-        self._reporter = RunReporter(run, ports.report)
+        self._reporter = RunReporter(run, ports.report, holds_pages=ports.required == "first")
         self._units = RunUnits(run, ports, self._reporter)
 
     def find_start(self, cursor: str | None) -> Position:
@@ -104,13 +109,15 @@ class RunPages:
     def build(self, start: Position, *, all_pages: bool) -> AgentItems:
         """Return the page that begins at a position, or with `all_pages` the last one.
 
+        While a required model has given no usable answer, no page is reported.
+
         Raises:
             Cancelled: The caller stopped the work before anything was done.
             StaleCursor: The document of the page changed since it was planned.
             Signal: The language model fails, and is required, or the only document is unreadable.
         """
         while True:
-            end = self._work(start, by_unit=all_pages and self._options.is_stored)
+            end = self._work(start, all_pages=all_pages)
             if end.stopped and end.position == start:
                 raise Cancelled(operation=self._run.kind)
             page = StoredPage(start, end.position, end.forced, 0)
@@ -118,13 +125,14 @@ class RunPages:
             reply = self._render(stored, stopped=end.stopped)
             self._reporter.report("items", page=reply)
             if not all_pages or not reply.has_more or end.stopped:
+                self._reporter.release()
                 return reply
             start = stored.end
 
-    def _work(self, start: Position, *, by_unit: bool) -> _Filling:
+    def _work(self, start: Position, *, all_pages: bool) -> _Filling:
         """Work on units until the page is full, unless it was returned before.
 
-        A page has items of one document. With `by_unit` it ends with the first unit that has any.
+        A page has items of one document. With `all_pages` it ends with the first unit that has any.
         """
         filling = _Filling(start, self._run.page_items)
         known = self._ports.store.find_page(self._run.run_id, start)
@@ -132,7 +140,9 @@ class RunPages:
             filling.position, filling.forced = known.end, known.forced
             return filling
         try:
-            self._fill(filling, by_unit=by_unit)
+            self._fill(filling, by_unit=all_pages and self._options.is_stored)
+            if not all_pages or not self._units.has_part(filling.position.unit):
+                self._units.conclude()
         except (RunStopped, KeyboardInterrupt):  # an unfinished unit or plan is not stored
             filling.stopped = True
         return filling
@@ -147,7 +157,7 @@ class RunPages:
             result = self._units.finish(part, filling.position.unit)
             if result is None:
                 continue
-            if filling.take(result):
+            if filling.take(result, is_repeated=part.again):
                 return
             is_part_end = filling.position.unit >= part.first + part.units
             if filling.count and (by_unit or is_part_end):
@@ -168,10 +178,17 @@ class RunPages:
         ]
         items = cut_items(units, page)
         begun = [unit for unit in units if start <= Position(unit.number, 0)]
-        usages = [unit.result.usage for unit in begun if unit.result is not None]
+        usages = [
+            forget_outcome(unit.result.usage)
+            if unit.result.usage.unanswered and self._units.is_asked_again(unit)
+            else unit.result.usage
+            for unit in begun
+            if unit.result is not None
+        ]
         usage = sum_usage(usages, page)
-        has_more = stopped or page.forced or self._units.has_part(end.unit)
+        has_more = stopped or self._units.has_part(end.unit)
         is_stored = self._options.is_stored
+        unanswered = self._units.list_unanswered(start.unit, end.unit, is_last=not has_more)
         return AgentItems(
             run_id=self._run.run_id,
             chunk_id=self._format_chunk(start),
@@ -186,11 +203,14 @@ class RunPages:
             partial=self._units.is_unfinished,
             policy=max((one.policy for one in usages), key=_POLICIES.index, default="first"),
             warnings=list_warnings(usages, usage, is_stored=is_stored),
-            degraded=self._list_degraded(start, end, is_last=not has_more),
+            degraded=self._list_degraded(start, end, len(unanswered), is_last=not has_more),
             stats=build_stats(items, begun),
             usage=usage,
             items=items,
             citations=list_citations(units, items),
+            unanswered=unanswered[:MAX_UNANSWERED],
+            unanswered_count=len(unanswered),
+            model_required=self._ports.required != "never",
             fail_on=self._options.fail_on,
             has_more=has_more,
             next_cursor=self._issue_cursor(end) if has_more else None,
@@ -236,11 +256,13 @@ class RunPages:
         )
 
     def _list_degraded(
-        self, start: Position, end: Position, *, is_last: bool
+        self, start: Position, end: Position, unanswered: int, *, is_last: bool
     ) -> list[DegradedChannel]:
         """Return what was not available: the language model or what it needs, and documents."""
         failure = self._units.failure
         found = [self._options.describe_failure(failure)] if failure else [*self._options.missing]
+        if unanswered and not failure:
+            found.append(self._options.describe_unanswered(unanswered))
         for path in self._units.list_unread(start.unit, end.unit + is_last):
             reason = f"the file cannot be read as text: {path}"
             found.append(DegradedChannel(channel="document", reason=reason, hint=None))

@@ -29,6 +29,11 @@ class RulesWorker:
         rules = Unit("rules", (0, 0), 0, len(document.text))
         return [rules, rules._replace(kind="import")] if self._imported else [rules]
 
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return no unit, because none needs the result of another one."""
+        del units, index
+        return []
+
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
     ) -> UnitResult:

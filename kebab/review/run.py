@@ -1,9 +1,12 @@
 """Works on the units of a stored run in order, and plans each document when it is reached."""
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from kebab.core.review import Unit, UnitResult
+from kebab.core.review import Unit, UnitResult, UnitUsage
 from kebab.core.review_store import StoredDocumentReview, StoredRun, StoredUnit
 from kebab.errors.catalog import (
     InvalidInput,
@@ -13,28 +16,42 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
 )
+from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.run_reporter import RunReporter
-from kebab.review.worker import MODEL_FAILURES, RunPorts, needs_model
-
-if TYPE_CHECKING:
-    from kebab.errors.signal import Signal
+from kebab.review.worker import MODEL_FAILURES, RunPorts, UnitWorker, needs_model
+from kebab.wire.review import UnansweredText
 
 _UNREAD = ""
 """The content hash of a document that could not be read, and so has no units."""
 
 _UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
+_MOST_UNUSABLE = 3
+"""After so many units in a row without a usable answer the model is not asked any more."""
+_NO_ANSWER = "the model gave no usable answer"
+_FIRST_STAGES = {"quick": "proofread", "deep": "detect"}
+_REVIEWED = frozenset({"proofread", "fix"})
+"""The kinds of units whose findings are final."""
 
 
 class RunStopped(Exception):  # noqa: N818 - no error: the next request continues the work
     """The caller stopped the work between two units."""
 
 
+class _FilePlan(NamedTuple):
+    """The units of a document in order, the numbers of each in the run, and the index of each."""
+
+    units: list[Unit]
+    numbers: list[list[int]]
+    indexes: dict[Unit, int]
+
+
 class RunUnits:
     """The units of a run, each finished when it is first needed.
 
     When the language model fails, the other units of the document are cut off, and the rules
-    continue alone; `failure` is then the reason. The next request tries the model again.
+    continue alone; `failure` is then the reason. A unit without a usable answer is stored as
+    unanswered. The next request tries the model again with both, behind all documents.
     """
 
     def __init__(self, run: StoredRun, ports: RunPorts, reporter: RunReporter) -> None:
@@ -46,8 +63,11 @@ class RunUnits:
         self._parts: list[StoredDocumentReview] = []
         self._read_parts()
         self._document: tuple[int, ReviewDocument] | None = None
-        self._plan: tuple[int, list[Unit]] | None = None
+        self._plan: tuple[tuple[int, int], _FilePlan] | None = None
         self._fresh: dict[int, StoredUnit] = {}
+        self._tried: set[int] = set()
+        self._unusable = 0
+        self._has_answer = False
 
     @property
     def asks_model(self) -> bool:
@@ -58,6 +78,8 @@ class RunUnits:
     def is_unfinished(self) -> bool:
         """Whether units of the run are still to be worked on, planned or not."""
         if self._next_file < len(self._run.files) or any(part.waiting for part in self._parts):
+            return True
+        if self._store.list_unanswered(self._run.run_id):
             return True
         # Units are finished in order, so the last one tells.
         last = next((part for part in reversed(self._parts) if part.units), None)
@@ -82,7 +104,91 @@ class RunUnits:
         """Return whether there is, or will be, a part with this unit or a later one."""
         if self._find_planned(number) is not None or self._next_file < len(self._run.files):
             return True
-        return self.asks_model and any(part.waiting for part in self._parts)
+        return self.asks_model and (
+            any(part.waiting for part in self._parts) or bool(self._list_untried())
+        )
+
+    def conclude(self) -> None:
+        """Treat a model that gave no usable answer to this request as one that fails.
+
+        Raises:
+            Signal: It does, and is required.
+        """
+        if self._unusable and not self._has_answer and self.failure is None:
+            self._fail(self._ports.build_failure(self._unusable))
+
+    def list_unanswered(self, first: int, end: int, *, is_last: bool) -> list[UnansweredText]:
+        """Return the text between two units, [first, end), that the model did not answer.
+
+        What this request is still going to ask is left out. With `is_last` the text of the whole
+        run is returned.
+        """
+        asks = self.asks_model
+        units = [
+            unit
+            for unit in self._store.list_unanswered(self._run.run_id)
+            if (is_last or first <= unit.number < end) and (unit.number in self._tried or not asks)
+        ]
+        found = [
+            text
+            for number in dict.fromkeys(unit.document for unit in units)
+            for text in self._describe_units(
+                self._parts[number], [one.unit for one in units if one.document == number]
+            )
+        ]
+        return found + [
+            self._describe_rest(part)
+            for part in self._parts
+            if part.waiting and not asks and (is_last or first <= part.first < end)
+        ]
+
+    def is_asked_again(self, unit: StoredUnit) -> bool:
+        """Return whether a later part has an unanswered unit again, or will have it."""
+        return not unit.unanswered or (self.asks_model and unit.number not in self._tried)
+
+    def _describe_units(
+        self, part: StoredDocumentReview, units: Iterable[Unit]
+    ) -> Iterator[UnansweredText]:
+        """Yield the text of some units of a part; that of neighbours is one."""
+        spans: list[Unit] = []
+        for unit in units:
+            last = spans[-1] if spans else None
+            if last and last.kind == unit.kind and unit.sentences[0] <= last.sentences[1]:
+                sentences = last.sentences[0], unit.sentences[1]
+                spans[-1] = last._replace(sentences=sentences, end=unit.end)
+            else:
+                spans.append(unit)
+        document = self._open_if_same(part)
+        for unit in spans:
+            lines = None
+            if document is not None:
+                last_place = max(unit.start, unit.end - 1)
+                lines = document.find_line(unit.start)[0], document.find_line(last_place)[0]
+            yield UnansweredText(
+                file=self._run.files[part.file],
+                stage=unit.kind,
+                i=(unit.sentences[0], max(unit.sentences[0], unit.sentences[1] - 1)),
+                lines=lines,
+            )
+
+    def _describe_rest(self, part: StoredDocumentReview) -> UnansweredText:
+        """Return the text that a part which waits for the model leaves: all of it, or its end."""
+        stage = _FIRST_STAGES.get(self._run.tier, "draft")
+        done = [unit for unit in self._list_file_units(part.file) if unit.unit.kind in _REVIEWED]
+        document = self._open_if_same(part) if done else None
+        if document is None or not document.sentences:
+            return UnansweredText(file=self._run.files[part.file], stage=stage, i=None, lines=None)
+        start = max(unit.unit.end for unit in done)
+        first = min(max(unit.unit.sentences[1] for unit in done), len(document.sentences) - 1)
+        lines = document.find_line(start)[0], document.find_line(len(document.text))[0]
+        last = len(document.sentences) - 1
+        file = self._run.files[part.file]
+        return UnansweredText(file=file, stage=stage, i=(first, last), lines=lines)
+
+    def _open_if_same(self, part: StoredDocumentReview) -> ReviewDocument | None:
+        with suppress(StaleCursor, *_UNREADABLE):
+            return self.open(part)
+        return None
 
     def list_unread(self, first: int, end: int) -> list[str]:
         """Return the files between two units, [first, end), that could not be read."""
@@ -107,15 +213,42 @@ class RunUnits:
         if unit.result is not None:
             self._reporter.report_progress(number, self._count_units())
             return unit.result
-        result = self._work(part, unit)
-        if result is not None:
-            result = self._store.finish_unit(self._run.run_id, number, result)
-        if result is None:
+        worked = self._work(part, unit)
+        result = worked and self._store.finish_unit(self._run.run_id, number, worked)
+        if worked is None or result is None:
             self._cut(part)
             return None
-        self._report_stage(unit, "done", item_count=len(result.items))
+        usage = worked.usage
+        if usage.unanswered or usage.unusable:
+            self._report_stage(unit, "error", message=_NO_ANSWER)
+        else:
+            self._report_stage(unit, "done", item_count=len(result.items))
         self._reporter.report_progress(number, self._count_units(), always=True)
+        self._count_answer(number, usage)
         return result
+
+    def _count_answer(self, number: int, usage: UnitUsage) -> None:
+        """Count a unit about which the model was asked.
+
+        Raises:
+            Signal: The model gives no usable answers, and is required.
+        """
+        if usage.unanswered:
+            self._tried.add(number)
+        if usage.unusable:
+            self._unusable += 1
+            if self._unusable >= _MOST_UNUSABLE:
+                self._fail(self._ports.build_failure(self._unusable))
+        elif usage.requests:
+            self._unusable, self._has_answer = 0, True
+            self._reporter.release()
+
+    def _fail(self, failure: Signal) -> None:
+        """Go on without the model, unless it is required."""
+        required = self._ports.required
+        if required == "always" or (required == "first" and not self._has_answer):
+            raise failure
+        self.failure = failure
 
     def open(self, part: StoredDocumentReview) -> ReviewDocument:
         """Return the document of a part.
@@ -145,12 +278,37 @@ class RunUnits:
         if self._next_file < len(self._run.files):
             self._plan_document(self._next_file, 0)
             return True
-        waiting = next((part for part in self._parts if part.waiting), None)
-        if waiting is None or not self.asks_model:
+        if not self.asks_model:
             return False
-        self.open(waiting)
-        self._plan_document(waiting.file, waiting.skipped + waiting.units)
+        waiting = next((part for part in self._parts if part.waiting), None)
+        if waiting is not None:
+            self.open(waiting)
+            self._plan_document(waiting.file, waiting.skipped + waiting.units)
+            return True
+        return self._plan_again()
+
+    def _plan_again(self) -> bool:
+        """Plan the units of a document that earlier requests left unanswered; return if any."""
+        untried = self._list_untried()
+        if not untried:
+            return False
+        part = self._parts[untried[0].document]
+        self.open(part)
+        assert self._ports.full is not None, "the model is asked only with its worker"
+        plan = self._load_plan(part.file)
+        chosen: set[int] = set()
+        for stored in untried:
+            if self._parts[stored.document].file == part.file:
+                index = plan.indexes[stored.unit]
+                chosen |= {index, *self._ports.full.list_dependents(plan.units, index)}
+        units = [plan.units[index] for index in sorted(chosen)]
+        self._add_part(part.file, units, [], content_hash=part.content_hash, again=True)
         return True
+
+    def _list_untried(self) -> list[StoredUnit]:
+        """Return the unanswered units that this request did not ask about."""
+        units = self._store.list_unanswered(self._run.run_id)
+        return [unit for unit in units if unit.number not in self._tried]
 
     def _plan_document(self, file: int, skipped: int) -> None:
         try:
@@ -187,7 +345,7 @@ class RunUnits:
     ) -> None:
         """Store a part, unless another process did."""
         first = self._parts[-1].next if self._parts else 0
-        if fields.get("skipped"):
+        if fields.get("skipped") or fields.get("again"):
             first += 1  # a page without items may have ended at this place
         part = StoredDocumentReview(
             number=len(self._parts),
@@ -203,7 +361,7 @@ class RunUnits:
             if len(self._parts) == known:
                 raise InvalidInput(field="$.run_id", cause="the run was deleted meanwhile")
             return
-        if part.skipped:
+        if part.skipped or part.again:
             self._read_parts()
         else:
             self._parts.append(part)
@@ -227,47 +385,87 @@ class RunUnits:
             return None
         if self._ports.cancel.requested:
             raise RunStopped
-        document, plan = self.open(part), self._load_plan(part)
-        index = part.skipped + unit.number - part.first
+        document = self.open(part)
         self._report_stage(unit, "in_progress")
         try:
-            return worker.work(document, plan, index, lambda at: self._load_result(part, at))
+            return self._ask(worker, document, part, unit)
         except MODEL_FAILURES as failure:
-            if self._ports.require_model:
-                raise
-            self.failure = failure
+            self._fail(failure)
             self._report_stage(unit, "error", message=failure.format_message())
             return None
 
-    def _load_plan(self, part: StoredDocumentReview) -> list[Unit]:
-        """Return the units of the document as they were planned, those of earlier parts first."""
-        if self._plan is None or self._plan[0] != part.number:
-            units = [
-                stored.unit
-                for one in self._parts[: part.number + 1]
-                if one.file == part.file
-                for stored in self._store.list_units(
-                    self._run.run_id, one.first, one.first + one.units
-                )
-            ]
-            self._plan = part.number, units
+    def _ask(
+        self,
+        worker: UnitWorker,
+        document: ReviewDocument,
+        part: StoredDocumentReview,
+        unit: StoredUnit,
+    ) -> UnitResult:
+        """Return the result of a unit; that of a repeated one has only items that are new."""
+        plan = self._load_plan(part.file)
+        result = worker.work(
+            document,
+            plan.units,
+            plan.indexes[unit.unit],
+            lambda at: self._load_result(plan.numbers[at]),
+        )
+        if not part.again:
+            return result
+        known = {
+            item.uid
+            for one in self._list_file_units(part.file)
+            if one.result is not None
+            for item in one.result.items
+        }
+        # Nothing decides later on what a repeated unit found in the text that the next one has too.
+        later = result.carried if unit.unit.kind == "proofread" else ()
+        found = {item.uid: item for item in (*later, *result.items) if item.uid not in known}
+        return replace(result, items=tuple(sorted(found.values(), key=lambda item: item.o)))
+
+    def _load_plan(self, file: int) -> _FilePlan:
+        """Return the units of a document as they were planned."""
+        key = file, len(self._parts)
+        if self._plan is None or self._plan[0] != key:
+            plan = _FilePlan([], [], {})
+            for stored in self._list_file_units(file):
+                if stored.unit not in plan.indexes:
+                    plan.indexes[stored.unit] = len(plan.units)
+                    plan.units.append(stored.unit)
+                    plan.numbers.append([])
+                plan.numbers[plan.indexes[stored.unit]].append(stored.number)
+            self._plan = key, plan
         return self._plan[1]
 
-    def _load_result(self, part: StoredDocumentReview, index: int) -> UnitResult:
-        """Return the result of an earlier unit of a document by its index."""
-        owner = next(
-            one
+    def _list_file_units(self, file: int) -> list[StoredUnit]:
+        """Return the stored units of a document, those of earlier parts first."""
+        return [
+            stored
             for one in self._parts
-            if one.file == part.file and one.skipped <= index < one.skipped + one.units
-        )
-        number = owner.first + index - owner.skipped
-        unit = self._store.load_unit(self._run.run_id, number)
-        assert unit is not None, "a unit is worked on after all before it"
-        assert unit.result is not None, "a unit is worked on after all before it"
-        return unit.result
+            if one.file == file
+            for stored in self._store.list_units(self._run.run_id, one.first, one.first + one.units)
+        ]
+
+    def _load_result(self, numbers: list[int]) -> UnitResult:
+        """Return the result of an earlier unit: its last answer, with the items of all."""
+        stored = [self._store.load_unit(self._run.run_id, number) for number in numbers]
+        results = [one.result for one in stored if one is not None and one.result is not None]
+        assert results, "a unit is worked on after all before it"
+        if len(results) == 1:
+            return results[0]
+        answered = [one for one in results if not one.usage.unanswered]
+        items = {item.uid: item for one in results for item in one.items}
+        return replace((answered or results)[-1], items=tuple(items.values()))
 
     def _cut(self, part: StoredDocumentReview) -> None:
-        """Take the unfinished units out of a part."""
+        """Take the unfinished units out of a part; those of a repeated part stay unanswered."""
+        if part.again:
+            end = part.first + part.units
+            for unit in self._store.list_units(self._run.run_id, part.first, end):
+                if unit.result is None:
+                    nothing = UnitResult(usage=UnitUsage(unanswered=True))
+                    self._store.finish_unit(self._run.run_id, unit.number, nothing)
+                    self._tried.add(unit.number)
+            return
         self._store.cut_document(self._run.run_id, part.number)
         self._read_parts()
 

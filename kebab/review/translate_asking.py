@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from kebab.core.answers import JsonSchema, LanguageModel, Message
 from kebab.core.review import UnitUsage
-from kebab.review.limits import LIMITS, Limit
+from kebab.review.limits import LIMITS, AnswerState, Limit
 from kebab.review.model_calls import ModelCalls
 from kebab.text.tokens import estimate_tokens
 
@@ -20,12 +20,14 @@ class Inquiry(NamedTuple):
     """How to ask about numbered texts.
 
     `accept` takes the objects of a response to the numbers that were asked for, and whether the
-    response is complete. It returns the numbers that are settled.
+    response is complete. It returns the numbers that are settled, and how many objects have the
+    format. `may_be_empty` tells that an empty list is an answer.
     """
 
     build_messages: Callable[[Sequence[int]], list[Message]]
     build_schema: Callable[[Sequence[int]], JsonSchema]
-    accept: Callable[[Sequence[int], Sequence[Mapping[str, Any]], bool], set[int]]
+    accept: Callable[[Sequence[int], Sequence[Mapping[str, Any]], bool], tuple[set[int], int]]
+    may_be_empty: bool = False
 
 
 class SegmentAsker:
@@ -33,6 +35,8 @@ class SegmentAsker:
 
     def __init__(self, model: LanguageModel) -> None:
         self._calls = ModelCalls(model)
+        self.unanswered: set[int] = set()
+        """The numbers without a complete response."""
 
     def ask(self, texts: Mapping[int, str], inquiry: Inquiry) -> set[int]:
         """Return the numbers that are settled; one that is not is asked for a second time.
@@ -43,22 +47,26 @@ class SegmentAsker:
         settled: set[int] = set()
         answered: set[int] = set()
 
-        def ask_part(part: Sequence[int], limit: Limit) -> bool:
+        def ask_part(part: Sequence[int], limit: Limit) -> AnswerState:
             todo = [number for number in part if number not in settled]
             for numbers in _split_requests(todo, texts, limit):
                 tokens = min(limit.tokens, _estimate_need(texts, numbers))
                 messages, schema = inquiry.build_messages(numbers), inquiry.build_schema(numbers)
-                found = self._calls.request(messages, schema, tokens)
-                settled.update(inquiry.accept(numbers, found.objects, found.complete))
-                if not found.complete and not settled.issuperset(numbers):
-                    return False
+                answer = self._calls.request(messages, schema, tokens)
+                is_complete = answer.state == "complete"
+                accepted, readable = inquiry.accept(numbers, answer.objects, is_complete)
+                state = self._calls.judge(answer, readable, may_be_empty=inquiry.may_be_empty)
+                settled.update(() if state == "unusable" else accepted)
+                if state != "complete" and not settled.issuperset(numbers):
+                    return state
                 answered.update(numbers)
-            return True
+            return "complete"
 
         self._calls.ask_all(list(texts), _LIMITS, ask_part)
         # Texts whose response was cut off to the end would be so again.
         if again := sorted(answered - settled):
             self._calls.ask_all(again, _LIMITS, ask_part)
+        self.unanswered |= texts.keys() - answered - settled
         return settled
 
     def count_dropped(self, count: int) -> None:

@@ -84,7 +84,11 @@ class SegmentWork:
             request = f"{_AGAIN} {', '.join(again)}." if again else None
             return self._task.build_draft({one: sources[one] for one in numbers}, request)
 
-        def accept(numbers: Sequence[int], entries: Entries, _is_complete: bool) -> set[int]:  # noqa: FBT001
+        def accept(
+            numbers: Sequence[int],
+            entries: Entries,
+            _is_complete: bool,  # noqa: FBT001
+        ) -> tuple[set[int], int]:
             for one in self._read_all(read_text, entries, numbers):
                 fault = self._find_fault(one.number, one.text)
                 if fault:
@@ -92,13 +96,15 @@ class SegmentWork:
                 else:
                     texts.setdefault(one.number, one.text)
             faults.update((one, _NO_TEXT) for one in numbers if one not in {*texts, *faults})
-            return set(texts)
+            # A text may be empty, which is a fault of the translation and not of the format.
+            return set(texts), sum(isinstance(one.get("text"), str) for one in entries)
 
         self._asker.ask(sources, Inquiry(build, build_draft_schema, accept))
+        is_unusable = self._asker.build_usage().unusable
         for number, segment in self._segments.items():
             if number in texts:
                 self._add_text(segment, TRANSLATION, texts[number])
-            else:
+            elif not is_unusable and number not in self._asker.unanswered:
                 reason = f"the source text stays: {faults.get(number, _NO_TEXT)}"
                 self._add(segment, "untranslated", "error", reason, "both")
         return self._build_result()
@@ -137,10 +143,14 @@ class SegmentWork:
         """Return the translations that the model changes."""
         texts: dict[int, str] = {}
 
-        def accept(numbers: Sequence[int], entries: Entries, is_complete: bool) -> set[int]:  # noqa: FBT001
+        def accept(
+            numbers: Sequence[int],
+            entries: Entries,
+            is_complete: bool,  # noqa: FBT001
+        ) -> tuple[set[int], int]:
             given = self._read_all(read_text, entries, numbers)
             texts.update(one for one in given if not self._find_fault(*one))
-            return set(numbers) if is_complete else {one.number for one in given}
+            return set(numbers) if is_complete else {one.number for one in given}, len(given)
 
         self._compare("revise", pairs, build_revise_schema, accept)
         for number, text in sorted(texts.items()):
@@ -156,11 +166,16 @@ class SegmentWork:
                 segment = self._segments[number]
                 self._add(segment, fault.kind, fault.severity, fault.reason, fault.side)
 
-        def accept(numbers: Sequence[int], entries: Entries, is_complete: bool) -> set[int]:  # noqa: FBT001
-            for one in self._read_all(read_finding, entries, numbers):
+        def accept(
+            numbers: Sequence[int],
+            entries: Entries,
+            is_complete: bool,  # noqa: FBT001
+        ) -> tuple[set[int], int]:
+            found = self._read_all(read_finding, entries, numbers)
+            for one in found:
                 segment = self._segments[one.number]
                 self._add(segment, one.kind, one.severity, one.reason, one.side)
-            return set(numbers) if is_complete else set()
+            return set(numbers) if is_complete else set(), len(found)
 
         self._compare("check", pairs, build_check_schema, accept)
         return self._build_result()
@@ -172,12 +187,17 @@ class SegmentWork:
         """
         self._scores = dict.fromkeys(self._segments.keys() - pairs.keys(), 0.0)
 
-        def accept(numbers: Sequence[int], entries: Entries, _is_complete: bool) -> set[int]:  # noqa: FBT001
-            for one in self._read_all(read_rating, entries, numbers):
+        def accept(
+            numbers: Sequence[int],
+            entries: Entries,
+            _is_complete: bool,  # noqa: FBT001
+        ) -> tuple[set[int], int]:
+            found = self._read_all(read_rating, entries, numbers)
+            for one in found:
                 if one.number not in self._scores:
                     self._scores[one.number] = one.score
                     self._add_fault(one)
-            return set(self._scores)
+            return set(self._scores), len(found)
 
         self._compare("rate", pairs, build_rate_schema, accept)
         return self._build_result()
@@ -193,7 +213,7 @@ class SegmentWork:
         stage: ComparisonStage,
         pairs: Mapping[int, MaskedPair],
         build_schema: Callable[[Sequence[int]], JsonSchema],
-        accept: Callable[[Sequence[int], Entries, bool], set[int]],
+        accept: Callable[[Sequence[int], Entries, bool], tuple[set[int], int]],
     ) -> None:
         """Ask the model about translations."""
 
@@ -201,7 +221,8 @@ class SegmentWork:
             return self._task.build_comparison(stage, {one: pairs[one] for one in numbers})
 
         sizes = {number: pair.target for number, pair in pairs.items()}
-        self._asker.ask(sizes, Inquiry(build, build_schema, accept))
+        inquiry = Inquiry(build, build_schema, accept, may_be_empty=stage != "rate")
+        self._asker.ask(sizes, inquiry)
 
     def _add_text(self, segment: Segment, kind: str, text: str) -> None:
         """Add a translation of a segment."""

@@ -57,6 +57,11 @@ class TranslateWorker:
         groups = group_segments(self._list_segments(document))
         return [_build_unit(document, stage, group) for stage in self._stages for group in groups]
 
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return the units of the later stages over the same segments."""
+        start = units[index].start
+        return [at for at in range(index + 1, len(units)) if units[at].start == start]
+
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
     ) -> UnitResult:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from kebab.core.progress import Cancel
 from kebab.core.review import Unit, UnitResult
@@ -16,11 +16,14 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
+from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.wire.review_stream import ReviewEvent
 
 LoadResult: TypeAlias = Callable[[int], UnitResult]
 """Returns the stored result of a unit of the same document by its index; it must be finished."""
+
+Required: TypeAlias = Literal["never", "first", "always"]
 
 MODEL_FAILURES = (
     ContextOverflow,
@@ -52,6 +55,9 @@ class UnitWorker(Protocol):
         Those that need no language model come first.
         """
 
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return the units that need the result of a unit, and so follow it when it is repeated."""
+
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
     ) -> UnitResult:
@@ -73,7 +79,9 @@ class RunPorts:
         load: Returns a document of the run by its position.
         report: Receives the events.
         cancel: Stops the work between two units.
-        require_model: Whether a failure of the language model ends the work.
+        build_failure: Returns the failure of a model without a usable answer to so many units.
+        required: Which failures of the language model end the work: none, those before it gives its
+            first usable answer to this request, or all.
     """
 
     store: ReviewStore
@@ -82,4 +90,5 @@ class RunPorts:
     load: Callable[[int], ReviewDocument]
     report: Callable[[ReviewEvent], None]
     cancel: Cancel
-    require_model: bool = False
+    build_failure: Callable[[int], Signal]
+    required: Required = "never"

@@ -23,12 +23,17 @@ def _find_answer_status(reply: Any) -> Exit:
 
 
 def _find_review_status(reply: Any) -> Exit:
-    """Return the status of a page by its most severe finding."""
+    """Return the status of a page: `NO` for a finding, or text that the model left unanswered.
+
+    Text without an answer counts only when the model was asked for by name.
+    """
     severities = ("error", "warning", "suggestion")
     failing = () if reply.fail_on == "never" else severities[: severities.index(reply.fail_on) + 1]
     left_out = reply.translation.findings if reply.translation else ()
     # Translated segments are no findings.
     found = [item for item in reply.items if item.k not in ("translation", "revision")]
+    if reply.model_required and reply.unanswered_count:
+        return Exit.NO
     return Exit.NO if any(item.s in failing for item in [*found, *left_out]) else Exit.DONE
 
 

@@ -15,6 +15,7 @@ from kebab.wire.record import Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
+MAX_UNANSWERED = 50
 SEGMENT_KINDS = frozenset({"translation", "revision"})
 """The kinds of items that are translated segments and no findings."""
 MAX_REASON_CHARS = 160
@@ -60,8 +61,8 @@ class ReviewRequest(Request, frozen=True, kw_only=True, tag="review_request.v1")
     no_llm: bool = False
     """Whether to apply the rules only, without a language model."""
     require_llm: bool = False
-    """Whether a missing language model is an error; otherwise the rules are applied, and
-    `degraded` says what is missing."""
+    """Whether a language model without a usable answer is an error, as it is with `model` and with
+    the tier `deep`; otherwise the rules are applied, and `degraded` says what is missing."""
     model: str | None = None
     """The language model; null means the model of the settings."""
     fail_on: FailOnName = "suggestion"
@@ -216,6 +217,8 @@ class PageUsage(Struct, frozen=True, kw_only=True):
 
     requests: Count = 0
     """The number of requests."""
+    units_answered: Count = 0
+    """The number of parts of the text with a complete answer."""
     downshift_count: Count = 0
     """How often a request was repeated with lower limits."""
     forced_pagination_count: Count = 0
@@ -242,6 +245,20 @@ class TranslatedText(Struct, frozen=True, kw_only=True):
     document."""
 
 
+class UnansweredText(Struct, frozen=True, kw_only=True):
+    """Text about which the language model gave no complete answer, so that mistakes may be left."""
+
+    file: str
+    """The absolute path of the file."""
+    stage: str
+    """What was not done: `proofread`, `detect`, `draft`, `revise`, `check` or `rate`."""
+    i: tuple[Count, Count] | None
+    """The first and the last sentence, from 0, both inclusive; null for the whole document."""
+    lines: tuple[Positive, Positive] | None
+    """The first and the last line, from 1; null for the whole document, and when the file is no
+    longer the one that was reviewed."""
+
+
 class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """A page of a review or a translation."""
 
@@ -265,11 +282,13 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     completion_tokens: Count
     """The tokens that the model wrote."""
     finish_reason: Literal["stop", "length"] | None
-    """Why the model stopped; `length` when a response was cut off, null without a request."""
+    """Why the model stopped, as its server says: `length` when a response was cut off, null when no
+    response has an end."""
     truncated: bool
     """Whether a response was cut off for good, so that findings may be missing."""
     partial: bool
-    """Whether units of the run are still to be worked on."""
+    """Whether units of the run are still to be worked on, also those that the model did not
+    answer; a request that continues the run asks it again."""
     policy: PolicyName
     """What the largest response needed: the first limits, lower ones (`downshift`), parts of the
     unit (`split`), or an early end of the page (`paged`)."""
@@ -289,6 +308,14 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The items of one document, in the order in which they were found."""
     citations: list[ItemCitation] = msgspec.field(default_factory=list)
     """The passages of other notes that items refer to."""
+    unanswered: list[UnansweredText] = msgspec.field(default_factory=list)
+    """The text that the model did not answer and that this request does not ask about any more: of
+    this page, and of the whole run when there is no further page. Up to 50 entries."""
+    unanswered_count: Count = 0
+    """The number of entries without that limit."""
+    model_required: bool = False
+    """Whether the model was asked for by name, so that text without an answer makes the exit status
+    1."""
     fail_on: FailOnName
     """The least severity that makes the exit status 1."""
     has_more: bool

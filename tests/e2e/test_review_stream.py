@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.fakes.ollama import Say, fake_ollama
+from tests.fakes.ollama import Say, build_json_answer, fake_ollama
 
 PATIENCE_S = 20
 """What a busy machine may need; nothing here waits that long on purpose."""
@@ -82,6 +82,21 @@ def test_an_interruption_ends_the_stream_and_the_run_goes_on_later(
     pages = [line["data"]["page"] for line in read_lines(again.out) if line["type"] == "items"]
     (first,) = [line["data"]["page"] for line in lines if line["type"] == "items"]
     assert pages[0]["items"] == first["items"]
+
+
+def test_a_named_model_that_answers_nonsense_is_an_error(library, server):
+    (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
+    server.answers["/api/chat"] = build_json_answer(
+        {"message": {"content": "nonsense"}, "done": True, "done_reason": "stop"}
+    )
+    named = library("review", "a.md", "--model", "gemma3:4b", "--json", status=2)
+    assert (named.out, b'"code":"model_protocol"' in named.err) == (b"", True)
+
+    rules = library("review", "a.md", "--format", "github", status=1)
+    assert b"title=repeated-word" in rules.out
+    assert b",title=not reviewed::" in rules.out
+    assert b" of the rules in 1 document" in rules.err
+    assert b"only the rules ran: " in rules.err
 
 
 def test_a_silent_model_is_bridged_by_heartbeats(process, read_lines):

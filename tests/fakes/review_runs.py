@@ -7,7 +7,7 @@ from typing import Any
 from kebab.core.progress import Cancel
 from kebab.core.review import Unit, UnitResult, UnitUsage
 from kebab.core.review_store import StoredRun
-from kebab.errors.catalog import IoError, ModelUnreachable
+from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
 from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
@@ -27,11 +27,13 @@ class ScriptedWorker:
 
     A word is a number of items, `paged` an exhausted unit with one item, and `stop` asks for the
     end of the work. `sum` has as many items as all units before it. While `down`, units that need
-    the model fail.
+    the model fail, and while `confused`, `odd` has no usable answer. Otherwise it has one item, and
+    `paged` two.
     """
 
     full: bool = True
     down: bool = False
+    confused: bool = True
     cancel: Cancel = field(default_factory=Cancel)
     worked: list[tuple[str, int]] = field(default_factory=list)
 
@@ -49,6 +51,11 @@ class ScriptedWorker:
         ]
         return units if self.full else units[:1]
 
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return no unit."""
+        del units, index
+        return []
+
     def work(
         self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
     ) -> UnitResult:
@@ -60,15 +67,18 @@ class ScriptedWorker:
         word = document.text.split()[index]
         if word == "stop":
             self.cancel.request()
-        count = {"paged": 1, "stop": 1}.get(word)
+        count = {"paged": 2 - self.confused, "stop": 1, "odd": 1 - self.confused}.get(word)
         if word == "sum":
             count = sum(len(load(before).items) for before in range(index))
         items = tuple(
             make_item(100 * index + at) for at in range(int(word) if count is None else count)
         )
         usage: dict[str, Any] = {"requests": 1, "finish": "stop"} if index else {}
-        if word == "paged":
-            usage["policy"] = "paged"
+        if word == "paged" and self.confused:
+            usage |= {"policy": "paged", "truncated": True, "unanswered": True}
+            usage["warnings"] = ("downshift_exhausted",)
+        if word == "odd" and self.confused:
+            usage |= {"unanswered": True, "unusable": True}
         return UnitResult(items=items, usage=UnitUsage(**usage))
 
 
@@ -81,7 +91,7 @@ class Desk:
     page_items: int = 3
     is_stored: bool = True
     full: Any = field(default_factory=ScriptedWorker)
-    require_model: bool = False
+    required: Any = "never"
     events: list[Any] = field(default_factory=list)
     run: StoredRun = field(init=False)
 
@@ -108,9 +118,10 @@ class Desk:
             load=self.load,
             report=report or self.events.append,
             cancel=self.full.cancel if self.full else Cancel(),
-            require_model=self.require_model,
+            build_failure=build_failure,
+            required=self.required,
         )
-        options = PageOptions("suggestion", self.is_stored, _describe)
+        options = PageOptions("suggestion", self.is_stored, _describe, describe_unanswered)
         return RunPages(self.run, ports, options)
 
     def get(self, cursor: str | None = None, *, all_pages: bool = False) -> Any:
@@ -134,6 +145,17 @@ def list_places(*pages: AgentItems) -> list[tuple[str, int]]:
         if page.document
         for item in page.items
     ]
+
+
+def build_failure(count: int) -> ModelProtocol:
+    """Return the failure of a model without a usable answer."""
+    cause = f"no usable answer to {count}"
+    return ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause=cause)
+
+
+def describe_unanswered(count: int) -> DegradedChannel:
+    """Return that the model did not answer about so many texts."""
+    return DegradedChannel(channel="llm", reason=f"no answer: {count}", hint=None)
 
 
 def _describe(failure: Any) -> DegradedChannel:

@@ -132,6 +132,34 @@ def test_a_unit_that_does_not_exist_is_not_finished(store, run):
     assert store.finish_unit("r9", 0, make_result()) is None
 
 
+def test_unanswered_units_are_listed_until_a_part_has_them_again(store, run):
+    store.finish_unit(run, 0, make_result(1))
+    store.finish_unit(run, 1, make_result(2, requests=1, unanswered=True))
+    (unit,) = store.list_unanswered(run)
+    assert (unit.number, unit.unanswered, unit.result.items) == (1, True, make_result(2).items)
+    assert store.load_unit(run, 0).unanswered is False
+    assert (store.list_runs()[0].units_done, store.list_runs()[0].items) == (1, 2)
+
+    again = make_part(1, file=0, first=3, units=1, again=True)
+    store.add_document(run, again, [unit.unit])
+    assert store.list_documents(run)[-1] == again
+    assert store.list_unanswered(run) == []
+    store.finish_unit(run, 3, make_result(4, requests=1))
+    store.add_document(run, make_part(2, file=1, first=4, units=1), make_units(1), [make_result()])
+
+    summary = store.list_runs()[0]
+    assert (summary.units_done, summary.items, summary.completed) == (3, 3, True)
+
+
+def test_a_run_with_an_unanswered_unit_is_not_completed(store):
+    store.add_run(make_run(files=("/notes/a.md",)))
+    store.add_document("r1", make_part(), make_units(), [make_result()])
+    store.finish_unit("r1", 1, make_result(requests=1, unanswered=True))
+
+    assert store.list_runs()[0].completed is False
+    assert store.list_unanswered("r9") == []
+
+
 def test_a_cut_document_loses_its_unfinished_units_and_waits(store, run):
     store.finish_unit(run, 0, make_result(1))
     store.cut_document(run, 0)

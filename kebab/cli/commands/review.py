@@ -129,6 +129,10 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     A run is stored: `--run-id` goes on where an interrupted one ended. `--apply` shows the
     differences, asks, and keeps each original as `FILE.orig`. The exit status is 1 when there are
     findings of at least the severity `--fail-on`.
+
+    Without `--model` and `--tier deep` the rules go on alone when the model fails, and the output
+    says so. With one of them a model without a usable answer is an error, and text that it did not
+    answer makes the exit status 1; `--run-id` asks about it again.
     """
     given = {name for name, value in flags.items() if value}
     given |= {"names"} if names else set()

@@ -57,6 +57,9 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
     revise` reads the draft again, `micro-check` also checks numbers, names and terms, and `quality`
     rates each sentence. `--json` prints one page of sentences. A run is stored: `--run-id` goes on
     where an interrupted one ended.
+
+    A failure of the model is an error. Sentences that it did not answer stay, are named, and make
+    the exit status 1; `--run-id` asks about them again.
     """
     stream = flags.pop("stream")
     _check_flags({**flags, "stream": stream, "write": write})

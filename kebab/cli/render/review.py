@@ -1,8 +1,9 @@
 """Renders the findings of a review as a linter does, with a summary by rule."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from kebab.app.review_lines import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import Canvas, pluralize
@@ -19,6 +20,7 @@ from kebab.wire.review import (
     ItemWarning,
     ReviewedDocument,
     SeverityName,
+    UnansweredText,
 )
 from kebab.wire.search import DegradedChannel
 
@@ -30,15 +32,17 @@ _STATES: dict[FileState, str] = {
     "changed": "the file changed since it was reviewed, so its lines are not shown",
     "unreadable": "the file cannot be read, so its lines are not shown",
 }
-_LOST = {"document": "not reviewed", "llm": "no language model, rules only"}
+_LOST = {"document": "not reviewed"}
 """What a channel that is not available means for the findings."""
+_MOST_TEXTS = 8
+"""How many texts without an answer a note names."""
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
     "items_dropped": "findings without a place in the text were dropped",
     "items_over_limit": "the model returned more findings than it may; the others were dropped",
     "json_repaired": "a response of the model was broken; what could be read of it is shown",
     "run_not_stored": "the run is not stored under `--read-only`",
-    "unit_incomplete": "a part of the text could not be reviewed by the model",
+    "unit_incomplete": "a part of the text has no complete answer of the model",
 }
 
 
@@ -52,6 +56,9 @@ class ReviewTally:
     fixes: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
+    answered: int = 0
+    unanswered: dict[UnansweredText, None] = field(default_factory=dict)
+    unanswered_count: int = 0
 
     def add(self, page: AgentItems) -> None:
         """Count a page."""
@@ -62,6 +69,11 @@ class ReviewTally:
         for item in page.items:
             self.by_rule[item.s, name_rule(item)] += 1
             self.fixes += isinstance(item.fix, ItemFix)
+        self.answered += page.usage.units_answered
+        # The last page has the text of the whole run.
+        known = self.unanswered if page.has_more else {}
+        self.unanswered = {**known, **dict.fromkeys(page.unanswered)}
+        self.unanswered_count = max(len(self.unanswered), page.unanswered_count)
         self.warnings |= dict.fromkeys(page.warnings)
         for one in page.degraded:
             self.degraded[one.reason if one.channel == "document" else one.channel] = one
@@ -72,9 +84,27 @@ class ReviewTally:
         unread = sum(one.channel == "document" for one in self.degraded.values())
         return max(0, self.named - unread)
 
+    @property
+    def model_state(self) -> Literal["complete", "partly", "missing"]:
+        """Whether the model answered about all the text that it was to review."""
+        if "llm" not in self.degraded and not self.unanswered:
+            return "complete"
+        return "partly" if self.answered else "missing"
+
     def count(self, severity: SeverityName) -> int:
         """Return the number of findings of a severity."""
         return sum(count for (own, _), count in self.by_rule.items() if own == severity)
+
+
+def render_unanswered(texts: Sequence[UnansweredText], count: int) -> str:
+    """Return the places of text that the model did not answer, `count` in all."""
+    places = []
+    for one in texts[:_MOST_TEXTS]:
+        path = clean(format_openable_path(one.file, one.file))
+        lines = "" if one.lines is None else ":" + "-".join(map(str, dict.fromkeys(one.lines)))
+        places.append(f"{path}{lines}")
+    more = [f"{count - len(places):,} more"] if count > len(places) else []
+    return ", ".join([*places, *more])
 
 
 def name_rule(item: AgentItem) -> str:
@@ -139,16 +169,20 @@ def _render_notes(
 
 def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield the number of findings, then those of each rule."""
+    state = tally.model_state
+    finder = " of the rules" if state == "missing" else ""
+    place = " in the reviewed part of" if state == "partly" else " in"
     if not tally.by_rule:
-        scope = f" in {pluralize(tally.documents, 'document')}" if tally.documents else ""
-        yield canvas.success(f"no findings{scope}") if tally.documents else "nothing to review"
+        words = f"no findings{finder}{place} {pluralize(tally.documents, 'document')}"
+        shown = canvas.success(words) if state == "complete" else canvas.warning(words)
+        yield shown if tally.documents else "nothing to review"
         return
     parts = [pluralize(tally.count(one), one) for one in _SEVERITIES if tally.count(one)]
     total = pluralize(sum(tally.by_rule.values()), "finding")
     scope = pluralize(tally.documents, "document")
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
-    yield canvas.strong(f"{total} in {scope}:") + f" {', '.join(parts)}"
+    yield canvas.strong(f"{total}{finder}{place} {scope}:") + f" {', '.join(parts)}"
     rows = sorted(
         tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
     )
@@ -162,8 +196,14 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
     for channel in tally.degraded.values():
         lost = _LOST.get(channel.channel, channel.channel)
+        if channel.channel == "llm":
+            is_partial = tally.model_state == "partly"
+            lost = "the model reviewed only a part" if is_partial else "only the rules ran"
         yield from canvas.note(f"{lost}: {clean(channel.reason)}")
         if channel.hint:
             yield from canvas.hint(clean(channel.hint))
+    if tally.unanswered:
+        texts = render_unanswered(list(tally.unanswered), tally.unanswered_count)
+        yield from canvas.note(f"not reviewed by the model: {texts}")
     for warning in tally.warnings:
         yield from canvas.note(_WARNINGS.get(warning, warning))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from kebab.app.review_lines import LocatedItem, LocatedPage
 from kebab.cli.render.paths import format_openable_path
-from kebab.cli.render.review import name_rule
+from kebab.cli.render.review import ReviewTally, name_rule
 from kebab.cli.render.width import clean
 from kebab.wire.review import AgentItems, SeverityName
 
@@ -51,6 +51,18 @@ def render_github(page: AgentItems, located: LocatedPage) -> Iterator[str]:
         fields["title"] = name_rule(one.item)
         values = ",".join(f"{name}={_escape(value, _VALUES)}" for name, value in fields.items())
         yield f"::{_GITHUB[one.item.s]} {values}::{_escape(one.item.r, _DATA)}"
+
+
+def render_unanswered_github(tally: ReviewTally) -> Iterator[str]:
+    """Yield annotations for what the model did not review."""
+    for one in tally.degraded.values():
+        yield f"::warning title=not reviewed::{_escape(one.reason, _DATA)}"
+    for text in tally.unanswered:
+        fields = {"file": format_openable_path(text.file, text.file)}
+        if text.lines is not None:
+            fields |= {"line": str(text.lines[0]), "endLine": str(text.lines[1])}
+        values = ",".join(f"{name}={_escape(value, _VALUES)}" for name, value in fields.items())
+        yield f"::warning {values},title=not reviewed::the language model did not review this"
 
 
 def _escape(text: str, replacements: Mapping[str, str]) -> str:

@@ -8,8 +8,15 @@ from typing import Any
 from kebab import __version__
 from kebab.app.review_lines import LocatedItem, LocatedPage, Place
 from kebab.cli.render.hits import get_line
-from kebab.cli.render.review import name_rule
-from kebab.wire.review import AgentItem, AgentItems, ItemCitation, ItemFix, SeverityName
+from kebab.cli.render.review import ReviewTally, name_rule
+from kebab.wire.review import (
+    AgentItem,
+    AgentItems,
+    ItemCitation,
+    ItemFix,
+    SeverityName,
+    UnansweredText,
+)
 from kebab.wire.review_runs import ReviewRule
 
 _SCHEMA = (
@@ -36,18 +43,33 @@ class SarifLog:
             artifact = self._locate_file(page.document.file)
             self._results.append(self._build_result(one, located, artifact, citations))
 
-    def render(self, *, completed: bool = True) -> Iterator[str]:
-        """Yield the lines of the log."""
+    def render(self, tally: ReviewTally, *, completed: bool = True) -> Iterator[str]:
+        """Yield the lines of the log; what was not reviewed is a notification of the tool."""
+        notifications = [
+            *(_notify(one.reason) for one in tally.degraded.values()),
+            *(self._notify_place(one) for one in tally.unanswered),
+        ]
+        is_whole = not tally.unanswered and tally.degraded.keys() <= {"related"}
+        invocation: dict[str, Any] = {"executionSuccessful": completed and is_whole}
+        if notifications:
+            invocation["toolExecutionNotifications"] = notifications
         run = {
             "tool": {"driver": self._describe_driver()},
             "columnKind": "utf16CodeUnits",
             "newlineSequences": ["\r\n", "\n", "\r"],
             "originalUriBaseIds": {_ROOT: {"uri": f"{self._root.as_uri().rstrip('/')}/"}},
-            "invocations": [{"executionSuccessful": completed}],
+            "invocations": [invocation],
             "results": self._results,
         }
         log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
         yield from json.dumps(log, indent=2, ensure_ascii=False).split("\n")
+
+    def _notify_place(self, text: UnansweredText) -> dict[str, Any]:
+        physical: dict[str, Any] = {"artifactLocation": self._locate_file(text.file)}
+        if text.lines is not None:
+            physical["region"] = {"startLine": text.lines[0], "endLine": text.lines[1]}
+        message = "the language model did not review this"
+        return {**_notify(message), "locations": [{"physicalLocation": physical}]}
 
     def _describe_driver(self) -> dict[str, Any]:
         return {
@@ -106,6 +128,10 @@ class SarifLog:
             return {"uri": path.as_uri()}
         base = f"{self._root.as_uri().rstrip('/')}/"
         return {"uri": path.as_uri().removeprefix(base), "uriBaseId": _ROOT}
+
+
+def _notify(text: str) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": text}}
 
 
 def _describe_rule(rule: ReviewRule) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.review import render_unanswered
 from kebab.cli.render.width import clean
 from kebab.wire.review import AgentItems, TranslatedText
 
@@ -40,5 +41,9 @@ def render_outcome(
     parts += [f"rated {score:.0%}"] if score is not None else []
     done = ", ".join(parts)
     yield canvas.success(done) if text.translated == text.segments else canvas.warning(done)
+    if reply.unanswered:
+        texts = render_unanswered(reply.unanswered, reply.unanswered_count)
+        yield from canvas.note(f"no answer of the model: {texts}")
+        yield canvas.step("ask it again", f"kebab translate --run-id {reply.run_id}")
     if target:
         yield f"written: {clean(str(target))}"

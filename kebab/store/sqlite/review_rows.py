@@ -10,9 +10,10 @@ LIST_RUNS = """
     SELECT r.run_id, r.kind, r.tier, r.model, i.request, r.created, r.updated,
         json_array_length(i.files), coalesce(u.done, 0), coalesce(u.items, 0),
         coalesce(d.files, 0) = json_array_length(i.files) AND NOT coalesce(d.waiting, 0)
-            AND coalesce(u.done = u.units, 1)
+            AND coalesce(u.done + u.repeated = u.units, 1)
     FROM runs r JOIN run_inputs i ON i.run = r.run
-    LEFT JOIN (SELECT run, count(*) AS units, count(result) AS done, sum(items) AS items
+    LEFT JOIN (SELECT run, count(*) AS units, sum(items) AS items,
+        sum(result IS NOT NULL AND unanswered = 0) AS done, sum(unanswered = 2) AS repeated
         FROM units GROUP BY run) u ON u.run = r.run
     LEFT JOIN (SELECT run, count(DISTINCT file) AS files, max(waiting) AS waiting
         FROM documents GROUP BY run) d ON d.run = r.run
@@ -53,10 +54,12 @@ def encode_unit(unit: Unit) -> str:
     return _encoder.encode(unit).decode()
 
 
-def build_unit(row: tuple[int, int, str, bytes | None]) -> StoredUnit:
-    """Return the unit of a row: its number, its document, the unit and the result."""
-    number, document, unit, result = row
-    return StoredUnit(number, document, _unit_decoder.decode(unit), decode_result(result))
+def build_unit(row: tuple[int, int, str, bytes | None, int]) -> StoredUnit:
+    """Return the unit of a row: its number, its document, the unit, the result and its state."""
+    number, document, unit, result, unanswered = row
+    return StoredUnit(
+        number, document, _unit_decoder.decode(unit), decode_result(result), unanswered == 1
+    )
 
 
 def encode_result(result: UnitResult) -> bytes:

@@ -30,7 +30,7 @@ def count_work(database: apsw.Connection, run: int, now: float, **counters: floa
 def count_result(database: apsw.Connection, run: int, now: float, result: UnitResult) -> None:
     """Add the result of a unit to the counters of its run."""
     usage = result.usage
-    counters: dict[str, Any] = {"units": 1, "items": len(result.items)}
+    counters: dict[str, Any] = {"units": int(not usage.unanswered), "items": len(result.items)}
     if usage.requests:
         counters |= {
             "answered": len(result.items),

@@ -34,7 +34,8 @@ _DAY_S = 86_400
 
 _RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
 _RUN_COLUMNS = "run_id, kind, tier, model, salt, page_items, created, updated"
-_DOCUMENT_COLUMNS = "number, file, first, units, next, content_hash, skipped, waiting"
+_DOCUMENT_COLUMNS = "number, file, first, units, next, content_hash, skipped, waiting, again"
+_UNIT_COLUMNS = "number, document, unit, result, unanswered"
 
 
 class SqliteReviewStore:
@@ -130,9 +131,15 @@ class SqliteReviewStore:
             )
             database.execute(
                 f"INSERT INTO documents (run, {_DOCUMENT_COLUMNS})"  # noqa: S608 - fixed names
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (run, *document[:-1], int(document.waiting)),
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (run, *document[:-2], int(document.waiting), int(document.again)),
             )
+            if document.again:
+                database.executemany(
+                    "UPDATE units SET unanswered = 2 WHERE run = ? AND unanswered = 1 AND unit = ?"
+                    " AND document IN (SELECT number FROM documents WHERE run = ? AND file = ?)",
+                    [(run, encode_unit(unit), run, document.file) for unit in units],
+                )
             database.executemany(
                 "INSERT INTO units (run, number, document, unit) VALUES (?, ?, ?, ?)",
                 [
@@ -149,7 +156,10 @@ class SqliteReviewStore:
         sql = f"SELECT {_DOCUMENT_COLUMNS} FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
         with self._database.read() as database:
             rows = _fetch_all(database, sql, (run_id,))
-            return [StoredDocumentReview._make((*row[:-1], bool(row[-1]))) for row in rows]
+            return [
+                StoredDocumentReview._make((*row[:-2], bool(row[-2]), bool(row[-1])))
+                for row in rows
+            ]
 
     def cut_document(self, run_id: str, number: int) -> None:
         """Take the unfinished units out of a part, which is waiting from now on if it had any."""
@@ -175,11 +185,17 @@ class SqliteReviewStore:
         with self._database.read() as database:
             rows = _fetch_all(
                 database,
-                f"SELECT number, document, unit, result FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
+                f"SELECT {_UNIT_COLUMNS} FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
                 " AND number >= ? AND number < ? ORDER BY number",
                 (run_id, first, end),
             )
             return [build_unit(row) for row in rows]
+
+    def list_unanswered(self, run_id: str) -> list[StoredUnit]:
+        """Return the units that the model has to be asked about again, in order."""
+        sql = f"SELECT {_UNIT_COLUMNS} FROM units WHERE {_RUN} AND unanswered = 1 ORDER BY number"  # noqa: S608 - fixed names
+        with self._database.read() as database:
+            return [build_unit(row) for row in _fetch_all(database, sql, (run_id,))]
 
     def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
         """Store the result of a unit, and return the one that is stored, perhaps an earlier one."""
@@ -200,8 +216,8 @@ class SqliteReviewStore:
         """Store the result of an unfinished unit, and count the work."""
         now = self._now()
         database.execute(
-            "UPDATE units SET result = ?, items = ? WHERE run = ? AND number = ?",
-            (encode_result(result), len(result.items), run, number),
+            "UPDATE units SET result = ?, items = ?, unanswered = ? WHERE run = ? AND number = ?",
+            (encode_result(result), len(result.items), int(result.usage.unanswered), run, number),
         )
         database.execute("UPDATE runs SET updated = ?, used = ? WHERE run = ?", (now, now, run))
         count_result(database, run, now, result)

@@ -98,6 +98,16 @@ def test_a_provider_without_a_server_means_rules_only(desk):
     assert (page.degraded, page.partial, page.model) == ([], False, None)
 
 
+@pytest.mark.parametrize(
+    ("fields", "field"), [({"model": "m"}, "$.model"), ({"tier": "deep"}, "$.tier")]
+)
+def test_a_model_that_is_asked_for_needs_a_server(desk, fields, field):
+    context = desk.context(models__llm__provider="extractive")
+    with pytest.raises(InvalidInput) as caught:
+        ask(context, desk.write("a.md", TWICE), no_llm=False, **fields)
+    assert caught.value.field == field
+
+
 def test_under_read_only_nothing_is_stored_and_all_items_are_on_one_page(desk):
     path = desk.write("a.md", TWICE * 50)
     page = ask(desk.context(read_only=True), path, limit=1)

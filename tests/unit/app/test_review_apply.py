@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from kebab.app import review_apply
 from kebab.app.review_apply import (
     apply_fixes,
     compare_texts,
@@ -217,6 +218,41 @@ def test_a_failure_leaves_the_file_and_no_other(desk, monkeypatch):
     with pytest.raises(IoError, match="No space left"):
         write_file(fixed)
     assert path.read_bytes() == TEXT.encode()
+    assert [one.name for one in path.parent.iterdir()] == ["a.md"]
+
+
+@pytest.mark.parametrize("is_done", [True, False], ids=["after", "before"])
+def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch, is_done):
+    path = write(desk)
+    fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
+    replace = os.replace
+
+    def interrupt(source, target):
+        if is_done:
+            replace(source, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kebab.app.review_apply.os.replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(fixed)
+    assert path.read_bytes() == (fixed.after if is_done else DATA)
+    assert (path.parent / "a.md.orig").read_bytes() == DATA
+    assert len(list(path.parent.iterdir())) == 2
+
+
+def test_a_signal_before_a_file_is_replaced_leaves_no_other(desk, monkeypatch):
+    path = write(desk)
+    fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
+    create = review_apply._create_file
+
+    def interrupt(target, data, status):
+        create(target, data, status)
+        if target.name.startswith("."):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(review_apply, "_create_file", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(fixed)
     assert [one.name for one in path.parent.iterdir()] == ["a.md"]
 
 

@@ -44,7 +44,7 @@ def test_the_end_says_that_the_model_was_missing():
     page = replace(make_page(make_item()), partial=True)
     events = list(ReviewFrames().build_end(page))
     assert list_types(events) == ["items", "complete", "end"]
-    reason = "the language model was not available"
+    reason = "the language model did not answer about all of the text"
     assert (events[2].data.completed, events[2].data.reason) == (False, reason)
 
 

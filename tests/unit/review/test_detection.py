@@ -106,4 +106,4 @@ def test_passages_that_do_not_fit_the_window_are_left_out():
 
     usage = asked.calls.build_usage()
     assert usage.warnings == ("unit_incomplete",)
-    assert usage.truncated
+    assert not usage.truncated

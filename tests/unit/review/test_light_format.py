@@ -98,7 +98,7 @@ def test_other_forms_of_a_list_are_repaired(text):
 
 def test_a_single_object_is_a_list_of_one():
     assert decode_list(json.dumps(ITEM)) == ([ITEM], True, True)
-    assert decode_list("{}") == ([], True, True)
+    assert decode_list("{}") == ([], True, False)
 
 
 @pytest.mark.parametrize("text", ["", "The text is fine.", '{"items":', "null", "[", "{" * 5000])

@@ -56,33 +56,49 @@ def test_the_density_counts_the_findings_of_finished_units():
 LADDER = (Limit(3, 30), Limit(2, 20), Limit(1, 10))
 
 
-def climb(parts, answers):
-    """Return what was asked, and the policy; `answers` says which requests are complete."""
+def climb(parts, answers, otherwise="cut"):
+    """Return what was asked, and the outcome; `answers` says which requests are complete."""
     asked = []
 
     def ask(part, limit):
         asked.append(("".join(part), limit.items))
-        return answers("".join(part), limit)
+        return "complete" if answers("".join(part), limit) else otherwise
 
     return asked, ask_with_limits(parts, LADDER, ask)
 
 
 def test_a_complete_answer_needs_one_request():
-    assert climb("abc", lambda part, limit: True) == ([("abc", 3)], "first")
+    assert climb("abc", lambda part, limit: True) == ([("abc", 3)], ("first", True))
 
 
 def test_a_cut_off_is_followed_by_lower_limits():
     assert climb("abc", lambda part, limit: limit.items < 2) == (
         [("abc", 3), ("abc", 2), ("abc", 1)],
-        "downshift",
+        ("downshift", True),
     )
 
 
 def test_after_the_lowest_limit_the_parts_are_halved():
-    asked, policy = climb("abcd", lambda part, limit: len(part) == 1)
+    asked, outcome = climb("abcd", lambda part, limit: len(part) == 1)
 
     assert asked[3:] == [(part, 1) for part in ("ab", "a", "b", "cd", "c", "d")]
-    assert policy == "split"
+    assert outcome == ("split", True)
+
+
+def test_a_broken_answer_costs_no_lower_limit():
+    asked, outcome = climb("abcd", lambda part, limit: len(part) == 1, "broken")
+
+    assert asked == [(part, 3) for part in ("abcd", "ab", "a", "b", "cd", "c", "d")]
+    assert outcome == ("split", True)
+
+
+def test_a_broken_answer_about_one_part_is_not_exhausted():
+    assert climb("a", lambda part, limit: False, "broken") == ([("a", 3)], ("first", False))
+    assert climb("a", lambda part, limit: False)[1] == ("paged", False)
+
+
+def test_an_unusable_answer_is_not_asked_for_again():
+    assert climb("abc", lambda part, limit: False, "unusable") == ([("abc", 3)], ("first", False))
 
 
 @given(st.integers(1, 9), st.sets(st.integers(0, 8)), st.integers(1, 9))
@@ -95,13 +111,13 @@ def test_every_part_is_asked_alone_or_answered_and_the_end_is_reached(count, bro
         asked.append((tuple(part), limit))
         complete = len(part) <= fits and not broken.intersection(part)
         answered.update(part if complete else ())
-        return complete
+        return "complete" if complete else "cut"
 
-    policy = ask_with_limits(parts, LADDER, ask)
+    policy, is_complete = ask_with_limits(parts, LADDER, ask)
 
     given_up = set(parts) - answered
     assert given_up == broken.intersection(parts)
-    assert (policy == "paged") == bool(given_up)
+    assert (policy == "paged") == bool(given_up) == (not is_complete)
     assert len(asked) <= 3 + 2 * count
     limits = [limit for _, limit in asked]
     assert limits == sorted(limits, reverse=True)

@@ -24,10 +24,10 @@ def request(*steps, tokens=900, **options):
 def test_a_request_sends_schema_and_limit_and_counts_what_it_costs():
     answer = Completion(text=EMPTY, finish="stop", prompt_tokens=70, completion_tokens=5)
 
-    model, calls, decoded = request(answer)
+    model, calls, answer = request(answer)
+    assert calls.judge(answer, 0) == "complete"
 
     assert (model.told[0].schema, model.told[0].max_tokens) == (SCHEMA, 900)
-    assert decoded.complete
     usage = calls.build_usage()
     assert (usage.requests, usage.prompt_tokens, usage.completion_tokens) == (1, 70, 5)
     assert (usage.finish, usage.policy, usage.warnings) == ("stop", "first", ())
@@ -52,21 +52,60 @@ def test_without_a_request_nothing_finished():
     ],
 )
 def test_a_model_that_does_not_end_is_stopped(pieces):
-    model, calls, decoded = request(Pieces(*pieces))
+    model, calls, answer = request(Pieces(*pieces))
 
     assert model.interrupted == 1
-    assert not decoded.complete
+    assert answer.state == "cut"
     assert 0 < calls.build_usage().completion_tokens < 700
 
 
-def test_a_stream_that_ends_early_counts_as_cut_off():
+def test_a_stream_that_ends_early_keeps_what_is_complete_and_has_no_end():
     item = json.dumps({"words": "x"})
     cut = ModelProtocol(cause="the stream ended without its last line", **PLACE)
 
-    _, calls, decoded = request(Pieces('{"items":[', item, ",", then=cut))
+    _, calls, answer = request(Pieces('{"items":[', item, ",", then=cut))
 
-    assert decoded == ([{"words": "x"}], True, False)
-    assert calls.build_usage().repairs == 1
+    assert answer == ([{"words": "x"}], "broken", True)
+    assert calls.judge(answer, 1) == "broken"
+    assert (calls.build_usage().repairs, calls.build_usage().finish) == (1, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n", "All is well.", "null", "42", "{}", "[1]", '{"items": "none"}', '{"items": [{"wor'],
+    ids=["empty", "blank", "prose", "null", "number", "object", "list", "text", "broken"],
+)
+def test_what_is_not_the_list_that_was_asked_for_is_unusable(text):
+    _, calls, answer = request(Completion(text=text, finish="stop"))
+
+    assert calls.judge(answer, 0) == "unusable"
+    usage = calls.build_usage()
+    assert (usage.finish, usage.truncated, usage.downshifts) == ("stop", False, 0)
+    assert (usage.unanswered, usage.unusable) == (True, True)
+    assert usage.warnings == ("unit_incomplete",)
+
+
+def test_objects_without_the_format_are_no_answer():
+    _, calls, answer = request('{"error": "overloaded"}')
+
+    assert answer.state == "complete"
+    assert calls.judge(answer, 0) == "unusable"
+    assert calls.judge(answer, 1) == "complete"
+
+
+def test_an_empty_list_is_an_answer_unless_something_was_asked_for():
+    _, calls, answer = request(EMPTY)
+
+    calls.judge(answer, 0, may_be_empty=False)
+    assert calls.build_usage().unusable
+    calls.judge(answer, 0)
+    assert not calls.build_usage().unanswered
+
+
+def test_a_response_ends_as_its_server_says():
+    _, calls, answer = request(Completion(text='{"items": [', finish="length"))
+
+    assert (answer.state, calls.build_usage().finish) == ("cut", "length")
 
 
 @pytest.mark.parametrize("signal", [ModelProtocol(cause="HTML", **PLACE)])
@@ -83,13 +122,16 @@ def test_a_lost_server_is_raised_also_amid_a_response():
 def test_lower_limits_are_counted_and_the_largest_need_is_reported():
     calls = ModelCalls(ScriptedModel())
 
-    calls.ask_all("ab", LADDER, lambda part, limit: limit.items == 1)
+    def answer(is_complete):
+        return "complete" if is_complete else "cut"
+
+    calls.ask_all("ab", LADDER, lambda part, limit: answer(limit.items == 1))
     assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
 
-    calls.ask_all("ab", LADDER, lambda part, limit: True)
+    calls.ask_all("ab", LADDER, lambda part, limit: "complete")
     assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
 
-    calls.ask_all("ab", LADDER, lambda part, limit: part == "a")
+    calls.ask_all("ab", LADDER, lambda part, limit: answer(part == "a"))
     usage = calls.build_usage()
     assert (usage.policy, usage.downshifts, usage.truncated, usage.finish) == (
         "paged",
@@ -108,7 +150,7 @@ def test_a_text_that_does_not_fit_the_window_is_asked_in_parts():
         asked.append(part)
         if len(part) > 1:
             raise ContextOverflow(prompt_tokens=900, context_tokens=512)
-        return True
+        return "complete"
 
     calls.ask_all("ab", LADDER, ask)
 

@@ -285,3 +285,44 @@ def test_the_same_text_has_the_same_plan():
     assert build(ScriptedModel()).plan(make_document(TEXT)) == build(ScriptedModel()).plan(
         make_document(TEXT)
     )
+
+
+@pytest.mark.parametrize(
+    ("tier", "index", "dependents"),
+    [("quick", 1, []), ("deep", 1, [3, 4]), ("deep", 2, [4]), ("deep", 3, [])],
+    ids=["proofread", "detect", "last", "fix"],
+)
+def test_fixes_follow_what_is_detected_again(tier, index, dependents):
+    worker = build(ScriptedModel(), tier)
+
+    assert worker.list_dependents(worker.plan(make_document(TEXT)), index) == dependents
+
+
+def test_a_unit_without_a_usable_answer_costs_one_request():
+    model = ScriptedModel("All is well.")
+
+    _, results = review(build(model), make_document("The end. It is."))
+
+    usage = results[1].usage
+    assert (usage.requests, usage.policy, usage.finish) == (1, "first", "stop")
+    assert (usage.unanswered, usage.unusable, usage.truncated) == (True, True, False)
+
+
+def test_a_broken_answer_keeps_what_is_complete_and_is_asked_in_halves():
+    broken = write(entry("Teh", "The"), entry("is"))[:-20]
+    model = ScriptedModel(broken, NONE, write(entry("is", "was")))
+
+    _, results = review(build(model), make_document("Teh end. It is."))
+
+    assert [item.fix.text for item in list_items(results)] == ["The", "was"]
+    usage = results[1].usage
+    assert (usage.policy, usage.downshifts, usage.unanswered) == ("split", 0, False)
+
+
+def test_a_finding_whose_fix_has_no_answer_stays_a_note_and_is_not_asked_again():
+    model = ScriptedModel(write(entry("Teh", None)), "sorry")
+
+    _, results = review(build(model, "deep"), make_document("Teh end."))
+
+    assert [item.t for item in list_items(results)] == ["note"]
+    assert (results[2].usage.unusable, results[2].usage.unanswered) == (True, False)

@@ -48,8 +48,19 @@ def test_one_response_that_was_cut_off_counts():
     assert find_finish([stop, length, stop]) == "length"
 
 
+def test_units_with_a_complete_answer_are_counted():
+    usages = [
+        UnitUsage(),
+        UnitUsage(requests=1),
+        UnitUsage(requests=2, unanswered=True),
+        UnitUsage(requests=1, unusable=True),
+    ]
+
+    assert sum_usage(usages, WHOLE).units_answered == 1
+
+
 def test_warnings_are_sorted_and_follow_from_the_usage():
-    usages = [UnitUsage(dropped=1, truncated=True, warnings=("items_over_limit",))]
+    usages = [UnitUsage(dropped=1, warnings=("items_over_limit", "unit_incomplete"))]
     usage = sum_usage(usages, WHOLE)
 
     assert list_warnings(usages, usage, is_stored=False) == [

@@ -3,9 +3,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.json import encode
 
-from kebab.errors.catalog import Cancelled, InvalidCursor, ModelUnreachable, StaleCursor
+from kebab.errors.catalog import (
+    Cancelled,
+    InvalidCursor,
+    ModelProtocol,
+    ModelUnreachable,
+    StaleCursor,
+)
+from kebab.errors.signal import Exit
 from kebab.review.memory_store import MemoryReviewStore
-from tests.fakes.review_runs import Desk, ScriptedWorker, list_places
+from kebab.wire.exit_status import find_exit_status
+from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
 
 
 def list_all(texts):
@@ -114,8 +122,10 @@ def test_exhausted_limits_end_the_page():
         (1, "paged"),
         (1, "first"),
         (1, "paged"),
-        (0, "first"),
+        (0, "paged"),
     ]
+    assert [page.usage.requests for page in pages] == [1, 1, 1, 2]
+    assert (pages[-1].has_more, pages[-1].partial, pages[-1].truncated) == (False, True, True)
     assert pages[0].warnings == ["downshift_exhausted"]
     assert pages[0].usage.forced_pagination_count == 1
     assert pages[1].warnings == []
@@ -227,6 +237,84 @@ def test_after_a_failure_the_model_is_not_asked_again_by_the_same_request():
     ]
 
 
+def test_a_model_whose_answers_are_unusable_is_not_asked_for_long():
+    desk = Desk({"a.md": "1 odd odd odd odd 1", "b.md": "1 1"}, page_items=9)
+    desk.get(all_pages=True)
+    pages = [event.data.page for event in desk.events if event.type == "items"]
+
+    assert desk.full.worked == [("a.md", at) for at in range(4)]
+    assert list_places(*pages) == [("a.md", 0), ("b.md", 0)]
+    assert [one.reason for one in pages[-1].degraded] == [build_failure(3).format_message()]
+    assert (pages[-1].has_more, pages[-1].partial) == (False, True)
+    assert [one.file for one in pages[-1].unanswered] == ["a.md", "a.md", "b.md"]
+
+
+@pytest.mark.parametrize("all_pages", [True, False], ids=["all", "one"])
+def test_a_required_model_without_a_usable_answer_is_an_error_without_a_page(all_pages):
+    desk = Desk({"a.md": "1 odd", "b.md": "0"}, required="first", page_items=9)
+    with pytest.raises(ModelProtocol):
+        desk.get(all_pages=all_pages)
+
+    assert [event for event in desk.events if event.type == "items"] == []
+
+
+def test_a_required_model_that_fails_late_leaves_the_rest_to_the_rules():
+    desk = Desk({"a.md": "1 1 odd odd odd", "b.md": "1 1"}, required="first", page_items=9)
+    desk.get(all_pages=True)
+
+    pages = [event.data.page for event in desk.events if event.type == "items"]
+    assert list_places(*pages) == [("a.md", 0), ("a.md", 100), ("b.md", 0)]
+    assert [find_exit_status(page) for page in pages][-1] == Exit.NO
+    assert pages[-1].unanswered_count == 2
+
+
+def test_a_model_that_must_always_answer_fails_late_too():
+    desk = Desk({"a.md": "1 1 odd odd odd"}, required="always", page_items=9)
+    with pytest.raises(ModelProtocol):
+        desk.get(all_pages=True)
+
+
+def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
+    desk = Desk({"a.md": "0 1 odd 1", "b.md": "0 paged"}, page_items=9)
+    before = desk.get_all()
+    assert list_places(*before) == [("a.md", 100), ("a.md", 300), ("b.md", 100)]
+    assert [(one.file, one.i) for one in before[-1].unanswered] == [
+        ("a.md", (2, 2)),
+        ("b.md", (1, 1)),
+    ]
+    assert (before[-1].has_more, before[-1].partial) == (False, True)
+    desk.full = ScriptedWorker(confused=False)
+    after = desk.get_all()
+
+    assert [page.items for page in after[: len(before)]] == [page.items for page in before]
+    assert list_places(*after)[len(list_places(*before)) :] == [("a.md", 200), ("b.md", 101)]
+    assert (after[-1].partial, after[-1].unanswered, after[-1].degraded) == (False, [], [])
+    assert [(page.truncated, page.warnings) for page in after] == [(False, [])] * len(after)
+    assert desk.full.worked == [("a.md", 2), ("b.md", 1)]
+
+
+def test_a_model_that_stays_confused_gets_one_request_more_each_time():
+    desk = Desk({"a.md": "0 1 odd 1"}, page_items=9)
+    desk.get_all()
+    for _ in range(3):
+        desk.full.worked.clear()
+        pages = desk.get_all()
+        assert desk.full.worked == [("a.md", 2)]
+        assert (pages[-1].partial, pages[-1].unanswered_count) == (True, 1)
+
+
+def test_a_server_that_is_lost_while_it_is_asked_again_leaves_the_units_unanswered():
+    desk = Desk({"a.md": "0 odd 1 odd"}, page_items=9)
+    desk.get_all()
+    desk.full = ScriptedWorker(down=True)
+    assert desk.get_all()[-1].unanswered_count == 2
+    desk.full = ScriptedWorker(confused=False)
+    pages = desk.get_all()
+
+    assert sorted(list_places(*pages)) == [("a.md", place) for place in (100, 200, 300)]
+    assert not pages[-1].partial
+
+
 def test_what_was_missing_follows_when_the_model_is_back():
     desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, full=ScriptedWorker(down=True), page_items=9)
     before = desk.get_all()
@@ -257,7 +345,7 @@ def test_a_model_that_fails_in_the_middle_is_asked_again_by_the_next_request():
 
 
 def test_a_required_model_that_fails_ends_the_work_and_keeps_what_is_done():
-    desk = Desk({"a.md": "0 1 1"}, require_model=True)
+    desk = Desk({"a.md": "0 1 1"}, required="first")
     desk.full.down = True
     with pytest.raises(ModelUnreachable):
         desk.get()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import jsonschema
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from kebab.wire.review import AgentItems, ReviewTierName
 from kebab.wire.search import DegradedChannel
 from tests.fakes.hostile_model import CUT, FAULTS, READABLE, HostileModel, Step
 from tests.fakes.review import FakeSurroundings, make_document
+from tests.fakes.review_runs import build_failure, describe_unanswered
 from tests.fakes.review_store import make_run
 from tools.misspelling_model import TYPOS
 
@@ -80,8 +82,14 @@ class Desk:
             load=self.documents.__getitem__,
             report=lambda _: None,
             cancel=Cancel(),
+            build_failure=build_failure,
         )
-        options = PageOptions("suggestion", is_stored=True, describe_failure=describe)
+        options = PageOptions(
+            "suggestion",
+            is_stored=True,
+            describe_failure=describe,
+            describe_unanswered=describe_unanswered,
+        )
         pages = RunPages(self.run, ports, options)
         return pages.build(pages.find_start(cursor), all_pages=False)
 
@@ -152,10 +160,24 @@ def test_nothing_is_lost_or_doubled(
     pages = read_pages(desk)
     found = list_found(desk, pages)
     assert len(found) == len(set(found))
-    if any(page.truncated for page in pages):
+    if any(page.degraded for page in pages[-1:]):
         assert set(found) <= set(desk.list_wanted())
-    elif not any(page.degraded for page in pages[-1:]):
+    else:
         assert sorted(found) == desk.list_wanted()
+
+
+@pytest.mark.parametrize("tier", ["quick", "deep"])
+@pytest.mark.parametrize("position", range(4))
+def test_what_one_unit_did_not_answer_is_found_later(tier: ReviewTierName, position: int) -> None:
+    text = "".join(PIECES) * 3
+    script: list[Step] = [*["honest"] * position, "prose", "honest"]
+    desk = Desk([text], tier, 100, [script])
+    first = desk.get(None)
+    pages = read_pages(desk)
+
+    assert sorted(list_found(desk, pages)) == desk.list_wanted()
+    assert first.partial
+    assert (pages[-1].partial, pages[-1].unanswered) == (False, [])
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,7 +7,7 @@ from kebab.errors.catalog import InvalidInput, IoError
 from kebab.review.run import RunStopped, RunUnits
 from kebab.review.run_reporter import RunReporter
 from kebab.review.worker import RunPorts
-from tests.fakes.review_runs import Desk, ScriptedWorker
+from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure
 from tests.fakes.review_store import make_result
 
 
@@ -19,6 +19,7 @@ def open_units(desk, cancel=None):
         load=desk.load,
         report=desk.events.append,
         cancel=cancel or Cancel(),
+        build_failure=build_failure,
     )
     return RunUnits(desk.run, ports, RunReporter(desk.run, desk.events.append))
 

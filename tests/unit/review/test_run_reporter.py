@@ -24,6 +24,18 @@ def test_every_event_names_the_run():
     assert (late.chunk_id, late.emitted, late.total) == ("chunk-8", 9, 9)
 
 
+def test_pages_wait_until_they_are_released():
+    events: list[Any] = []
+    reporter = RunReporter(make_run(), events.append, holds_pages=True)
+    reporter.report("items")
+    reporter.report("progress")
+    assert [event.type for event in events] == ["progress"]
+    reporter.release()
+    reporter.report("items")
+
+    assert [event.type for event in events] == ["progress", "items", "items"]
+
+
 def test_units_that_take_no_time_share_an_event():
     events: list[Any] = []
     reporter = RunReporter(make_run(), events.append)

@@ -37,12 +37,12 @@ class _Draft:
         numbers: Sequence[int],
         entries: Sequence[Mapping[str, Any]],
         is_complete: bool,  # noqa: FBT001
-    ) -> set[int]:
+    ) -> tuple[set[int], int]:
         del is_complete
         found = dict(filter(None, (read_text(entry, numbers) for entry in entries)))
         assert not found.keys() & self.done.keys()
         self.done.update(found)
-        return set(found)
+        return set(found), len(found)
 
     @property
     def inquiry(self) -> Inquiry:

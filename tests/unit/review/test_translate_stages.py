@@ -11,6 +11,7 @@ from kebab.review.document import ReviewDocument
 from kebab.review.items import locate_item
 from kebab.review.translate_worker import TranslateWorker, collect_targets
 from kebab.wire.review import TranslateTierName
+from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import make_document
 from tests.fakes.translator import FakeTranslator, to_hangul
 
@@ -91,6 +92,22 @@ def test_quality_rates_every_segment() -> None:
 def test_a_segment_without_a_translation_is_rated_0() -> None:
     results = _run(FakeTranslator(lambda text: text.replace("⟦1⟧", "")), "quality")
     assert dict(results[1].scores)["seg-0002"] == 0.0
+
+
+def test_a_translation_that_is_repeated_has_its_later_stages_too() -> None:
+    worker = TranslateWorker(FakeTranslator(), tier="micro-check", to="ko")
+    units = worker.plan(_document())
+
+    assert [unit.kind for unit in units] == ["draft", "revise", "check"]
+    assert worker.list_dependents(units, 0) == [1, 2]
+    assert worker.list_dependents(units, 2) == []
+
+
+@pytest.mark.parametrize("text", ["sorry", "", '{"items": []}'], ids=["prose", "empty", "list"])
+def test_segments_without_an_answer_have_no_items(text: str) -> None:
+    (result,) = _run(ScriptedModel(text, text))
+
+    assert (result.items, result.usage.unanswered, result.usage.unusable) == ((), True, True)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kebab.cli.render.review import (
 from kebab.cli.render.width import measure_width
 from kebab.core.review import Fix
 from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation
+from kebab.wire.review import ItemCitation, PageUsage, UnansweredText
 from kebab.wire.search import DegradedChannel
 from tests.fakes.review_pages import item, page, reviewed
 
@@ -134,10 +134,48 @@ def test_what_was_not_available_is_a_note_with_its_hint(document):
     notes = list(render_review_notes(tally(found, found), Canvas()))
 
     assert notes[:2] == [
-        "note: no language model, rules only: connection refused",
+        "note: only the rules ran: connection refused",
         "hint: ollama serve",
     ]
     assert len(notes) == 4
+
+
+LOST = DegradedChannel(channel="llm", reason="no answer", hint=None)
+TEXT_LOST = UnansweredText(file="/notes/b.md", stage="proofread", i=(0, 2), lines=(3, 5))
+
+
+@pytest.mark.parametrize(
+    ("answered", "summary", "note"),
+    [
+        (0, "no findings of the rules in 3 documents", "only the rules ran: no answer"),
+        (
+            2,
+            "no findings in the reviewed part of 3 documents",
+            "the model reviewed only a part: no answer",
+        ),
+    ],
+    ids=["rules", "part"],
+)
+def test_no_findings_are_said_of_what_was_reviewed_only(document, answered, summary, note):
+    usage = PageUsage(requests=3, units_answered=answered)
+    lost = {"degraded": [LOST], "unanswered": [TEXT_LOST], "unanswered_count": 1}
+    found = tally(page(document, usage=usage, **lost))
+
+    assert list(render_summary(found, Canvas())) == [summary]
+    assert list(render_review_notes(found, Canvas())) == [
+        f"note: {note}",
+        "note: not reviewed by the model: /notes/b.md:3-5",
+    ]
+
+
+def test_the_last_page_names_all_text_without_an_answer(document):
+    other = replace(TEXT_LOST, lines=(3, 9))
+    more = page(document, unanswered=[TEXT_LOST], unanswered_count=1, has_more=True)
+    last = page(document, unanswered=[other], unanswered_count=12)
+    found = tally(more, last)
+
+    assert (list(found.unanswered), found.unanswered_count) == ([other], 12)
+    assert "/notes/b.md:3-9, 11 more" in "".join(render_review_notes(found, Canvas()))
 
 
 def test_fixes_are_counted(document):

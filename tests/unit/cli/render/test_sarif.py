@@ -6,11 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.app.review_lines import ItemLocator
+from kebab.cli.render.review import ReviewTally
 from kebab.cli.render.sarif import SarifLog
 from kebab.core.review import Fix
 from kebab.review.rules.registry import RULES, describe_rule
 from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation
+from kebab.wire.review import ItemCitation, UnansweredText
+from kebab.wire.search import DegradedChannel
 from tests.fakes.review_pages import item, page, reviewed
 from tests.shape.tree import ROOT
 
@@ -26,10 +28,11 @@ def document(tmp_path):
 
 
 def build(*pages, root):
-    log = SarifLog([describe_rule(rule) for rule in RULES], root)
+    log, tally = SarifLog([describe_rule(rule) for rule in RULES], root), ReviewTally()
     for one in pages:
+        tally.add(one)
         log.add(one, ItemLocator().locate(one))
-    return json.loads("\n".join(log.render()))
+    return json.loads("\n".join(log.render(tally)))
 
 
 def check(log):
@@ -42,6 +45,27 @@ def test_a_log_without_findings_is_valid(tmp_path):
 
     assert run["results"] == []
     assert {one["id"] for one in run["tool"]["driver"]["rules"]} == {rule.id for rule in RULES}
+
+
+def test_what_was_not_reviewed_is_a_notification(document, tmp_path):
+    lost = DegradedChannel(channel="llm", reason="connection refused", hint=None)
+    part = UnansweredText(file=document.file, stage="proofread", i=(0, 1), lines=(1, 2))
+    found = page(document, degraded=[lost], unanswered=[part], unanswered_count=1)
+    (invocation,) = check(build(found, root=tmp_path))["invocations"]
+
+    assert invocation["executionSuccessful"] is False
+    first, second = invocation["toolExecutionNotifications"]
+    assert first["message"]["text"] == "connection refused"
+    region = second["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 1, "endLine": 2}
+
+
+def test_a_review_without_an_index_is_whole(document, tmp_path):
+    missing = DegradedChannel(channel="related", reason="there is no index", hint=None)
+    (invocation,) = check(build(page(document, degraded=[missing]), root=tmp_path))["invocations"]
+
+    assert invocation["executionSuccessful"] is True
+    assert len(invocation["toolExecutionNotifications"]) == 1
 
 
 def test_a_finding_has_its_region_in_utf16_columns(document, tmp_path):

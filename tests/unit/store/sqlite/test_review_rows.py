@@ -26,7 +26,7 @@ def test_a_result_survives_with_every_field():
 def test_an_unfinished_unit_has_no_result():
     unit = Unit("proofread", (3, 7), 10, 90, 1)
 
-    assert build_unit((5, 2, encode_unit(unit), None)) == StoredUnit(5, 2, unit, None)
+    assert build_unit((5, 2, encode_unit(unit), None, 0)) == StoredUnit(5, 2, unit, None)
 
 
 def test_files_survive():

@@ -1,12 +1,15 @@
 """What only the adapter does; `tests/ports/test_review_store.py` holds it to the port."""
 
 import threading
+from contextlib import closing
 
 import apsw
 import pytest
 
 from kebab.errors.catalog import ReadOnly
-from kebab.store.sqlite.review_database import get_reviews_path
+from kebab.store.sqlite.connection import read_migrations
+from kebab.store.sqlite.review_database import MIGRATIONS, get_reviews_path
+from kebab.store.sqlite.review_rows import encode_result, encode_unit
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from tests.fakes.review_store import make_part, make_result, make_run, make_units
 
@@ -75,3 +78,30 @@ def test_no_row_of_a_deleted_run_is_left(store, tmp_path):
     tables = ("runs", "run_inputs", "documents", "units", "cursors", "pages")
     assert [database.execute(f"SELECT count(*) FROM {name}").get for name in tables] == [0] * 6
     database.close()
+
+
+def test_a_run_of_an_earlier_build_stays_readable_and_its_cut_off_units_are_unanswered(tmp_path):
+    path = get_reviews_path(tmp_path)
+    first, *_ = read_migrations(MIGRATIONS)
+    units = make_units(3)
+    results = [make_result(1), make_result(2, requests=9, truncated=True), make_result(3)]
+    with closing(apsw.Connection(str(path))) as database:
+        database.execute(first.read_text(encoding="utf-8"))
+        database.execute("PRAGMA user_version = 1")
+        database.execute(
+            "INSERT INTO runs VALUES (1, 'r1', 'review', 'quick', 'm', 's', 3, 1, 1, 1)"
+        )
+        database.execute("INSERT INTO run_inputs VALUES (1, '{}', '[\"/notes/a.md\"]')")
+        database.execute("INSERT INTO documents VALUES (1, 0, 0, 0, 3, 3, 'h', 0, 0)")
+        database.executemany(
+            "INSERT INTO units VALUES (1, ?, 0, ?, 1, ?)",
+            [
+                (number, encode_unit(unit), encode_result(result))
+                for number, (unit, result) in enumerate(zip(units, results, strict=True))
+            ],
+        )
+    with SqliteReviewStore(tmp_path, 30) as store:
+        assert store.list_documents("r1") == [make_part(units=3, content_hash="h")]
+        assert [one.result for one in store.list_units("r1", 0, 9)] == results
+        assert [one.number for one in store.list_unanswered("r1")] == [1]
+        assert store.list_runs()[0].completed is False
