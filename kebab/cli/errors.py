@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kebab.core.own_process import RunCold
-from kebab.errors.signal import Exit, Signal, build_error_fields
+from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _choose_hint(
         return None
     from kebab.cli.hints import repeat_call
 
-    return _drop_secret_line(repeat_call(context.arguments, context.params, classified.rerun))
+    return _drop_unfit_line(repeat_call(context.arguments, context.params, classified.rerun))
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
@@ -146,17 +146,17 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        corrected = _drop_secret_line(suggest_correction(error, context.arguments))
+        corrected = _drop_unfit_line(suggest_correction(error, context.arguments))
         hint = getattr(error, "hint", None) or corrected
         classified = _replace_hint(classified, hint or f"{ctx.command_path} --help")
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
 
-def _drop_secret_line(line: str | None) -> str | None:
-    """Return a command line; None when it has a secret, without which it is of no use."""
+def _drop_unfit_line(line: str | None) -> str | None:
+    """Return a command line; None when it is too long, or has a secret that it needs."""
     from kebab.app.redaction import redact
 
-    return line if line == redact(line) else None
+    return limit_hint(line) if line == redact(line) else None
 
 
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Positive
-from kebab.wire.record import Record, Reply, Request
+from kebab.wire.record import Hinted, Record, Reply, Request
 
 RetryName = Literal["none", "transient", "permanent"]
 SeverityName = Literal["info", "warn", "error", "critical"]
 
 
-class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
+class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     """A fatal error. Decide by `code` only, and treat an unknown code as a failure."""
 
     code: str
@@ -40,7 +40,7 @@ class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
     """The id of the error in the log, which holds more details."""
 
 
-class Warned(Reply, frozen=True, kw_only=True, tag="warning.v1"):
+class Warned(Reply, Hinted, frozen=True, kw_only=True, tag="warning.v1"):
     """A warning that stops nothing; written to stderr."""
 
     message: str
