@@ -123,7 +123,7 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
         return build_memory_error(operation)
     if isinstance(fault, Signal):
         return fault
-    if isinstance(fault, KeyboardInterrupt):
+    if _is_interruption(fault):
         return Cancelled(operation=operation)
     if isinstance(fault, OSError):
         return _convert_os_error(fault)
@@ -141,10 +141,19 @@ def _convert_os_error(fault: OSError) -> Signal:
     return Generic()
 
 
+def _is_interruption(fault: BaseException) -> bool:
+    """Return whether Ctrl-C is the exception or its cause; an import may raise it as another."""
+    return isinstance(fault, KeyboardInterrupt) or (
+        fault.__cause__ is not None and _is_interruption(fault.__cause__)
+    )
+
+
 def _is_lack_of_memory(fault: BaseException) -> bool:
     if isinstance(fault, Signal):
         return isinstance(fault, IoError) and _NO_MEMORY in fault.cause.lower()
-    return isinstance(fault, MemoryError | OSError | RuntimeError) and is_memory_fault(fault)
+    return isinstance(
+        fault, MemoryError | OSError | RuntimeError | ImportError
+    ) and is_memory_fault(fault)
 
 
 def _drop_circular_hint(hint: str | None, operation: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.own_process import RunCold
 from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
+from kebab.errors.start import describe_start_failure
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
-    from kebab.errors.catalog import DependencyMissing, InvalidInput, UsageInvalid
+    from kebab.errors.catalog import InvalidInput, UsageInvalid
     from kebab.errors.translations.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
@@ -67,7 +68,8 @@ def report_safely(context: CommandContext, error: BaseException) -> int:
         return Exit.INTERRUPTED
     except ImportError as missing:
         return report_missing_library(missing, context.channels.err.write, context.arguments)
-    except Exception:  # noqa: BLE001 - stderr itself cannot be written, so only the status is left
+    except Exception as unreported:  # noqa: BLE001 - not even this module works, for lack of memory
+        context.channels.err.write(describe_start_failure(unreported, context.arguments))
         return Exit.ERROR
 
 
@@ -271,6 +273,7 @@ def report_missing_library(
     """Report a missing library that every command needs; return the exit status."""
     signal = build_import_error(error)
     if signal is None:
+        write(describe_start_failure(error, arguments))
         return Exit.ERROR
     if detect_json_output(arguments):
         write(_encode_without_msgspec(signal))
@@ -279,7 +282,7 @@ def report_missing_library(
     return signal.meaning.exit
 
 
-def _encode_without_msgspec(signal: DependencyMissing) -> str:
+def _encode_without_msgspec(signal: Signal) -> str:
     """Return `error.v1` as a line of JSON."""
     import json
     from datetime import UTC, datetime

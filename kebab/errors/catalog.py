@@ -634,11 +634,12 @@ class ModelProtocol(
         ),
     },
 ):
-    """The response does not come from a model server, or it is incomplete.
+    """The response does not come from a model server, it is incomplete, or the server failed.
 
     The endpoint belongs to another program, a proxy, a login page, or a server that is too old;
     `setting` then names the setting or the variable with the address. Or the stream ended without
-    its last line, which happens when a model repeats itself endlessly.
+    its last line, which happens when a model repeats itself endlessly. Or the server answers that
+    something failed on its side, such as HTTP status 500; `cause` has its words.
 
     Example: `models.llm.endpoint` names the port of a web server, which returns an HTML page.
 
