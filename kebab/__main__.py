@@ -8,6 +8,7 @@ import os
 import sys
 
 _INTERRUPTED = 130
+_UTF8 = "utf8"
 
 
 def _leave(number: int, frame: object) -> None:
@@ -22,6 +23,9 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 
 def run() -> None:
     """Run kebab with the arguments of this process, and exit."""
+    if sys.getfilesystemencoding() == "ascii" and _UTF8 not in sys.orig_argv:
+        # Python was told to read names as ASCII, and most names of files are UTF-8.
+        os.execv(sys.executable, [sys.executable, "-X", _UTF8, *sys.orig_argv[1:]])
     try:
         from kebab.cli.main import run as run_command_line
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kebab.app.redaction import redact
+from kebab.app.trace import find_trace
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
@@ -60,6 +61,8 @@ def classify_error(
     """Return the public view of an exception. It changes nothing."""
     signal = _convert_to_signal(fault, operation)
     reply = build_error_reply(signal, operation=operation, view=view)
+    if trace := find_trace():
+        reply = msgspec.structs.replace(reply, trace=trace)
     if view.verbose and (causes := list_causes(fault)[fault is signal :]):
         shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})

@@ -190,7 +190,9 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
         data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
     except DependencyMissing:
         return None  # the folders of this system are unknown
-    log = log_failure(report.error, report.classified, FailedCall(context.arguments, data_dir))
+    provider = settings.models.llm.provider if settings else None
+    call = FailedCall(context.arguments, data_dir, provider)
+    log = log_failure(report.error, report.classified, call)
     if log is None:
         return None
     hides_home = bool(settings and settings.errors.redact_home)

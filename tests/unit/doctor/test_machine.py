@@ -1,5 +1,4 @@
 import os
-import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
