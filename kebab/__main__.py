@@ -25,7 +25,7 @@ def run() -> None:
     """Run kebab with the arguments of this process, and exit."""
     if sys.getfilesystemencoding() == "ascii" and _UTF8 not in sys.orig_argv:
         # Python was told to read names as ASCII, and most names of files are UTF-8.
-        os.execv(sys.executable, [sys.executable, "-X", _UTF8, *sys.orig_argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-X", _UTF8, *sys.orig_argv[1:]])  # noqa: S606 - the same program
     try:
         from kebab.cli.main import run as run_command_line
 

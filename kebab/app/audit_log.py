@@ -99,20 +99,18 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
-        **_find_model(reply.details, call),
+        provider=_find_provider(reply.details, call),
+        model=reply.details.get("model"),
         trace=reply.trace or None,
         traceback=_format_traceback(fault),
         meta=_build_meta(call),
     )
 
 
-def _find_model(details: Mapping[str, Any], call: FailedCall) -> dict[str, str | None]:
-    """Return the provider and the model that an error is about.
-
-    The model is known only where the error names it: a flag may replace that of the settings.
-    """
-    provider = details.get("provider") or (call.provider if "endpoint" in details else None)
-    return {"provider": provider, "model": details.get("model")}
+def _find_provider(details: Mapping[str, Any], call: FailedCall) -> str | None:
+    """Return the provider of the model server that an error is about, None without one."""
+    provider: str | None = details.get("provider")
+    return provider or (call.provider if "endpoint" in details else None)
 
 
 def _format_traceback(fault: BaseException) -> list[str]:

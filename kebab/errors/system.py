@@ -6,8 +6,11 @@ import re
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module, invalidate_caches
+from typing import Any
 
 from kebab.errors.catalog import DependencyMissing, IoError, Op, OutOfMemory
 from kebab.errors.signal import Signal
@@ -153,6 +156,32 @@ def translate_import_errors(feature: str, package: str, extra: str | None = None
         raise _build_missing(fault, feature, package, extra) from fault
 
 
+_IMPORT_RETRY_S = 0.5
+
+
+def import_library(name: str, feature: str, package: str) -> Any:
+    """Import a library that kebab always needs, and return it.
+
+    A failed import is tried once more: an installer may be replacing the library.
+
+    Raises:
+        DependencyMissing: It failed twice; the cause is that of the first time.
+        OutOfMemory: There is too little memory for it.
+    """
+    with translate_import_errors(feature, package):
+        try:
+            return import_module(name)
+        except (ImportError, OSError) as first:
+            if is_memory_fault(first):
+                raise
+            time.sleep(_IMPORT_RETRY_S)
+            invalidate_caches()
+            try:
+                return import_module(name)
+            except (ImportError, OSError):
+                raise first from None
+
+
 def build_import_error(fault: ImportError) -> Signal | None:
     """Return the signal for an unexpected failed import; None when the fault is a bug of kebab."""
     if is_memory_fault(fault):
@@ -174,7 +203,9 @@ def _build_missing(
     # `pip install` does not replace a package that is installed and broken.
     if not isinstance(fault, ModuleNotFoundError):
         return DependencyMissing(
-            feature=feature, install=f"{_find_pip()} install --force-reinstall {package}"
+            feature=feature,
+            install=f"{_find_pip()} install --force-reinstall {package}",
+            cause=str(fault),
         )
     wanted = [extra] if extra else []
     return DependencyMissing(feature=feature, install=format_install(package, wanted))

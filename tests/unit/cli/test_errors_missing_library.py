@@ -17,7 +17,7 @@ def test_json_output_gets_error_v1(form):
     assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
     told = json.loads(said[0])
     load_validators()["error.v1"].validate(told)
-    details = {"feature": "click", "install": "pip install click", "program": None}
+    details = {"feature": "click", "install": "pip install click", "program": None, "cause": None}
     assert told["details"] == details
 
 

@@ -635,7 +635,7 @@ export interface ModelBusyDetails {
   readonly reason?: string | null;
 }
 
-/** The details of `model_protocol`. The response does not come from a model server, or it is incomplete. */
+/** The details of `model_protocol`. The response does not come from a model server, it is incomplete, or the server failed. */
 export interface ModelProtocolDetails {
   readonly endpoint: string;
   readonly operation: string;
@@ -798,6 +798,8 @@ export interface ErrorOf<Code extends ErrorCode, Details> {
   readonly severity: "info" | "warn" | "error" | "critical";
   /** The id of the error in the log, which holds more details. */
   readonly correlation_id: string;
+  /** The `traceparent` that the caller gave, in the format of W3C Trace Context. */
+  readonly trace?: string;
 }
 
 /** `error.v1`: `code` tells the type of `details`. */
