@@ -740,6 +740,7 @@ export interface DependencyMissingDetails {
   readonly feature: string;
   readonly install: string;
   readonly program?: string | null;
+  readonly cause?: string | null;
 }
 
 /** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */

@@ -71,9 +71,12 @@ def test_a_value_of_a_caller_that_cannot_be_encoded_passes_unchanged():
 
 def test_a_busy_database_names_the_process_that_writes(tmp_path):
     path = tmp_path / "kebab.sqlite"
-    with WriterLock(tmp_path), pytest.raises(Locked) as caught:
-        with translate_sqlite_errors(str(path), "write"):
-            raise apsw.BusyError("database is locked")
+    with (
+        WriterLock(tmp_path),
+        pytest.raises(Locked) as caught,
+        translate_sqlite_errors(str(path), "write"),
+    ):
+        raise apsw.BusyError("database is locked")
 
     assert caught.value.holder_pid == os.getpid()
 
