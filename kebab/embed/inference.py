@@ -137,7 +137,9 @@ class InferenceSession:
 
     def _open(self) -> Any:
         """Open the model on one thread, without log output."""
-        onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
+        import_library("onnxruntime", "embedding", "onnxruntime")
+        import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1

@@ -170,7 +170,10 @@ class ModelTokenizer:
     def _import_library(self) -> Any:
         # Otherwise a fork after parallel work makes the library write a warning.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-        return import_library("tokenizers", "embedding", "tokenizers")
+        import_library("tokenizers", "embedding", "tokenizers")
+        import tokenizers
+
+        return tokenizers
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_tokenizer_errors(self._model.name, str(self._directory))

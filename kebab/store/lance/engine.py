@@ -246,7 +246,10 @@ def _import_lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()
-    return import_library("lancedb", layout.FEATURE, "lancedb")
+    import_library("lancedb", layout.FEATURE, "lancedb")
+    import lancedb
+
+    return lancedb
 
 
 class _TableChanged(Exception):  # noqa: N818 - not an error: the writer was faster

@@ -83,10 +83,10 @@ def test_errors_can_be_counted_by_one_dimension(log, fail):
     assert [one.by for one in count(by="severity").groups] == ["severity"]
 
 
-def test_errors_of_models_are_counted_by_provider_and_model_too(log, monkeypatch):
-    place = {"endpoint": "http://x", "operation": "ask"}
+def test_errors_of_models_are_counted_by_provider_and_model_too(log):
+    missing = ModelNotPulled(model="m:1", endpoint="http://x", operation="ask")
     call = FailedCall(provider="ollama")
-    for fault in (BUSY, ModelNotPulled(model="m:1", **place), LOCKED):
+    for fault in (BUSY, missing, LOCKED):
         assert record_error(fault, classify_error(fault, operation="ask"), call, log)
 
     reply = count()
