@@ -69,7 +69,8 @@ def report_safely(context: CommandContext, error: BaseException) -> int:
     except ImportError as missing:
         return report_missing_library(missing, context.channels.err.write, context.arguments)
     except Exception as unreported:  # noqa: BLE001 - not even this module works, for lack of memory
-        context.channels.err.write(describe_start_failure(unreported, context.arguments))
+        with suppress(OSError, Signal):  # stderr may be what cannot be written
+            context.channels.err.write(describe_start_failure(unreported, context.arguments))
         return Exit.ERROR
 
 

@@ -86,7 +86,7 @@ def test_other_exceptions_of_a_library_are_not_translated():
 def test_an_unexpected_failed_import_names_the_library():
     signal = build_import_error(ModuleNotFoundError("text", name="platformdirs.unix"))
 
-    assert signal is not None
+    assert isinstance(signal, DependencyMissing)
     assert (signal.feature, signal.install) == ("platformdirs", "pip install platformdirs")
 
 
