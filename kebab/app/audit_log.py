@@ -10,10 +10,11 @@ import platform
 import stat
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes
@@ -52,6 +53,8 @@ class FailedCall:
 
     arguments: tuple[str, ...] = ()
     data_dir: str | None = None
+    provider: str | None = None
+    """The provider of the language model in the settings of the call."""
 
 
 def record_error(
@@ -96,9 +99,18 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
+        provider=_find_provider(reply.details, call),
+        model=reply.details.get("model"),
+        trace=reply.trace or None,
         traceback=_format_traceback(fault),
         meta=_build_meta(call),
     )
+
+
+def _find_provider(details: Mapping[str, Any], call: FailedCall) -> str | None:
+    """Return the provider of the model server that an error is about, None without one."""
+    provider: str | None = details.get("provider")
+    return provider or (call.provider if "endpoint" in details else None)
 
 
 def _format_traceback(fault: BaseException) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kebab.app.redaction import redact
+from kebab.app.trace import find_trace
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
@@ -60,6 +61,8 @@ def classify_error(
     """Return the public view of an exception. It changes nothing."""
     signal = _convert_to_signal(fault, operation)
     reply = build_error_reply(signal, operation=operation, view=view)
+    if trace := find_trace():
+        reply = msgspec.structs.replace(reply, trace=trace)
     if view.verbose and (causes := list_causes(fault)[fault is signal :]):
         shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
@@ -123,7 +126,7 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
         return build_memory_error(operation)
     if isinstance(fault, Signal):
         return fault
-    if isinstance(fault, KeyboardInterrupt):
+    if _is_interruption(fault):
         return Cancelled(operation=operation)
     if isinstance(fault, OSError):
         return _convert_os_error(fault)
@@ -141,10 +144,19 @@ def _convert_os_error(fault: OSError) -> Signal:
     return Generic()
 
 
+def _is_interruption(fault: BaseException) -> bool:
+    """Return whether Ctrl-C is the exception or its cause; an import may raise it as another."""
+    return isinstance(fault, KeyboardInterrupt) or (
+        fault.__cause__ is not None and _is_interruption(fault.__cause__)
+    )
+
+
 def _is_lack_of_memory(fault: BaseException) -> bool:
     if isinstance(fault, Signal):
         return isinstance(fault, IoError) and _NO_MEMORY in fault.cause.lower()
-    return isinstance(fault, MemoryError | OSError | RuntimeError) and is_memory_fault(fault)
+    return isinstance(
+        fault, MemoryError | OSError | RuntimeError | ImportError
+    ) and is_memory_fault(fault)
 
 
 def _drop_circular_hint(hint: str | None, operation: str) -> str | None:

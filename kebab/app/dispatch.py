@@ -139,7 +139,8 @@ def report_failure(
     reply = classified.reply
     if reply.code == Generic.meaning.code:
         reply = msgspec.structs.replace(reply, hint=f"kebab errors --id {reply.correlation_id}")
-    log_failure(fault, classified, call or FailedCall(tuple(command.split())))
+    provider = settings.models.llm.provider if settings else None
+    log_failure(fault, classified, call or FailedCall(tuple(command.split()), provider=provider))
     return ClassifiedError(
         _add_envelope(operation, reply, classified.exit), classified.exit, classified.quiet
     )

@@ -33,6 +33,9 @@ from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import DECODE_ERRORS
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+_PARTIAL_DIMENSIONS: tuple[Dimension, ...] = ("provider", "model")
+"""What only some errors have."""
+
 _MAX_IDS = 3
 """The number of correlation ids that a count names."""
 
@@ -58,12 +61,17 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
     entries, unreadable = _read_entries(log)
     recent = [entry for entry in entries if start is None or entry.when >= start]
-    dimensions = [request.by] if request.by else _DIMENSIONS
+    groups = [_count_values(recent, by, request.limit) for by in _DIMENSIONS]
     return ErrorStats(
         since=None if start is None else format_timestamp(start),
         total=len(recent),
         unreadable=unreadable,
-        groups=[_count_values(recent, by, request.limit) for by in dimensions],
+        groups=[
+            group
+            for group in groups
+            if group.by == request.by
+            or (not request.by and (group.counts or group.by not in _PARTIAL_DIMENSIONS))
+        ],
         log=escape_undecodable(str(log)),
     )
 
@@ -125,7 +133,9 @@ def _parse_entry(line: bytes) -> _LogEntry | None:
 def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorGroup:
     values: dict[str, list[_LogEntry]] = defaultdict(list)
     for entry in entries:
-        values[getattr(entry.audit, by)].append(entry)
+        value = getattr(entry.audit, by)
+        if value is not None:
+            values[value].append(entry)
     ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
     return ErrorGroup(
         by=by,

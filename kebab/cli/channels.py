@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _STANDARD = (0, 1, 2)
+_CLOSED = -1
+"""The descriptor of a channel that the caller closed: every write fails."""
 
 
 class OutputChannel:
@@ -26,6 +28,19 @@ class OutputChannel:
         self.name = name
         self.best_effort = best_effort
         self._lock = threading.RLock()
+
+    def require_open(self) -> None:
+        """Refuse work whose result cannot be written.
+
+        Raises:
+            IoError: The caller closed the descriptor.
+        """
+        try:
+            os.fstat(self.descriptor)
+        except OSError as error:
+            from kebab.errors.system import build_io_error
+
+            raise build_io_error(error, "write", self.name) from error
 
     @property
     def is_terminal(self) -> bool:
@@ -100,11 +115,10 @@ class OutputChannels(NamedTuple):
 def open_channels() -> OutputChannels:
     """Duplicate descriptors 1 and 2 for kebab and redirect them to the null device."""
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in _STANDARD:
-        _ensure_open(descriptor, null)
+    is_open = [_ensure_open(descriptor, null) for descriptor in _STANDARD]
     out, err = (
-        OutputChannel(os.dup(1), "<stdout>"),
-        OutputChannel(os.dup(2), "<stderr>", best_effort=True),
+        OutputChannel(os.dup(1) if is_open[1] else _CLOSED, "<stdout>"),
+        OutputChannel(os.dup(2) if is_open[2] else _CLOSED, "<stderr>", best_effort=True),
     )
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -116,11 +130,18 @@ def open_channels() -> OutputChannels:
     return OutputChannels(out, err)
 
 
-def _ensure_open(descriptor: int, null: int) -> None:
-    """Open a descriptor that the caller closed, so that no database file gets its number."""
+def _ensure_open(descriptor: int, null: int) -> bool:
+    """Open a descriptor that the caller closed, so that no database file gets its number.
+
+    Returns:
+        Whether it was open.
+    """
     try:
         os.fstat(descriptor)
     except OSError as error:
         if error.errno != errno.EBADF:
             raise
         os.dup2(null, descriptor)
+        return False
+    # The null device got the number of a descriptor that was closed.
+    return descriptor != null

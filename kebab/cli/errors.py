@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kebab.core.own_process import RunCold
-from kebab.errors.signal import Exit, Signal, build_error_fields
+from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
+from kebab.errors.start import describe_start_failure
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
-    from kebab.errors.catalog import DependencyMissing, InvalidInput, UsageInvalid
+    from kebab.errors.catalog import InvalidInput, UsageInvalid
     from kebab.errors.translations.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
@@ -67,7 +68,9 @@ def report_safely(context: CommandContext, error: BaseException) -> int:
         return Exit.INTERRUPTED
     except ImportError as missing:
         return report_missing_library(missing, context.channels.err.write, context.arguments)
-    except Exception:  # noqa: BLE001 - stderr itself cannot be written, so only the status is left
+    except Exception as unreported:  # noqa: BLE001 - not even this module works, for lack of memory
+        with suppress(OSError, Signal):  # stderr may be what cannot be written
+            context.channels.err.write(describe_start_failure(unreported, context.arguments))
         return Exit.ERROR
 
 
@@ -127,7 +130,7 @@ def _choose_hint(
         return None
     from kebab.cli.hints import repeat_call
 
-    return _drop_secret_line(repeat_call(context.arguments, context.params, classified.rerun))
+    return _drop_unfit_line(repeat_call(context.arguments, context.params, classified.rerun))
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
@@ -146,17 +149,17 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        corrected = _drop_secret_line(suggest_correction(error, context.arguments))
+        corrected = _drop_unfit_line(suggest_correction(error, context.arguments))
         hint = getattr(error, "hint", None) or corrected
         classified = _replace_hint(classified, hint or f"{ctx.command_path} --help")
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
 
-def _drop_secret_line(line: str | None) -> str | None:
-    """Return a command line; None when it has a secret, without which it is of no use."""
+def _drop_unfit_line(line: str | None) -> str | None:
+    """Return a command line; None when it is too long, or has a secret that it needs."""
     from kebab.app.redaction import redact
 
-    return line if line == redact(line) else None
+    return limit_hint(line) if line == redact(line) else None
 
 
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:
@@ -188,7 +191,9 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
         data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
     except DependencyMissing:
         return None  # the folders of this system are unknown
-    log = log_failure(report.error, report.classified, FailedCall(context.arguments, data_dir))
+    provider = settings.models.llm.provider if settings else None
+    call = FailedCall(context.arguments, data_dir, provider)
+    log = log_failure(report.error, report.classified, call)
     if log is None:
         return None
     hides_home = bool(settings and settings.errors.redact_home)
@@ -271,6 +276,7 @@ def report_missing_library(
     """Report a missing library that every command needs; return the exit status."""
     signal = build_import_error(error)
     if signal is None:
+        write(describe_start_failure(error, arguments))
         return Exit.ERROR
     if detect_json_output(arguments):
         write(_encode_without_msgspec(signal))
@@ -279,7 +285,7 @@ def report_missing_library(
     return signal.meaning.exit
 
 
-def _encode_without_msgspec(signal: DependencyMissing) -> str:
+def _encode_without_msgspec(signal: Signal) -> str:
     """Return `error.v1` as a line of JSON."""
     import json
     from datetime import UTC, datetime

@@ -37,9 +37,9 @@ def run() -> "NoReturn":
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _print_version():
-        sys.exit(0)
+        os._exit(0)
     if COMPLETION_VARIABLE in os.environ:
-        sys.exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
+        os._exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
     warm = is_warm_call(arguments, os.environ)
     failure: BaseException | None = None
     if warm:
@@ -104,12 +104,14 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
     import threading
 
     from kebab.cli.errors import report_missing_library, run_reporting_errors
+    from kebab.errors.system import guard_native_imports
 
     try:
         from kebab.cli.context import CommandContext
         from kebab.cli.interrupt import Interrupts
     except ImportError as error:
         return report_missing_library(error, channels.err.write, arguments)
+    guard_native_imports()
 
     def leave_soon() -> None:
         timer = threading.Timer(_GRACE_S, _end_process, [context, leave])
@@ -130,6 +132,7 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
 def _dispatch(context: "CommandContext") -> int:
     from kebab.cli.command import root
 
+    context.channels.out.require_open()
     width = min(context.channels.out.columns, 100)
     arguments = list(context.arguments) or ["--help"]
     with root.make_context("kebab", arguments, obj=context, terminal_width=width) as call:
@@ -149,6 +152,10 @@ def _end_process(context: "CommandContext", leave: "Callable[[int], NoReturn]") 
 
 def _print_completions(instruction: str) -> int:
     """Answer the request of a shell, such as `bash_complete`; return the exit status."""
+    try:
+        os.fstat(1)
+    except OSError:  # the shell closed the descriptor that it reads
+        return 2
     from click.shell_completion import shell_complete
 
     from kebab.cli.channels import OutputChannel, OutputChannels

@@ -12,7 +12,6 @@ from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
 _MIB = 1 << 20
 _LOW_SPACE = 1024 * _MIB
-_NO_SPACE = 100 * _MIB
 _FEW_OPEN_FILES = 256
 """The vector store alone keeps dozens of files open during compaction."""
 
@@ -65,6 +64,9 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
         if not existing.is_dir():
             fix = suggest_move(existing)
             return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
+        if os.statvfs(existing).f_flag & os.ST_RDONLY:
+            summary = f"the {purpose} folder is on a read-only file system: {existing}"
+            return fail(summary, f"df -h {_quote(existing)}")
         if not os.access(existing, os.W_OK | os.X_OK):
             summary = f"no permission to write the {purpose} folder: {existing}"
             return fail(summary, f"chmod u+rwx {_quote(existing)}")
@@ -77,7 +79,7 @@ def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> F
     space = free(existing) if free else shutil.disk_usage(existing).free
     summary = f"{space / _MIB:,.0f} MiB free: {existing}"
     fix = f"df -h {_quote(existing)}"
-    if space < _NO_SPACE:
+    if not space:
         return fail(f"the disk is full, {summary}", fix)
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
 

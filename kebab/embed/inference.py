@@ -18,7 +18,7 @@ from kebab.embed import model_directory
 from kebab.embed.deadline import Deadline, RunTime
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.errors.system import translate_import_errors
+from kebab.errors.system import import_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,9 +121,7 @@ class InferenceSession:
         if self._runtime is not None or self._prepared:
             return
         self._prepared = True
-        with translate_import_errors("embedding", "onnxruntime"):
-            import onnxruntime  # noqa: F401 - for the thread
-
+        import_library("onnxruntime", "embedding", "onnxruntime")
         with suppress(RuntimeError):  # the system has no thread left
             threading.Thread(target=self._load_in_thread, name="model", daemon=True).start()
 
@@ -139,8 +137,8 @@ class InferenceSession:
 
     def _open(self) -> Any:
         """Open the model on one thread, without log output."""
-        with translate_import_errors("embedding", "onnxruntime"):
-            import onnxruntime
+        import_library("onnxruntime", "embedding", "onnxruntime")
+        import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.embed import model_directory
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.errors.system import translate_import_errors
+from kebab.errors.system import import_library
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,8 +170,8 @@ class ModelTokenizer:
     def _import_library(self) -> Any:
         # Otherwise a fork after parallel work makes the library write a warning.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-        with translate_import_errors("embedding", "tokenizers"):
-            import tokenizers
+        import_library("tokenizers", "embedding", "tokenizers")
+        import tokenizers
 
         return tokenizers
 

@@ -634,11 +634,12 @@ class ModelProtocol(
         ),
     },
 ):
-    """The response does not come from a model server, or it is incomplete.
+    """The response does not come from a model server, it is incomplete, or the server failed.
 
     The endpoint belongs to another program, a proxy, a login page, or a server that is too old;
     `setting` then names the setting or the variable with the address. Or the stream ended without
-    its last line, which happens when a model repeats itself endlessly.
+    its last line, which happens when a model repeats itself endlessly. Or the server answers that
+    something failed on its side, such as HTTP status 500; `cause` has its words.
 
     Example: `models.llm.endpoint` names the port of a web server, which returns an HTML page.
 
@@ -1237,27 +1238,36 @@ class DependencyMissing(
     ),
     message="cannot load the library for this feature: {feature}",
     hint="{install}",
-    cases={"program": Wording("no program to use for this: {feature}", "{install}")},
+    cases={
+        "program": Wording("no program to use for this: {feature}", "{install}"),
+        "broken": Wording(
+            "cannot load the library for this feature: {feature}: {cause}", "{install}"
+        ),
+    },
 ):
     """A library or a program that the feature needs is not installed, or cannot be loaded.
 
     The installed library may be broken, or may not exist for this machine. A search that can use
     words alone goes on without the feature and reports it. `program` names a program that was
-    searched for, such as the editor of `kebab open`; it is null for a library.
+    searched for, such as the editor of `kebab open`; it is null for a library. `cause` is the
+    error of the import of a library that is installed.
 
     Example: `kebab search bread --mode vector` when `onnxruntime` cannot be imported.
 
-    What to do: run the command in `install` in the environment of kebab. The log has the import
-    error.
+    What to do: run the command in `install` in the environment of kebab. An installer that is just
+    replacing the library has to end first.
     """
 
     feature: str
     install: str
     program: str | None = None
+    cause: str | None = None
 
     def choose_case(self) -> str:
-        """Return the case: a program, or a library."""
-        return "" if self.program is None else "program"
+        """Return the case: a program, or a library with or without the cause."""
+        if self.program is not None:
+            return "program"
+        return "broken" if self.cause else ""
 
 
 class ConfirmationRequired(

@@ -8,6 +8,9 @@ import re
 UNKNOWN_CAUSE = "an internal part failed"
 """The cause when nothing readable is left of a text."""
 
+_MAX_CHARS = 4_000
+"""A longer text is cut before it is matched."""
+
 _TRACEBACK = "Traceback (most recent call last):"
 _EXCEPTION_CLASS = r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Panic)"
 
@@ -23,10 +26,11 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)\blance(?:db)? error: ?"), ""),
     (re.compile(r"\bSQLITE_[A-Z_]+: ?"), ""),
     # Places in the source of libraries, and what follows them as their function.
+    # A match begins only where a word or the blanks before it begin, so the time is linear.
     (
         re.compile(
-            r"[\s,(]*(?:\bat )?(?:(?:[A-Za-z]:)?[\w.@~+-]*[\\/])[^\s,:()]*"
-            r"\.(?:rs|cc|cpp|hpp|h|c|py|pyx)"
+            r"(?:(?<![\s,(])[\s,(]++|(?<![^\s,:()\"'`]))(?:\bat )?"
+            r"(?:[A-Za-z]:)?[\w.@~+-]*+[\\/][^\s,:()\"'`]*\.(?:rs|cc|cpp|hpp|h|c|py|pyx)"
             r"(?::\d+)+(?: ?[\w:~<>]+::[\w:~<>]+(?:\([^()]*\))?)?[)]?:?"
         ),
         "",
@@ -47,6 +51,8 @@ def clean_cause(text: str) -> str:
     if _TRACEBACK in text:
         lines = lines[-1:]
     cleaned = lines[0] if lines else ""
+    if len(cleaned) > _MAX_CHARS:
+        cleaned = cleaned[: _MAX_CHARS - 1] + "…"
     for pattern, replacement in _REWRITES:
         cleaned = pattern.sub(replacement, cleaned)
     cleaned = cleaned.strip(" \t,:;")

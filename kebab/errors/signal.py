@@ -157,6 +157,16 @@ class Rerun(NamedTuple):
     """Environment variables to set, with their values."""
 
 
+MAX_HINT_CHARS = 200
+"""The longest hint: a command that was cut would do something else, so a longer one is left out."""
+
+
+def limit_hint(hint: str | None) -> str | None:
+    """Return a hint; None when it is longer than a line of `MAX_HINT_CHARS`."""
+    fits = hint is not None and len(hint) <= MAX_HINT_CHARS and len(hint.splitlines()) == 1
+    return hint if fits else None
+
+
 _COMMAND_DETAILS = ("install", "operation", "fallback", "other")
 """The details that are commands; all others are quoted for the shell within a hint."""
 
@@ -240,11 +250,12 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         return (wordings or self.wordings)[self.choose_case()].message.format(**self.details())
 
     def format_hint(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
-        """Return the hint with its details, quoted for a shell, or None."""
+        """Return the hint with its details, quoted for a shell; None when it does not fit."""
         hint = (wordings or self.wordings)[self.choose_case()].hint
         if hint is None:
             return None
-        return hint.format(**_quote_details({**self.details(), **self.derive_values()}))
+        values = _quote_details({**self.details(), **self.derive_values()})
+        return limit_hint(hint.format(**values))
 
     def derive_values(self) -> Mapping[str, str]:
         """Return further values for the template of the hint, computed from the details."""

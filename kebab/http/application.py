@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from kebab.app.trace import HEADER, accept_trace
 from kebab.errors.catalog import TimedOut, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -75,7 +76,14 @@ def build_application(
         *(Route(mount.path, mount) for mount in mounts),
     ]
     router = Router(routes, redirect_slashes=False, lifespan=run_mounts)
-    return Guard(router, admission, refuse)
+    guard = Guard(router, admission, refuse)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+        with accept_trace(headers.get(HEADER.encode(), b"").decode("latin-1")):
+            await guard(scope, receive, send)
+
+    return answer
 
 
 class _OperationEndpoint:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,10 +114,12 @@ class Service:
         """
         cancel = Cancel()
         flag = cancel if OPERATIONS[operation].cancellable else None
+        # Each copy of the context has the trace of the request.
+        answer, refuse = copy_context().run, copy_context().run
         job = Job(
-            lambda: self._answer(operation, raw, report, cancel),
+            lambda: answer(self._answer, operation, raw, report, cancel),
             flag,
-            lambda: self.refuse(operation, Cancelled(operation=operation), None),
+            lambda: refuse(self.refuse, operation, Cancelled(operation=operation), None),
         )
         (self._long if is_long(operation) else self._quick).submit(job)
         return job

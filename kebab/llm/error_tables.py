@@ -28,6 +28,12 @@ def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -
     return request.call.build_unreachable(format_one_line(cause), "server")
 
 
+def _build_failure(request: ModelRequest, error: ServerError, status: int) -> Signal:
+    """Build the signal for a server that answered, and failed at its work."""
+    cause = f"the server failed{_describe_error(request, error, status)}"
+    return request.call.build_protocol_error(format_one_line(cause))
+
+
 def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
     prompt_tokens, window = find_token_counts(error)
     context_tokens = window or request.context_tokens
@@ -128,7 +134,7 @@ OLLAMA_ERRORS = ErrorTable(
     rows=(
         # Crashes come first: their texts may quote another error.
         ErrorRow(
-            build=_build_unreachable,
+            build=_build_failure,
             pattern=_compile(
                 r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF",
                 r'Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
@@ -219,7 +225,7 @@ OPENAI_ERRORS = ErrorTable(
             ),
         ),
         ErrorRow(
-            build=_build_unreachable,
+            build=_build_failure,
             pattern=_compile(
                 r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError"
             ),
@@ -245,8 +251,9 @@ OPENAI_ERRORS = ErrorTable(
         ErrorRow(build=_build_not_served, statuses={404, 405}),
         ErrorRow(build=_build_busy, statuses={429, 503}),
         ErrorRow(build=_build_rejected, statuses={501, *range(400, 500)}),
+        ErrorRow(build=_build_unreachable, statuses={502, 504}),
         # Any other error may not occur again: the server failed while it worked.
-        ErrorRow(build=_build_unreachable),
+        ErrorRow(build=_build_failure),
     ),
 )
 """The errors of servers with the OpenAI-compatible API."""

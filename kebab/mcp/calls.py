@@ -9,6 +9,7 @@ import msgspec
 from kebab.app.dispatch import convert_operation_request, report_failure, run_operation
 from kebab.app.facade import Kebab
 from kebab.app.pool import KebabPool
+from kebab.app.trace import accept_trace
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput
@@ -79,20 +80,22 @@ class ToolCaller:
         structured: bool = True,
         report: Report | None = None,
         cancel: Cancel | None = None,
+        trace: object = None,
     ) -> dict[str, Any]:
-        """Return the result of a tool call; a failure is a result too.
+        """Return the result of a tool call; a failure is a result too, with the caller's trace.
 
         Without `structured` the result is only text, for clients that would hide the text
         otherwise.
         """
         tool = self.tools[name]
-        try:
-            given = _read_arguments(tool, arguments)
-            output: ToolOutput = self.run(
-                lambda kebab: tool.run(self._bind(kebab, report, cancel), given)
-            )
-        except Exception as fault:  # noqa: BLE001 - every failure becomes a result
-            return self._build_failure(tool, fault, structured=structured)
+        with accept_trace(trace):
+            try:
+                given = _read_arguments(tool, arguments)
+                output: ToolOutput = self.run(
+                    lambda kebab: tool.run(self._bind(kebab, report, cancel), given)
+                )
+            except Exception as fault:  # noqa: BLE001 - every failure becomes a result
+                return self._build_failure(tool, fault, structured=structured)
         shown = output.shown
         text = shown if isinstance(shown, str) else self._render(shown)
         if not structured:

@@ -16,6 +16,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from kebab.app.trace import HEADER
 from kebab.core.progress import Cancel, Progress
 from kebab.mcp.calls import ToolCaller
 from kebab.mcp.handshake import LIST_TTL_MS, NAME, describe_server, hides_text
@@ -141,6 +142,7 @@ class Handlers:
             structured=self._wants_structure(context),
             report=progress.report,
             cancel=cancel,
+            trace=(params.meta or {}).get(HEADER),
         )
         return types.CallToolResult.model_validate(await self._run(call, cancel))
 

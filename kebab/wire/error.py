@@ -2,16 +2,16 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Positive
-from kebab.wire.record import Record, Reply, Request
+from kebab.wire.record import Hinted, Record, Reply, Request
 
 RetryName = Literal["none", "transient", "permanent"]
 SeverityName = Literal["info", "warn", "error", "critical"]
 
 
-class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
+class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     """A fatal error. Decide by `code` only, and treat an unknown code as a failure."""
 
     code: str
@@ -38,9 +38,11 @@ class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
     """The severity of the error."""
     correlation_id: str
     """The id of the error in the log, which holds more details."""
+    trace: str | UnsetType = UNSET
+    """The `traceparent` that the caller gave, in the format of W3C Trace Context."""
 
 
-class Warned(Reply, frozen=True, kw_only=True, tag="warning.v1"):
+class Warned(Reply, Hinted, frozen=True, kw_only=True, tag="warning.v1"):
     """A warning that stops nothing; written to stderr."""
 
     message: str
@@ -130,7 +132,7 @@ class ExplainRequest(Request, frozen=True, kw_only=True, tag="explain_request.v1
     """The code; null means every code."""
 
 
-Dimension: TypeAlias = Literal["code", "kind", "retry", "severity"]
+Dimension: TypeAlias = Literal["code", "kind", "retry", "severity", "provider", "model"]
 """What faults are counted by."""
 
 
@@ -179,6 +181,12 @@ class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
     """The message for developers, in English."""
     chain: list[str]
     """The exception and its causes, outermost first."""
+    provider: str | None = None
+    """The kind of the model server that the error is about; null for other errors."""
+    model: str | None = None
+    """The model that the error is about; null where no model is known."""
+    trace: str | None = None
+    """The `traceparent` that the caller gave; null without one."""
     traceback: list[str]
     """The traceback, line by line; the middle of a very long one is left out."""
     meta: AuditMeta
@@ -189,7 +197,7 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
     """How often one value occurs."""
 
     value: str
-    """The value: a code, kind, retry or severity."""
+    """The value: a code, kind, retry, severity, provider or model."""
     count: int
     """The number of errors."""
     share: Annotated[float, Meta(ge=0, le=1)]
@@ -223,7 +231,8 @@ class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
     unreadable: int
     """The number of lines that are damaged or not from kebab; they are not counted."""
     groups: list[ErrorGroup]
-    """The errors by code, kind, retry and severity, or by the requested field."""
+    """The errors by code, kind, retry and severity, and by provider and model where errors have
+    them; or by the requested field."""
     log: str
     """The path of the log; older lines are in files beside it that end in `.1` and `.2`."""
 

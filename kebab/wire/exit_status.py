@@ -46,6 +46,7 @@ def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Cal
 _STATUSES: dict[str, Callable[[Any], Exit]] = {
     "agent_items.v2": _find_review_status,
     "answer.v1": _find_answer_status,
+    "doc_list.v1": _unless(lambda reply: reply.unmatched_filters),
     "doctor.v1": _unless(lambda reply: not reply.ok, Exit.UNUSABLE),
     "duplicates.v1": _unless(lambda reply: not reply.groups),
     "explanation.v1": _unless(lambda reply: not reply.found),

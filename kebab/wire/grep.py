@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
-from kebab.wire.record import Reply
+from kebab.wire.record import Hinted, Reply
 
 
 class GrepRequest(FilteredRequest, frozen=True, kw_only=True, tag="grep_request.v1"):
@@ -98,7 +98,7 @@ class SkippedFile(Struct, frozen=True, kw_only=True):
     """Whether it no longer exists, cannot be read, or no longer contains text."""
 
 
-class GrepResponse(Reply, frozen=True, kw_only=True, tag="grep_response.v1"):
+class GrepResponse(Reply, Hinted, frozen=True, kw_only=True, tag="grep_response.v1"):
     """The lines that match a pattern in the indexed files as they are on disk now."""
 
     pattern: str

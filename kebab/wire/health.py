@@ -6,12 +6,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
 from kebab.wire.indexing import Indexing
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Hinted, Reply, Request
 
 CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
 
-class DoctorCheck(Struct, frozen=True, kw_only=True):
+class DoctorCheck(Hinted, frozen=True, kw_only=True):
     """The result of one check."""
 
     name: str

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Hinted, Reply, Request
 
 ItemKindName = Literal["new", "updated", "moved", "removed", "error"]
 EventKind = Literal[
@@ -45,7 +45,7 @@ class IngestItem(Struct, frozen=True, kw_only=True):
     """The reason why the file could not be indexed; null when it was."""
 
 
-class EmbeddingSummary(Struct, frozen=True, kw_only=True):
+class EmbeddingSummary(Hinted, frozen=True, kw_only=True):
     """The vectors of a run."""
 
     version: str | None
@@ -81,7 +81,7 @@ class SlowFile(Struct, frozen=True, kw_only=True):
     """The time to read, parse and store it."""
 
 
-class UnreadKind(Struct, frozen=True, kw_only=True):
+class UnreadKind(Hinted, frozen=True, kw_only=True):
     """A kind of files that were not read, and what would make their text readable."""
 
     reason: Literal["library_missing", "unsupported", "ocr_off"]

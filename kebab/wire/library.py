@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
-from kebab.wire.record import Record, Reply, Request
+from kebab.wire.record import Hinted, Record, Reply, Request
 
 VectorState = Literal["pending", "committed", "unsupported"]
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
@@ -61,7 +61,7 @@ class DocLink(Struct, frozen=True, kw_only=True):
     """The title of the other document."""
 
 
-class DocList(Reply, frozen=True, kw_only=True, tag="doc_list.v1"):
+class DocList(Reply, Hinted, frozen=True, kw_only=True, tag="doc_list.v1"):
     """A page of documents, in the order of the request."""
 
     documents: list[DocSummary]

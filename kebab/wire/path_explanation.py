@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Count, Freshness, Positive
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Hinted, Reply, Request
 
 
 class ExplainPathsRequest(Request, frozen=True, kw_only=True, tag="explain_paths_request.v1"):
@@ -51,7 +51,7 @@ class IndexedState(Struct, frozen=True, kw_only=True):
     """What the parser could not read."""
 
 
-class PathExplanation(Struct, frozen=True, kw_only=True):
+class PathExplanation(Hinted, frozen=True, kw_only=True):
     """Why a file is in the index or not."""
 
     path: str

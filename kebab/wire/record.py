@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.errors.catalog import InvalidInput
+from kebab.errors.signal import limit_hint
 
 R = TypeVar("R", bound="Reply")
 
@@ -37,6 +38,17 @@ class Reply(Record, frozen=True, kw_only=True):
     """The exit status of the process, null while it is not known; at the top level only."""
     output_format: Literal["json"] | UnsetType = UNSET
     """Always `json`; at the top level only."""
+
+
+class Hinted(Struct, frozen=True, kw_only=True):
+    """A record with a `hint` or a `fix`: one line of at most `MAX_HINT_CHARS`, else null."""
+
+    def __post_init__(self) -> None:
+        """Leave out a hint that does not fit."""
+        name = "hint" if "hint" in self.__struct_fields__ else "fix"
+        hint = getattr(self, name)
+        if hint is not None and limit_hint(hint) is None:
+            msgspec.structs.force_setattr(self, name, None)
 
 
 class Request(

@@ -9,7 +9,7 @@ from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import QueryParsed
-from kebab.wire.record import Record, Reply
+from kebab.wire.record import Hinted, Record, Reply
 
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
@@ -153,7 +153,7 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The embedding version of the passage; null when it has no vector."""
 
 
-class DegradedChannel(Struct, frozen=True, kw_only=True):
+class DegradedChannel(Hinted, frozen=True, kw_only=True):
     """A channel that was not available."""
 
     channel: str
@@ -188,7 +188,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     """With several queries those that found these hits, as indexes of the `queries`."""
 
 
-class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1"):
+class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_response.v1"):
     """One page of hits."""
 
     query: str

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
-from kebab.wire.record import Reply
+from kebab.wire.record import Hinted, Reply
 
 WatchEventKind = Literal["started", "indexed", "waiting", "failed", "polling", "ended"]
 
@@ -46,7 +46,7 @@ class WatchReport(Reply, frozen=True, kw_only=True, tag="watch_report.v1"):
     """The time that it watched."""
 
 
-class WatchEvent(Reply, frozen=True, kw_only=True, tag="watch_event.v1"):
+class WatchEvent(Reply, Hinted, frozen=True, kw_only=True, tag="watch_event.v1"):
     """One event of a watcher; `ended` is the last one."""
 
     kind: WatchEventKind

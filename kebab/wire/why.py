@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from kebab.wire.citation import Count, Positive
 from kebab.wire.library import DocSummary, VectorState
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Hinted, Reply, Request
 from kebab.wire.related import MatchedPassage
 from kebab.wire.search import DegradedChannel, Lift, ModeName, SearchRequest, Unit
 
@@ -162,7 +162,7 @@ class PassageAccount(MatchedPassage, frozen=True, kw_only=True):
     requested one, or it is a copy of a hit."""
 
 
-class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):
+class Explanation(Reply, Hinted, frozen=True, kw_only=True, tag="explanation.v1"):
     """Why a document is among the hits of a search, or at which stage the search lost it."""
 
     query: str

@@ -4,6 +4,7 @@ Afterwards the fault is gone, or the next message is another one. What needs a n
 server or an administrator is only checked for its form.
 """
 
+import json
 import os
 import re
 import shlex
@@ -32,6 +33,7 @@ from kebab.errors.catalog import (
     TimedOut,
     build_catalog,
 )
+from kebab.errors.signal import MAX_HINT_CHARS
 from tests.fakes.console import run
 from tests.shape.tree import ROOT
 
@@ -361,6 +363,59 @@ def test_the_form_of_a_hint_for_a_missing_permission(path, op, hint):
         build_catalog()["io_error"](path=path, op="read", cause="no such file").format_hint()
         is None
     )
+
+
+LONG = "how long does the dough rest " * 3_000
+LONG_CALLS = {
+    "search": ["search", LONG],
+    "filter": ["search", "tag:wrok", LONG],
+    "tag": ["list", "--tag", LONG],
+    "path": ["list", "--path", f"{LONG}/**"],
+    "grep": ["grep", "--lang", "xx", "--", LONG[:900]],
+    "model": ["ask", LONG],
+    "fetch": ["fetch", LONG],
+    "folder": ["ingest", LONG],
+    "explain": ["ingest", "--explain", "folder name " * 30 + "/x.md"],
+    "why": ["why", LONG, "work/backups.md"],
+    "typo": ["search", LONG, "--limt", "3"],
+    "cursor": ["search", LONG, "--cursor", "x"],
+    "config": ["--config", LONG, "list"],
+    "data": ["--data-dir", "/tmp/" + "long name/" * 30, "search", "x"],
+}
+
+
+def iterate_hints(value):
+    """Yield every hint and fix of decoded JSON, at any depth."""
+    if isinstance(value, dict):
+        yield from (value[name] for name in ("hint", "fix") if value.get(name) is not None)
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from iterate_hints(one)
+
+
+@pytest.mark.parametrize("arguments", LONG_CALLS.values(), ids=LONG_CALLS.keys())
+def test_a_hint_is_one_short_line_however_long_the_call_is(arguments, home, kebab):
+    ran, text = kebab("--json", *arguments), kebab(*arguments)
+
+    lines = [line for line in (ran.out + ran.err).splitlines() if line]
+    hints = [hint for line in lines for hint in iterate_hints(json.loads(line))]
+    shown = (text.out + text.err).splitlines()
+    hints += [line.partition("hint: ")[2] for line in shown if line.startswith("hint: ")]
+    assert [hint for hint in hints if len(hint) > MAX_HINT_CHARS] == []
+
+
+def test_a_hint_that_the_folder_of_the_index_makes_too_long_is_left_out(home, kebab):
+    data = home / ("d" * 100) / ("e" * 100)
+    fault = kebab("--data-dir", str(data), "search", "x", "--json").fault
+
+    assert (fault["code"], fault["hint"]) == ("not_indexed", None)
+
+
+def test_a_question_too_long_for_its_hint_leaves_the_hint_of_the_catalogue(home, kebab):
+    fault = kebab("ask", LONG, "--json").fault
+
+    assert fault["code"] == "model_unreachable"
+    assert "kebab ask --extractive QUESTION" in fault["hint"]
 
 
 def break_reviews(home):

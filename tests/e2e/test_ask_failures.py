@@ -18,7 +18,7 @@ CODES = {
     **dict.fromkeys(OVERFLOWS, "context_overflow"),
     **dict.fromkeys(STRANGE, "model_protocol"),
     "missing": "model_not_pulled",
-    "crashed": "model_unreachable",
+    "crashed": "model_protocol",
     "cloud_unreachable": "model_unreachable",
     "busy": "model_busy",
     "rate_limited": "model_busy",
@@ -27,12 +27,12 @@ CODES = {
 """What every failure that is known of Ollama is called; what it refuses is the rule."""
 FOREIGN_CODES = {
     "overflow": "context_overflow",
-    "crashed": "model_unreachable",
+    "crashed": "model_protocol",
     "no_route": "model_protocol",
     "busy": "model_busy",
     "loading": "model_busy",
     "rate_limited": "model_busy",
-    "no_counts": "model_unreachable",
+    "no_counts": "model_protocol",
 }
 """Of servers with the other protocol; who is asked again without counts has nothing to say then."""
 HASTY = {"KEBAB_MODELS_LLM_CONNECT_S": "0.4"}
@@ -91,7 +91,7 @@ def test_every_known_failure_of_the_other_protocol_has_its_code(kind, inside):
 
 BROKEN = [
     ({"end": "silent"}, "model_protocol"),
-    ({"end": "error"}, "model_unreachable"),
+    ({"end": "error"}, "model_protocol"),
     ({"end": "cut"}, "model_unreachable"),
     ({"end": "reset"}, "model_unreachable"),
     ({"error": "some new trouble"}, "model_rejected"),

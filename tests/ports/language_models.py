@@ -137,7 +137,7 @@ class ScriptedSubject:
     def breaks(self, *pieces: str, ending: Ending) -> None:
         signals: dict[Ending, Signal] = {
             "cut": ModelUnreachable(cause="cut", **_PLACE),
-            "failed": ModelUnreachable(cause="crashed", **_PLACE),
+            "failed": ModelProtocol(cause="crashed", **_PLACE),
             "unended": ModelProtocol(cause="no end", **_PLACE),
         }
         self.model.enqueue(Pieces(*pieces, then=signals[ending]))

@@ -253,7 +253,7 @@ def test_an_overflow_tells_tokens(dialect):
 
 @pytest.mark.parametrize(
     ("ending", "expected"),
-    [("cut", ModelUnreachable), ("failed", ModelUnreachable), ("unended", ModelProtocol)],
+    [("cut", ModelUnreachable), ("failed", ModelProtocol), ("unended", ModelProtocol)],
 )
 @pytest.mark.parametrize("pieces", [(), ("Hello", " world")], ids=["at once", "later"])
 def test_a_broken_answer_has_its_signal(subject, ending, expected, pieces, heard):

@@ -19,7 +19,7 @@ _SCREEN = 100
 @click.command(
     "list",
     cls=Command,
-    exits=(Exit.UNUSABLE,),
+    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab list",
         "kebab list --tag ops --path 'runbooks/**' --since 2025-01-01",

@@ -12,6 +12,7 @@ from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
 from kebab.cli.render.links import build_link
 from kebab.cli.render.width import clean, truncate, wrap_text
+from kebab.errors.signal import limit_hint
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
@@ -103,8 +104,13 @@ class Canvas:
         return self.wrap_with_label("note:", text, self.warning)
 
     def hint(self, text: str) -> list[str]:
-        """Return a hint as lines that fit; a hint that is only a command is not wrapped."""
-        text = self.complete(text)
+        """Return a hint as lines that fit; a hint that is only a command is not wrapped.
+
+        A hint that the flags of this call make too long is left out.
+        """
+        text = limit_hint(self.complete(text)) or ""
+        if not text:
+            return []
         if "`" in text and not text.startswith("kebab "):
             return self.wrap_with_label("hint:", text, self.success)
         return [f"{self.success('hint:')} {text}"]

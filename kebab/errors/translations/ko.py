@@ -226,7 +226,10 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         )
     },
     rows.DependencyMissing: {
-        "program": Wording("이 작업에 쓸 프로그램이 없습니다: {feature}", "{install}")
+        "program": Wording("이 작업에 쓸 프로그램이 없습니다: {feature}", "{install}"),
+        "broken": Wording(
+            "이 기능에 필요한 라이브러리를 불러올 수 없습니다: {feature}: {cause}", "{install}"
+        ),
     },
     rows.IoError: {
         "missing": Wording(_FILE),

@@ -182,7 +182,10 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ReadOnly: {
         "needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器")
     },
-    rows.DependencyMissing: {"program": Wording("没有可用于此操作的程序：{feature}", "{install}")},
+    rows.DependencyMissing: {
+        "program": Wording("没有可用于此操作的程序：{feature}", "{install}"),
+        "broken": Wording("无法加载此功能所需的库：{feature}：{cause}", "{install}"),
+    },
     rows.IoError: {
         "missing": Wording(_FILE),
         "emptied": Wording(_FILE, "kebab source list"),

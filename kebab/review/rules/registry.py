@@ -79,7 +79,7 @@ def select_rules(named: Collection[str] | None, disabled: Collection[str]) -> tu
     if named is None:
         return tuple(rule for rule in RULES if rule.id not in disabled)
     for cause in _find_unknown(named):
-        raise InvalidInput(field="rules", cause=cause)
+        raise InvalidInput(field="$.rules", cause=cause)
     return tuple(rule for rule in RULES if rule.id in named)
 
 

@@ -15,6 +15,7 @@ from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.errors.catalog import Op, StoreCorrupt
 from kebab.errors.system import (
+    import_library,
     require_address_space,
     translate_import_errors,
     translate_os_errors,
@@ -245,8 +246,8 @@ def _import_lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()
-    with translate_import_errors(layout.FEATURE, "lancedb"):
-        import lancedb
+    import_library("lancedb", layout.FEATURE, "lancedb")
+    import lancedb
 
     return lancedb
 

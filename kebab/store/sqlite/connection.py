@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import apsw
 
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.errors import translate_sqlite_errors
@@ -38,15 +38,16 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     Raises:
         NotIndexed: There is none, or its schema is not the one of this build.
         IoError: The file system refused.
-        StoreCorrupt: The file is not a database.
+        StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     path = get_database_path(data_dir)
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
         _register_functions(database)
+        _refuse_damaged_file(database)
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
@@ -90,6 +91,43 @@ def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES, _FRAME_HEADER_BYTES = 100, 24
+
+
+def find_file_damage(database: apsw.Connection) -> str | None:
+    """Return what is wrong with the file of an open connection; None when nothing is.
+
+    SQLite answers from its memory without a look at the file, so it does not notice in time that
+    another program cut it off or wrote over it. The file is read through SQLite, because closing it
+    would free the locks that SQLite holds on it.
+    """
+    path = Path(database.filename)
+    log = path.with_name(path.name + "-wal")
+    # The log is measured first: pages that a checkpoint has not written yet are in it.
+    log_bytes = log.stat().st_size if log.exists() else 0
+    header = database.read("main", 0, 0, _HEADER_BYTES)[1]
+    size = path.stat().st_size
+    if not header.startswith(_MAGIC):
+        return "file is not a database" if size else "the file is empty"
+    page_bytes = int.from_bytes(header[16:18], "big")
+    page_bytes = 65_536 if page_bytes == 1 else page_bytes
+    has_valid_count = header[24:28] == header[92:96]
+    pages = int.from_bytes(header[28:32], "big") if has_valid_count else 0
+    missing = pages - size // page_bytes - log_bytes // (page_bytes + _FRAME_HEADER_BYTES)
+    return f"{missing} of {pages} pages are missing at its end" if missing > 0 else None
+
+
+def _refuse_damaged_file(database: apsw.Connection) -> None:
+    """Refuse a file whose end is missing.
+
+    Raises:
+        StoreCorrupt: It is missing at two looks; the first may have met the start of a checkpoint.
+    """
+    if find_file_damage(database) and (cause := find_file_damage(database)):
+        raise StoreCorrupt(path=database.filename, cause=cause)
+
+
 def _matches_path(pattern: str, path: str) -> bool:
     from kebab.text.globs import matches_glob
 
@@ -113,19 +151,32 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         NotIndexed: It was written by a newer build.
         IoError: The file system refused.
         Locked: Another connection holds it.
-        StoreCorrupt: The file is not a database.
+        StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_empty_database(path)
     with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:
         database = apsw.Connection(str(path))
         undo.callback(database.close)
         database.set_busy_timeout(_BUSY_MS)
         _configure(database)
+        _refuse_damaged_file(database)
         migrate(database, data_dir)
         undo.pop_all()
     return database
+
+
+def _remove_empty_database(path: Path) -> None:
+    """Remove a database file without a byte, and its log, which SQLite would ignore.
+
+    A process that had opened the file before it was emptied keeps locks on it; it does not hold a
+    new file.
+    """
+    if path.exists() and not path.stat().st_size:
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            path.with_name(name).unlink(missing_ok=True)
 
 
 def _configure(database: apsw.Connection) -> None:
@@ -224,7 +275,9 @@ def check_schema_version(database: apsw.Connection, data_dir: Path, below: str =
 
 
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
-    """Migrate a database to the version of this build, in one transaction for each step.
+    """Migrate a database to the version of this build, in one transaction.
+
+    So a full disk leaves the schema that was there, and not one between two versions.
 
     Raises:
         NotIndexed: The database comes from a newer build.
@@ -232,9 +285,10 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     version, wanted = read_schema_version(database), get_expected_schema_version(below)
     if version > wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
-    for script in read_migrations(below):
-        if parse_schema_version(script) > version:
-            _apply(database, script)
+    with database:
+        for script in read_migrations(below):
+            if parse_schema_version(script) > version:
+                _apply(database, script)
 
 
 def create_schema(below: str = "") -> apsw.Connection:

@@ -1,7 +1,8 @@
 """Translates the exceptions of SQLite to signals, by one table."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TypeAlias
 
 import apsw
@@ -58,9 +59,38 @@ _FAULTS_IN_KEBAB = (
     apsw.RangeError,
 )
 
+_SYSTEM_LOCKS = Path("/proc/locks")
+_LOCK_KIND, _LOCK_PID, _LOCK_FILE = 3, 4, 5
+"""The positions of the kind, the process and the file in a line of that list."""
+
+
+def find_writer_pid(path: str) -> int | None:
+    """Return the process that has locked a database for writing; None where none is known."""
+    inodes = set()
+    for file in (Path(path), Path(f"{path}-shm"), Path(path).with_name("writer.lock")):
+        with suppress(OSError):
+            inodes.add(str(file.stat().st_ino))
+    with suppress(OSError, ValueError):
+        for words in map(str.split, _SYSTEM_LOCKS.read_text(encoding="ascii").splitlines()):
+            # A line with `->` is a process that only waits, and 0 is one of another namespace.
+            if "->" in words or words[_LOCK_KIND] != "WRITE" or int(words[_LOCK_PID]) <= 0:
+                continue
+            if words[_LOCK_FILE].rpartition(":")[2] in inodes:
+                return int(words[_LOCK_PID])
+    return None
+
+
+def _build_busy_signal(path: str, op: Op, _cause: str) -> Signal:
+    """Return `Locked` with its holder; a lock that nobody is known to hold is an I/O error."""
+    holder = find_writer_pid(path)
+    if holder is None:
+        return IoError(path=path, op=op, cause="the database was busy for too long")
+    return Locked(path=path, holder_pid=holder)
+
+
 SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
     **dict.fromkeys(_IO, lambda path, op, cause: IoError(path=path, op=op, cause=cause)),
-    **dict.fromkeys(_LOCKED, lambda path, _op, _cause: Locked(path=path, holder_pid=None)),
+    **dict.fromkeys(_LOCKED, _build_busy_signal),
     **dict.fromkeys(_CORRUPT, lambda path, _op, cause: StoreCorrupt(path=path, cause=cause)),
     apsw.InterruptError: lambda _path, op, _cause: Cancelled(operation=op),
     **dict.fromkeys(_FAULTS_IN_KEBAB, None),

@@ -14,6 +14,7 @@ from kebab.errors.catalog import InvalidInput
 from kebab.store.sqlite import chunks, fts, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.connection import (
+    find_file_damage,
     get_database_path,
     get_expected_schema_version,
     get_file_identity,
@@ -67,14 +68,16 @@ class SqliteReader:
         return self._database
 
     def begin_snapshot(self) -> bool:
-        """Begin a new snapshot after closing; return False when the database file was replaced."""
+        """Begin a new snapshot after closing; return False when the file is no longer the same."""
         try:
             if self._file is None or get_file_identity(self._database) != self._file:
+                return False
+            if find_file_damage(self._database):
                 return False
             self._database.execute("BEGIN")
             self._current = False
             return read_schema_version(self._database) == get_expected_schema_version()
-        except apsw.Error:
+        except (apsw.Error, OSError):
             return False
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import cached_property
 from math import inf
 from typing import Generic, TypeVar
@@ -104,7 +105,9 @@ def _estimate_numpy_import_s() -> float:
         return 0.0
     from importlib.util import find_spec
 
-    return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
+    with suppress(ImportError):  # there is too little memory for it
+        return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
+    return inf
 
 
 class DocumentNumbers:

@@ -10,7 +10,7 @@ from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, inspect_error
 from kebab.config.paths import resolve_paths
 from kebab.config.settings import Settings
-from kebab.errors.catalog import IoError, Locked, ModelBusy
+from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
 
@@ -81,6 +81,26 @@ def test_errors_can_be_counted_by_one_dimension(log, fail):
     fail(BUSY, 1)
 
     assert [one.by for one in count(by="severity").groups] == ["severity"]
+
+
+def test_errors_of_models_are_counted_by_provider_and_model_too(log):
+    missing = ModelNotPulled(model="m:1", endpoint="http://x", operation="ask")
+    call = FailedCall(provider="ollama")
+    for fault in (BUSY, missing, LOCKED):
+        assert record_error(fault, classify_error(fault, operation="ask"), call, log)
+
+    reply = count()
+
+    assert [one.by for one in reply.groups][4:] == ["provider", "model"]
+    assert [(one.value, one.count) for one in group(reply, "provider").counts] == [("ollama", 2)]
+    assert [(one.value, one.count) for one in count(by="model").groups[0].counts] == [("m:1", 1)]
+
+
+def test_the_log_keeps_the_trace_of_the_caller(log, fail, monkeypatch):
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    monkeypatch.setenv("TRACEPARENT", trace)
+
+    assert show(fail(BUSY, 1)).trace == trace
 
 
 def test_only_errors_since_the_date_are_counted(log, fail):

@@ -17,7 +17,7 @@ def test_json_output_gets_error_v1(form):
     assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
     told = json.loads(said[0])
     load_validators()["error.v1"].validate(told)
-    details = {"feature": "click", "install": "pip install click", "program": None}
+    details = {"feature": "click", "install": "pip install click", "program": None, "cause": None}
     assert told["details"] == details
 
 
@@ -30,8 +30,15 @@ def test_text_output_gets_three_lines():
 
 def test_a_missing_own_module_is_not_a_missing_library():
     said: list[str] = []
+    fault = ImportError("no such name", name="kebab.cli")
 
-    assert (
-        report_missing_library(ImportError("no such name", name="kebab.cli"), said.append, []) == 2
-    )
-    assert said == []
+    assert report_missing_library(fault, said.append, []) == 2
+    assert "code: generic" in said[0]
+
+
+def test_a_library_without_address_space_is_a_lack_of_memory():
+    said: list[str] = []
+    fault = ImportError("_core.so: failed to map segment from shared object", name="_core")
+
+    assert report_missing_library(fault, said.append, ["--json"]) == 2
+    assert json.loads(said[0])["code"] == "out_of_memory"

@@ -103,8 +103,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
     ("free", "status"),
     [
         (0, "fail"),
-        (100 * MIB - 1, "fail"),
-        (100 * MIB, "warn"),
+        (1, "warn"),
         (1024 * MIB - 1, "warn"),
         (1024 * MIB, "ok"),
     ],
@@ -146,3 +145,13 @@ def test_the_log_is_named_before_and_after_it_exists(tmp_path):
 
     assert before.summary == f"no error was logged yet: {path}"
     assert after.summary == f"5 bytes: {path}"
+
+
+def test_a_read_only_file_system_is_no_missing_permission(tmp_path, monkeypatch):
+    read_only = SimpleNamespace(f_flag=os.ST_RDONLY)
+    monkeypatch.setattr(os, "statvfs", lambda _: read_only)
+
+    finding = machine.check_folders({"data": tmp_path})
+
+    assert finding.summary == f"the data folder is on a read-only file system: {tmp_path}"
+    assert finding.fix == f"df -h {tmp_path}"

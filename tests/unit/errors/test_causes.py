@@ -1,5 +1,8 @@
+from time import process_time
+
 import pytest
 
+from kebab.errors import causes
 from kebab.errors.catalog import IoError
 from kebab.errors.causes import UNKNOWN_CAUSE, clean_cause
 
@@ -72,3 +75,26 @@ def test_every_error_cleans_its_cause():
 
     assert raised.details()["cause"] == "Input/output error"
     assert ".cargo" not in raised.format_message()
+
+
+@pytest.mark.parametrize(
+    "piece", ["a/", " ", "(", "word", "a.", "A::", "a/b.rs:1 ", '"a/', "at ", "<class 'a."]
+)
+def test_the_time_grows_with_the_length_and_not_with_its_square(piece, monkeypatch):
+    monkeypatch.setattr(causes, "_MAX_CHARS", 10**9)
+    seconds = []
+    for length in (8_000, 64_000):
+        text = (piece * length)[:length]
+        times = []
+        for _ in range(3):
+            started = process_time()
+            clean_cause(text)
+            times.append(process_time() - started)
+        seconds.append(min(times))
+
+    # Eight times the length takes about eight times as long; a quadratic pattern takes 64 times.
+    assert seconds[1] < 32 * seconds[0] + 0.005
+
+
+def test_a_very_long_cause_is_cut():
+    assert clean_cause("word " * 50_000) == ("word " * 800)[:3_999] + "…"

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from kebab.errors import system
 from kebab.errors.catalog import DependencyMissing
 from kebab.errors.system import (
     build_import_error,
@@ -20,7 +21,12 @@ def test_a_missing_library_hints_at_installing(monkeypatch):
         import apsw  # noqa: F401
 
     install = "pip install apsw"
-    assert caught.value.details() == {"feature": "the index", "install": install, "program": None}
+    assert caught.value.details() == {
+        "feature": "the index",
+        "install": install,
+        "program": None,
+        "cause": None,
+    }
     assert caught.value.format_hint() == "pip install apsw"
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
@@ -80,7 +86,7 @@ def test_other_exceptions_of_a_library_are_not_translated():
 def test_an_unexpected_failed_import_names_the_library():
     signal = build_import_error(ModuleNotFoundError("text", name="platformdirs.unix"))
 
-    assert signal is not None
+    assert isinstance(signal, DependencyMissing)
     assert (signal.feature, signal.install) == ("platformdirs", "pip install platformdirs")
 
 
@@ -94,3 +100,41 @@ def test_a_missing_program_is_no_library():
 
     assert str(signal) == "no program to use for this: opening a file"
     assert (signal.program, signal.format_hint()) == ("xdg-open", "export EDITOR=vi")
+
+
+def test_a_library_that_is_just_being_replaced_is_imported_at_the_second_attempt(monkeypatch):
+    attempts = []
+
+    def import_later(name):
+        attempts.append(name)
+        if len(attempts) == 1:
+            raise ImportError("the file is cut off", name=name)
+        return "library"
+
+    monkeypatch.setattr(system, "import_module", import_later)
+    monkeypatch.setattr(system, "_IMPORT_RETRY_S", 0)
+
+    assert system.import_library("onnxruntime", "embedding", "onnxruntime") == "library"
+    assert attempts == ["onnxruntime", "onnxruntime"]
+
+
+def test_the_cause_of_a_library_that_stays_broken_is_that_of_the_first_attempt(monkeypatch):
+    causes = ["the file is cut off", "cannot load it twice"]
+
+    def fail(name):
+        raise ImportError(causes.pop(0), name=name)
+
+    monkeypatch.setattr(system, "import_module", fail)
+    monkeypatch.setattr(system, "_IMPORT_RETRY_S", 0)
+    with pytest.raises(DependencyMissing) as caught:
+        system.import_library("onnxruntime", "embedding", "onnxruntime")
+
+    assert str(caught.value).endswith("embedding: the file is cut off")
+
+
+def test_an_import_that_would_end_the_process_is_refused(monkeypatch):
+    monkeypatch.setattr(system, "read_memory_limit", lambda: 1)
+
+    with pytest.raises(ImportError, match="cannot allocate memory"):
+        system._AddressSpaceGuard.find_spec("numpy")
+    assert system._AddressSpaceGuard.find_spec("json") is None

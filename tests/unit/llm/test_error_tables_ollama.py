@@ -34,7 +34,7 @@ MEANINGS: dict[str, type[Signal]] = {
     **dict.fromkeys(OVERFLOWS, ContextOverflow),
     "missing": ModelNotPulled,
     "load_stalled": TimedOut,
-    "crashed": ModelUnreachable,
+    "crashed": ModelProtocol,
     "cloud_unreachable": ModelUnreachable,
     "busy": ModelBusy,
     "rate_limited": ModelBusy,
@@ -190,14 +190,14 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
 def test_a_crash_takes_precedence_over_an_overflow():
     text = "an error was encountered while running the model: prompt exceeds context"
 
-    assert isinstance(failed(REQUEST, text), ModelUnreachable)
+    assert isinstance(failed(REQUEST, text), ModelProtocol)
 
 
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
-        (CRASHED, ModelUnreachable),
-        ('POST predict: Post "http://127.0.0.1:40335/completion": EOF', ModelUnreachable),
+        (CRASHED, ModelProtocol),
+        ('POST predict: Post "http://127.0.0.1:40335/completion": EOF', ModelProtocol),
         ("model 'tiny' not found", ModelNotPulled),
         ("something new", ModelRejected),
         ("", ModelRejected),

@@ -33,7 +33,7 @@ MEANINGS = {
     "rejected": ModelRejected,
     "load_failed": ModelRejected,
     "template": ModelRejected,
-    "crashed": ModelUnreachable,
+    "crashed": ModelProtocol,
     "loading": ModelBusy,
     "busy": ModelBusy,
     "no_counts": ModelRejected,
@@ -41,7 +41,7 @@ MEANINGS = {
     "bad_schema": ModelRejected,
     "no_route": ModelProtocol,
     "invalid": ModelRejected,
-    "unscripted": ModelUnreachable,
+    "unscripted": ModelProtocol,
 }
 
 
@@ -132,12 +132,12 @@ def test_an_unknown_error_body_is_a_protocol_error(name):
         (400, {"error": {"message": "slow", "type": "rate_limit_error"}}, ModelBusy),
         (400, {"error": {"message": "bad", "code": "invalid_api_key"}}, ModelRejected),
         (500, {"error": "out of memory"}, ModelRejected),
-        (500, {"error": {"message": "model file not found"}}, ModelUnreachable),
+        (500, {"error": {"message": "model file not found"}}, ModelProtocol),
         (502, {"error": "upstream is gone"}, ModelUnreachable),
         (504, {"error": "upstream is slow"}, ModelUnreachable),
         (501, {"error": "no chat here"}, ModelRejected),
         (200, {"error": {"message": "no such thing", "code": 400}}, ModelRejected),
-        (200, {"error": "it broke"}, ModelUnreachable),
+        (200, {"error": "it broke"}, ModelProtocol),
     ],
 )
 def test_the_status_decides_where_the_text_is_unknown(status, body, expected):
@@ -154,14 +154,14 @@ def test_the_text_of_the_server_is_the_cause():
 def test_a_server_failure_reports_status_and_text():
     refusal = signal(500, {"error": {"message": "Compute error."}})
 
-    assert isinstance(refusal, ModelUnreachable)
+    assert isinstance(refusal, ModelProtocol)
     assert refusal.cause == "the server failed (HTTP 500): Compute error."
 
 
 def test_an_error_in_a_stream_reports_no_status():
     refusal = classify_error(REQUEST, ServerError(text="Compute error."))
 
-    assert isinstance(refusal, ModelUnreachable)
+    assert isinstance(refusal, ModelProtocol)
     assert refusal.cause == "the server failed: Compute error."
 
 

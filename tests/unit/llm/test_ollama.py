@@ -184,7 +184,7 @@ def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
         ("bad_option", ModelRejected),
         ("busy", ModelBusy),
         ("overflow", ContextOverflow),
-        ("crashed", ModelUnreachable),
+        ("crashed", ModelProtocol),
         ("load_stalled", TimedOut),
         ("no_page", ModelProtocol),
         ("redirect", ModelProtocol),
@@ -223,7 +223,7 @@ def test_a_missing_model_is_named_with_its_server(ollama):
 @pytest.mark.parametrize(
     ("end", "signal"),
     [
-        ({"end": "error"}, ModelUnreachable),
+        ({"end": "error"}, ModelProtocol),
         ({"error": "the input length exceeds the context length"}, ContextOverflow),
         ({"end": "cut"}, ModelUnreachable),
         ({"end": "reset"}, ModelUnreachable),

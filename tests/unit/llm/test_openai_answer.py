@@ -227,7 +227,7 @@ def test_invalid_counts_are_zero(server, usage):
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        ({"message": "Compute error.", "type": "server_error"}, ModelUnreachable),
+        ({"message": "Compute error.", "type": "server_error"}, ModelProtocol),
         ({"message": "it is full", "code": 503}, ModelBusy),
         ({"message": "say less", "type": "exceed_context_size_error"}, ContextOverflow),
         ({"message": "no", "type": "invalid_request_error", "code": 400}, ModelRejected),
@@ -251,7 +251,7 @@ def test_an_error_may_be_a_text(server, form):
 
 
 def test_an_error_event_may_be_plain_text(server):
-    signal, _ = failure(server, Say(Raw(b"event: error\ndata: it broke\n\n")), ModelUnreachable)
+    signal, _ = failure(server, Say(Raw(b"event: error\ndata: it broke\n\n")), ModelProtocol)
 
     assert signal.details()["cause"] == "the server failed: it broke"
 
@@ -261,7 +261,7 @@ def test_an_error_without_a_text_is_an_error(server, error):
     chunk = json.dumps({"error": error, "choices": []}).encode()
     step = Say("Hello", Raw(b"data: " + chunk + b"\n\n"))
 
-    signal, _ = failure(server, step, ModelUnreachable)
+    signal, _ = failure(server, step, ModelProtocol)
 
     assert "the server gave no reason" in signal.format_message()
 
@@ -316,7 +316,7 @@ def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
     ("body", "expected"),
     [
         ({"error": {"message": "Unexpected endpoint or method. (POST /x)"}}, ModelProtocol),
-        ({"error": "it broke"}, ModelUnreachable),
+        ({"error": "it broke"}, ModelProtocol),
         ({"choices": []}, ModelProtocol),
         ({"choices": 5}, ModelProtocol),
         ({"choices": [5]}, ModelProtocol),

@@ -1,12 +1,17 @@
 import json
+from importlib import import_module
+from pkgutil import iter_modules
 
 import msgspec
 import pytest
+from msgspec import Struct
 
+import kebab.wire
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.bench import BenchFigure, BenchReport
-from kebab.wire.error import Warned
-from kebab.wire.record import DECODE_ERRORS, add_envelope, decode_request, encode_json
+from kebab.wire.error import ErrorRow, Warned
+from kebab.wire.health import DoctorCheck
+from kebab.wire.record import DECODE_ERRORS, Hinted, add_envelope, decode_request, encode_json
 from kebab.wire.search import SearchRequest
 from tests.shape.libraries import list_own_exceptions
 
@@ -95,3 +100,31 @@ def test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse():
 def test_a_request_nested_beyond_reason_is_refused(raw):
     with pytest.raises(InvalidInput):
         decode_request(raw, SearchRequest)
+
+
+def list_hinting_records():
+    """Return the records with a hint or a fix; the rows of the catalogue hold templates."""
+    for module in iter_modules(kebab.wire.__path__):
+        found = vars(import_module(f"kebab.wire.{module.name}")).values()
+        for one in (one for one in found if isinstance(one, type) and issubclass(one, Struct)):
+            types = [one.__annotations__.get(name) for name in ("hint", "fix")]
+            if str | None in types and one is not ErrorRow:
+                yield one
+
+
+def test_every_record_with_a_hint_limits_it():
+    records = {*list_hinting_records()}
+
+    assert len(records) > 8
+    assert [one for one in records if not issubclass(one, Hinted)] == []
+
+
+@pytest.mark.parametrize("hint", ["x" * 201, "ls\nls", ""], ids=["long", "lines", "empty"])
+def test_a_hint_that_is_no_short_line_is_null(hint):
+    assert Warned(message="m", hint=hint).hint is None
+    assert msgspec.structs.replace(Warned(message="m", hint="kebab list"), hint=hint).hint is None
+    assert DoctorCheck(name="n", status="ok", summary="s", fix=hint, duration_ms=0).fix is None
+
+
+def test_a_hint_of_the_greatest_length_is_kept():
+    assert Warned(message="m", hint="x" * 200).hint == "x" * 200

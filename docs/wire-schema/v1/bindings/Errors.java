@@ -328,7 +328,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The response does not come from a model server, or it is incomplete. */
+    /** The response does not come from a model server, it is incomplete, or the server failed. */
     MODEL_PROTOCOL(
         "model_protocol",
         new Row(

@@ -635,7 +635,7 @@ export interface ModelBusyDetails {
   readonly reason?: string | null;
 }
 
-/** The details of `model_protocol`. The response does not come from a model server, or it is incomplete. */
+/** The details of `model_protocol`. The response does not come from a model server, it is incomplete, or the server failed. */
 export interface ModelProtocolDetails {
   readonly endpoint: string;
   readonly operation: string;
@@ -740,6 +740,7 @@ export interface DependencyMissingDetails {
   readonly feature: string;
   readonly install: string;
   readonly program?: string | null;
+  readonly cause?: string | null;
 }
 
 /** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */
@@ -798,6 +799,8 @@ export interface ErrorOf<Code extends ErrorCode, Details> {
   readonly severity: "info" | "warn" | "error" | "critical";
   /** The id of the error in the log, which holds more details. */
   readonly correlation_id: string;
+  /** The `traceparent` that the caller gave, in the format of W3C Trace Context. */
+  readonly trace?: string;
 }
 
 /** `error.v1`: `code` tells the type of `details`. */

@@ -67,7 +67,7 @@ def test_a_whole_list_in_a_pipe_has_no_notice(kebab):
 def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
     ran = kebab("list", "--tag", "none")
 
-    assert (ran.status, ran.out) == (0, "")
+    assert (ran.status, ran.out) == (1, "")
     assert ran.err.splitlines() == [
         "no documents",
         "note: no document passes `--tag none`",

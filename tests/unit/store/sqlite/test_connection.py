@@ -47,7 +47,7 @@ def test_an_empty_file_is_not_an_index(tmp_path):
     get_database_path(tmp_path).touch()
     with pytest.raises(NotIndexed) as caught:
         open_reader(tmp_path)
-    assert caught.value.found == 0
+    assert caught.value.found is None
 
 
 def test_a_file_that_is_not_a_database_is_corrupt_for_both(tmp_path):

@@ -43,11 +43,11 @@ def test_only_missing_migrations_are_applied(database, scripts, tmp_path):
     assert database.execute("SELECT count(*) FROM one").get == 1
 
 
-def test_a_failed_migration_changes_nothing(database, scripts, tmp_path):
+def test_a_failed_migration_leaves_no_schema_between_two_versions(database, scripts, tmp_path):
     (scripts / "V002__two.sql").write_text("CREATE TABLE two (a INT); CREATE TABLE one (a INT);")
     with pytest.raises(apsw.SQLError):
         migrate.migrate(database, tmp_path)
-    assert (tables(database), migrate.read_schema_version(database)) == (["one"], 1)
+    assert (tables(database), migrate.read_schema_version(database)) == ([], 0)
 
 
 def test_a_newer_database_is_refused_on_writing(database, scripts, tmp_path):

@@ -1,10 +1,12 @@
 import json
+import os
 
 import apsw
 import pytest
 
 from kebab.errors.catalog import Cancelled, IoError, Locked, StoreCorrupt
 from kebab.store.sqlite.errors import SIGNALS, translate_sqlite_errors
+from kebab.store.sqlite.lock import WriterLock
 
 
 def test_the_table_holds_every_exception_of_apsw_and_no_other():
@@ -23,7 +25,7 @@ def test_the_table_holds_every_exception_of_apsw_and_no_other():
         (apsw.CantOpenError, IoError),
         (apsw.NoMemError, IoError),
         (apsw.AbortError, IoError),
-        (apsw.BusyError, Locked),
+        (apsw.BusyError, IoError),
         (apsw.NotADBError, StoreCorrupt),
         (apsw.SQLError, StoreCorrupt),
     ],
@@ -65,3 +67,20 @@ def test_a_stored_value_that_cannot_be_decoded_is_damage(decode, cause):
 def test_a_value_of_a_caller_that_cannot_be_encoded_passes_unchanged():
     with pytest.raises(UnicodeEncodeError), translate_sqlite_errors("/kb", "read"):
         "\ud800".encode()
+
+
+def test_a_busy_database_names_the_process_that_writes(tmp_path):
+    path = tmp_path / "kebab.sqlite"
+    with (
+        WriterLock(tmp_path),
+        pytest.raises(Locked) as caught,
+        translate_sqlite_errors(str(path), "write"),
+    ):
+        raise apsw.BusyError("database is locked")
+
+    assert caught.value.holder_pid == os.getpid()
+
+
+def test_a_lock_that_nobody_holds_is_not_said(tmp_path):
+    with pytest.raises(IoError), translate_sqlite_errors(str(tmp_path / "kebab.sqlite"), "write"):
+        raise apsw.BusyError("database is locked")

@@ -1,3 +1,4 @@
+import os
 import shutil
 
 import apsw
@@ -5,8 +6,8 @@ import pytest
 
 from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
-from kebab.errors.catalog import NotIndexed
-from kebab.store.sqlite.connection import open_writer
+from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.store.sqlite.connection import get_database_path, open_writer
 from kebab.store.sqlite.reader import ReaderPool
 from tests.fakes.rows import document
 
@@ -103,3 +104,52 @@ def test_a_reader_whose_snapshot_cannot_end_is_closed_and_not_reused(writer, poo
         connection.execute("SELECT 1")
     with pool.acquire() as second:
         assert second is not first
+
+
+def test_an_emptied_database_has_no_index_also_for_an_open_reader(writer, pool, tmp_path):
+    assert found(pool, "rain")[0] == ["a.md"]
+    get_database_path(tmp_path).write_bytes(b"")
+
+    with pytest.raises(NotIndexed):
+        pool.acquire()
+
+
+@pytest.mark.parametrize("damage", ["short", "other"])
+def test_a_database_that_was_damaged_in_its_place_is_corrupt_also_for_an_open_reader(
+    damage, writer, pool, tmp_path
+):
+    writer.checkpoint()
+    assert found(pool, "rain")[0] == ["a.md"]
+    path = get_database_path(tmp_path)
+    if damage == "short":
+        os.truncate(path, 20_000)
+    else:
+        with path.open("r+b") as file:
+            file.write(b"another program writes here")
+
+    with pytest.raises(StoreCorrupt):
+        pool.acquire()
+
+
+def test_pages_that_only_the_log_holds_are_no_damage(writer, pool, tmp_path):
+    for number in range(20):
+        writer.put_document(document(f"{number}.md", ["rain " * 500]))
+    with pool.acquire() as reader:
+        assert reader.count_chunks() == 21
+
+
+def test_a_writer_replaces_an_empty_file_that_another_process_has_open(writer, pool, tmp_path):
+    assert found(pool, "rain")[0] == ["a.md"]
+    get_database_path(tmp_path).write_bytes(b"")
+
+    open_writer(tmp_path).close()
+
+    assert found(pool, "rain")[0] == []
+
+
+def test_a_writer_refuses_a_file_whose_end_is_missing(writer, tmp_path):
+    writer.checkpoint()
+    os.truncate(get_database_path(tmp_path), 20_000)
+
+    with pytest.raises(StoreCorrupt):
+        open_writer(tmp_path)

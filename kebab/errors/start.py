@@ -1,0 +1,72 @@
+"""Reports an exception that ends the process while kebab cannot import what reports errors.
+
+Only built-in modules are imported, so it works with hardly any memory.
+"""
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ERROR = 2
+"""The exit status of an error."""
+
+_NO_MEMORY = ("allocat", "out of memory", "failed to map", "can't start new thread")
+_JSON_FLAGS = ("--json", "--stream", "--bulk", "--output-format=json")
+
+_MEMORY = {
+    "code": '"out_of_memory"',
+    "message": '"there is not enough memory: kebab"',
+    "details": '{"operation":"kebab","limit_bytes":null}',
+    "hint": '"close other programs, then repeat the command"',
+    "kind": '"quota"',
+    "retryable": "true",
+    "retry": '"transient"',
+    "retry_after_ms": "30000",
+    "severity": '"error"',
+}
+_OTHER = {
+    "code": '"generic"',
+    "message": '"something unexpected went wrong"',
+    "details": "{}",
+    "hint": '"kebab doctor"',
+    "kind": '"unknown"',
+    "retryable": "false",
+    "retry": '"none"',
+    "retry_after_ms": "null",
+    "severity": '"critical"',
+}
+"""The fields of `error.v1` in JSON, as the rows of the catalogue give them."""
+
+
+def describe_start_failure(fault: BaseException, arguments: "Sequence[str]") -> str:
+    """Return an error in the format of the caller: lines of text, or one line of JSON."""
+    words = str(fault).lower()
+    lacks_memory = isinstance(fault, MemoryError) or any(one in words for one in _NO_MEMORY)
+    fields = _MEMORY if lacks_memory else _OTHER
+    in_json = any(one in _JSON_FLAGS for one in arguments)
+    in_json = in_json or "--output-format json" in " ".join(arguments)
+    return _build_json(fields) if in_json else _build_text(fields)
+
+
+def _build_text(fields: dict[str, str]) -> str:
+    message, hint, code = (fields[name].strip('"') for name in ("message", "hint", "code"))
+    return f"error: {message}\nhint: {hint}\ncode: {code}\n"
+
+
+def _build_json(fields: dict[str, str]) -> str:
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    shown = {
+        "schema_version": '"error.v1"',
+        "command": '"kebab"',
+        "timestamp": f'"{now}"',
+        "exit_code": str(ERROR),
+        "output_format": '"json"',
+        **fields,
+        "operation": '"kebab"',
+        "target": '"kebab"' if fields is _MEMORY else "null",
+        "correlation_id": f'"{os.urandom(16).hex()}"',
+    }
+    return "{" + ",".join(f'"{name}":{value}' for name, value in shown.items()) + "}\n"
