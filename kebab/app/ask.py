@@ -10,19 +10,20 @@ from msgspec import UNSET, UnsetType
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, to_search_hit
-from kebab.app.indexing import explain_degraded, read_indexing
-from kebab.app.refresh import refresh_question
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
+from kebab.app.indexing import explain_degraded
+from kebab.app.refresh import refresh_index
 from kebab.app.search import (
     build_engine,
     build_filters,
     load_query_embedder,
+    read_filters,
     require_utf8,
     resolve_request_filters,
-    search_once,
 )
 from kebab.app.sessions import build_turn, parse_session_name
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import AskOutcome, AskQuery, SupportingQuote
+from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -33,7 +34,9 @@ from kebab.errors.catalog import (
 )
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.engine import AskEngine
+from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.citations import build_file_path, cite_chunk
+from kebab.text.language import detect_question_language
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -42,6 +45,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
 )
+from kebab.wire.coverage import Coverage, Statement, describe_gaps
 from kebab.wire.indexing import Indexing
 
 if TYPE_CHECKING:
@@ -71,6 +75,7 @@ class AnswerContext:
     prompted: bool = False
     unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
     indexing: Indexing | UnsetType = UNSET
+    coverage: Coverage | None = None
     refresh: "IndexRefresh | None" = None
 
 
@@ -96,6 +101,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         session_id=context.session,
         turn_index=context.turn,
         created_at=format_timestamp(context.created),
+        coverage=context.coverage,
     )
 
 
@@ -159,7 +165,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     query = _build_query(request, context.clock.now())
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
-    refresh = refresh_question(context, request, search_once) if request.refresh else None
+    refresh = refresh_index(context, request, read_filters) if request.refresh else None
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         listener = _EventListener(report)
@@ -168,6 +174,17 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         engine = AskEngine(search, writer, count_occurrences=reader.get_document_frequencies)
         outcome = engine.answer(query, recent, listener)
         unmatched = _explain_filters(context, reader, query, request, outcome)
+        found = outcome.refusal is None and not outcome.absent_terms
+        indexing = find_indexing(context)
+        coverage = measure_coverage(
+            context,
+            reader,
+            query.filters,
+            seconds=QUICK_S if found else THOROUGH_S,
+            hits=[to_search_hit(hit) for hit in outcome.retrieved.page.hits],
+            indexing=indexing,
+        )
+        outcome = explain_coverage(outcome, query, coverage)
     created = context.clock.now()
     index, warnings = None, outcome.warnings
     if session:
@@ -182,10 +199,35 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         created=created,
         prompted=writer.model is not None,
         unmatched=unmatched,
-        indexing=read_indexing(context),
+        indexing=indexing or UNSET,
+        coverage=coverage,
         refresh=refresh,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
+
+
+_NOT_FOUND = frozenset(
+    {Refusal.NO_CHUNKS, Refusal.SCORE_GATE, Refusal.ABSENT_TERMS, Refusal.LLM_SELF_JUDGE}
+)
+"""The refusals that say that the notes do not answer a question."""
+
+
+def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -> AskOutcome:
+    """Return an outcome that states no absence that the index does not cover."""
+    by_words = query.mode is Mode.LEXICAL
+    statement: Statement = "absent" if outcome.refusal is Refusal.ABSENT_TERMS else "convincing"
+    if outcome.refusal in _NOT_FOUND:
+        if gaps := describe_gaps(coverage, statement, by_words=by_words):
+            text = get_refusal_sentence(None, detect_question_language(query.question).code)
+            return _add_warning(replace(outcome, text=text), f"not everything is searched: {gaps}")
+    elif outcome.absent_terms and (gaps := describe_gaps(coverage, "absent")):
+        return _add_warning(outcome, f"not everything is searched: {gaps}")
+    return outcome
+
+
+def _add_warning(outcome: AskOutcome, message: str) -> AskOutcome:
+    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
+    return replace(outcome, warnings=(*outcome.warnings, warning))
 
 
 def _explain_filters(

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from kebab.core.documents import KnownDocument, Source, build_named_files_key
 from kebab.core.file_ports import FileScanner
-from kebab.core.files import ScanResult, ScanRules, get_suffix
+from kebab.core.files import ScanResult, ScanRules, get_suffix, is_below
 from kebab.core.ocr import OCR_SETTING
 from kebab.core.ports import LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
-from kebab.ingest.scopes import LibraryState, Scope, is_below
+from kebab.ingest.scopes import LibraryState, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.file_ports import FileScanner
+from kebab.core.files import cut_root, is_below
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
 from kebab.text.normalize import escape_undecodable
@@ -182,16 +183,6 @@ def _covers(wide: Scope, narrow: Scope) -> bool:
     if narrow.files is not None:
         return not narrow.named
     return wide.contains(f"{narrow.below}/") and wide.below != narrow.below
-
-
-def is_below(path: str, root: str) -> bool:
-    """Return whether an absolute path lies strictly below a root."""
-    return path != root and path.startswith(root if root.endswith("/") else f"{root}/")
-
-
-def cut_root(path: str, root: str) -> str:
-    """Return the path below a root."""
-    return path[len(root) :].lstrip("/")
 
 
 def _resolve(path: str) -> str:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from kebab.mcp.links import list_hit_references
 from kebab.wire.ask import Answer
+from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList
 from kebab.wire.grep import GrepResponse
 from kebab.wire.health import Introspection
@@ -39,6 +40,7 @@ class SearchResult(Result, frozen=True, kw_only=True):
     hits: list[FoundPassage]
     convincing: bool
     next_cursor: str | None = None
+    coverage: Coverage | None = None
 
 
 class ReadPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,6 +64,7 @@ class GrepResult(Result, frozen=True, kw_only=True):
 
     files: dict[str, int]
     has_more: bool
+    coverage: Coverage | None = None
 
 
 class OutlineResult(Result, frozen=True, kw_only=True):
@@ -71,6 +74,7 @@ class OutlineResult(Result, frozen=True, kw_only=True):
     documents: int = 0
     sections: int = 0
     tokens: int = 0
+    coverage: Coverage | None = None
 
 
 class ExplainResult(Result, frozen=True, kw_only=True):
@@ -88,6 +92,7 @@ class StatusResult(Result, frozen=True, kw_only=True):
     passages: int
     changed: int = 0
     pending: int = 0
+    coverage: Coverage | None = None
 
 
 class IngestResult(Result, frozen=True, kw_only=True):
@@ -107,6 +112,7 @@ class AskResult(Result, frozen=True, kw_only=True):
     grounded: bool
     refs: list[str]
     refusal_reason: str | None = None
+    coverage: Coverage | None = None
 
 
 Explained: TypeAlias = Explanation | PathExplanations | NotFound
@@ -121,6 +127,7 @@ def build_search_result(reply: SearchResponse) -> SearchResult:
         ],
         convincing=bool(reply.hits) and reply.convincing,
         next_cursor=reply.next_cursor,
+        coverage=reply.coverage,
     )
 
 
@@ -144,7 +151,7 @@ def build_read_result(reply: FetchList) -> ReadResult:
 def build_grep_result(reply: GrepResponse) -> GrepResult:
     """Return the files that match."""
     files = {found.file or found.doc_path: found.lines for found in reply.files}
-    return GrepResult(files=files, has_more=reply.has_more)
+    return GrepResult(files=files, has_more=reply.has_more, coverage=reply.coverage)
 
 
 def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
@@ -156,6 +163,7 @@ def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
         documents=reply.documents,
         sections=len(reply.sections),
         tokens=reply.tokens,
+        coverage=reply.coverage,
     )
 
 
@@ -178,6 +186,7 @@ def build_status_result(reply: Introspection) -> StatusResult:
         passages=stats.chunk_count,
         changed=stats.stale_doc_count,
         pending=stats.pending_embeddings,
+        coverage=reply.coverage,
     )
 
 
@@ -196,4 +205,9 @@ def build_ingest_result(reply: IngestReport) -> IngestResult:
 def build_ask_result(reply: Answer) -> AskResult:
     """Return what an answer cites."""
     cited = dict.fromkeys(one.citation.uri for one in reply.citations)
-    return AskResult(grounded=reply.grounded, refs=list(cited), refusal_reason=reply.refusal_reason)
+    return AskResult(
+        grounded=reply.grounded,
+        refs=list(cited),
+        refusal_reason=reply.refusal_reason,
+        coverage=reply.coverage,
+    )
