@@ -254,7 +254,7 @@ class _Survey:
                 changes.gone.add(absolute)
         claimed, scanner = self._find_claimed_paths(root), FolderScanner()
         found = scanner.scan_again(root, self._rules, seen, claimed=claimed, tick=budget.tick)
-        changes.new |= {join_root(root, path) for path in found}
+        changes.new |= {join_root(root, entry.path) for entry in found.entries}
 
     def _find_claimed_paths(self, root: str) -> dict[str, str]:
         """Return the skip reason of paths of other sources and of the folders of kebab."""

@@ -43,17 +43,24 @@ def check_health(context: AppContext) -> Doctor:
     """Run every check and return the results."""
     from kebab.doctor.run import run_checks
 
-    coverage = measure_stored_coverage(context, seconds=None)
-    report = run_checks(build_inputs(context, coverage), context.clock)
-    return structs.replace(explain_checks(report, read_indexing(context)), coverage=coverage)
+    measured: list[Coverage | None] = [None]
+
+    def measure() -> Coverage | None:
+        measured.append(measure_stored_coverage(context, seconds=None))
+        return measured[-1]
+
+    report = run_checks(build_inputs(context, measure), context.clock)
+    return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
 
 
-def build_inputs(context: AppContext, coverage: Coverage | None = None) -> DoctorInputs:
-    """Return the inputs of the checks."""
+def build_inputs(
+    context: AppContext, measure: "Callable[[], Coverage | None]" = lambda: None
+) -> DoctorInputs:
+    """Return the inputs of the checks; `measure` returns what the index covers."""
     return DoctorInputs(
         machine=_build_machine_inputs(context),
         storage=_build_storage_inputs(context),
-        documents=_build_document_inputs(context, coverage),
+        documents=_build_document_inputs(context, measure),
         models=_build_model_inputs(context),
     )
 
@@ -154,11 +161,13 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
     return ReviewFile(path, path.stat().st_size, runs, faults)
 
 
-def _build_document_inputs(context: AppContext, coverage: Coverage | None) -> DocumentInputs:
+def _build_document_inputs(
+    context: AppContext, measure: "Callable[[], Coverage | None]"
+) -> DocumentInputs:
     return DocumentInputs(
         count_pending=partial(_count_pending, context),
         has_model=partial(_has_model, context),
-        coverage=coverage,
+        measure_coverage=measure,
         list_lost_sources=partial(list_lost_sources, context),
     )
 

@@ -60,7 +60,7 @@ class FileScanner(Protocol):
         *,
         claimed: Mapping[str, str],
         tick: Callable[[], None] = ...,
-    ) -> list[str]:
+    ) -> ScanResult:
         """Return the files that were not seen in the changed folders and in new folders below.
 
         `tick` is called once for each folder. Folders that cannot be listed have no files.

@@ -100,6 +100,9 @@ class LibraryWriter(Protocol):
     ) -> dict[str, KnownDocument]:
         """Return the documents of a source by path: all, or those at some paths and below them."""
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
+
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         """Store what a run is about to read, in place of what was known of its scopes."""
 

@@ -149,13 +149,13 @@ SAMPLE = 100_000
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `has_model` returns whether an ingest can compute vectors now. `coverage` is None without an
-    index that can be read.
+    `has_model` returns whether an ingest can compute vectors now. `measure_coverage` returns None
+    without an index that can be read.
     """
 
     count_pending: Callable[[], int]
     has_model: Callable[[], bool] = lambda: True
-    coverage: Coverage | None = None
+    measure_coverage: Callable[[], Coverage | None]
     list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
 
 
@@ -181,7 +181,7 @@ def check_sources(documents: DocumentInputs) -> Finding:
 
 def check_files(documents: DocumentInputs) -> Finding:
     """Check that every file is read as it is now."""
-    coverage = documents.coverage
+    coverage = documents.measure_coverage()
     if gaps := describe_gaps(coverage, "healthy"):
         return warn(gaps, "kebab ingest")
     if coverage is None or not coverage.files:

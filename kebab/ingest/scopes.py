@@ -26,6 +26,9 @@ class LibraryState(Protocol):
     ) -> dict[str, KnownDocument]:
         """Return the documents of a source by path: all, or those at some paths and below them."""
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
+
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
 
@@ -43,6 +46,11 @@ class EmptyLibrary:
         """Return no documents."""
         del source, at
         return {}
+
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return nothing."""
+        del source, folder
+        return set()
 
     def get_value(self, name: str) -> str | None:
         """Return no value."""

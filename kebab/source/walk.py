@@ -310,11 +310,11 @@ class FolderScanner:
         *,
         claimed: Mapping[str, str],
         tick: Callable[[], None] = lambda: None,
-    ) -> list[str]:
+    ) -> ScanResult:
         """Return the files that were not seen in the changed folders and in new folders below."""
         walk = _ChangedWalk(root, rules, claimed, seen)
         walk.run_changed(tick)
-        return [entry.path for entry in walk.found.entries]
+        return walk.found
 
     def add_named_files(
         self, found: ScanResult, root: str, paths: Iterable[str], rules: ScanRules

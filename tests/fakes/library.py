@@ -92,6 +92,11 @@ class MemoryLibrary:
             and (at is None or any(f"{row.path}/".startswith(f"{path}/") for path in at))
         }
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        known = [row.path for row in self._documents.values() if row.source == source]
+        known += [path for name, path in self.unread if name == source]
+        return {path for path in known if path.rpartition("/")[0] == folder}
+
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         for plan in plans:
             below = [plan.below] if plan.files is None else plan.files

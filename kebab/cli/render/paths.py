@@ -45,7 +45,8 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if reply.hits and not reply.convincing:
         yield from canvas.note(describe_no_answer(reply, "nothing convincing"))
-    if not reply.hits and not reply.unmatched_filters:
+    incomplete = reply.coverage is not None and not reply.coverage.complete
+    if incomplete and not (reply.hits or reply.unmatched_filters):
         yield from canvas.note(describe_no_answer(reply, "no results"))
     yield from render_gaps(reply, canvas)
     if reply.absent_terms and not reply.unmatched_filters:

@@ -56,10 +56,7 @@ def render_ingest_report(
 def _format_headline(reply: IngestReport) -> str:
     seconds = format_duration(reply.duration_ms / 1000)
     if reply.cancelled:
-        verb = "is" if reply.not_read == 1 else "are"
-        rest = (
-            f"; {pluralize(reply.not_read, 'file')} {verb} not read yet" if reply.not_read else ""
-        )
+        rest = f", {pluralize(reply.not_read, 'file')} not read yet" if reply.not_read else ""
         return f"interrupted after {seconds}; completed work is kept{rest}"
     files = pluralize(reply.documents, "document")
     if reply.scanned != reply.documents:

@@ -57,6 +57,21 @@ def forget_unread(database: apsw.Connection, source: str, path: str) -> None:
     )
 
 
+def list_children(database: apsw.Connection, source: str, folder: str) -> set[str]:
+    """Return the documents, unread files and folders that are known directly in a folder."""
+    start = f"{folder}/" if folder else ""
+    where, values = _match_below(folder)
+    children: set[str] = set()
+    for table in ("documents", "unread_files", "listed_folders"):
+        rows = database.execute(
+            f"SELECT path FROM {table} WHERE source = {_SOURCE} AND {where}"  # noqa: S608 - constants
+            " AND instr(substr(path, ?), '/') = 0",
+            (source, *values, len(start) + 1),
+        )
+        children.update(path for (path,) in rows if path != folder)
+    return children
+
+
 def _match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
     """Return the condition for a path and all below it; every path for an empty one."""
     if not path:

@@ -99,6 +99,11 @@ class SqliteWriter:
         with self._translate_errors():
             return documents.load_known_documents(self._database, source, at)
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
+        with self._translate_errors():
+            return known_files.list_children(self._database, source, folder)
+
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         """Store what a run is about to read, in place of what was known of its scopes."""
         with self._transactions.unit():

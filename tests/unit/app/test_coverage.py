@@ -257,6 +257,29 @@ def test_a_refresh_reads_new_changed_gone_and_unread_files(notes, monkeypatch):
     assert (reply.coverage.unread, reply.coverage.new) == (0, 0)
 
 
+def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeypatch):
+    notes.ingest()
+    notes.write("sub/late.md", "# Late\n\nbread at last\n")
+    notes.write("sub/a.tmp", "left out")
+    touch(notes.notes / "sub")
+    notes.search("bread", mode="lexical", refresh=True)
+
+    monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
+
+    assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
+
+
+def test_a_folder_with_another_new_file_is_listed_again(notes):
+    notes.ingest()
+    notes.write("sub/late.md", "# Late\n\nbread at last\n")
+    notes.write("sub/later.md", "# Later\n\nbread at last\n")
+    touch(notes.notes / "sub")
+
+    notes.ingest(notes.notes / "sub/late.md", changed=True)
+
+    assert measure(notes)["new"] == 1
+
+
 def test_every_reply_has_it(notes):
     notes.ingest()
     notes.write("new.md", "new")

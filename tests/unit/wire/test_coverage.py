@@ -1,34 +1,14 @@
 import pytest
-from msgspec.structs import replace
 
 from kebab.wire.coverage import (
-    Coverage,
     describe_absent_words,
     describe_gaps,
     describe_known_gaps,
 )
 from kebab.wire.indexing import Indexing
+from tests.fakes.replies import coverage
 
-COMPLETE = Coverage(
-    complete=True,
-    files=5003,
-    unread=0,
-    failed=0,
-    changed=0,
-    new=0,
-    gone=0,
-    checked=5003,
-    checked_at="2025-01-01T00:00:00Z",
-    unchecked_folders=0,
-    unlisted=[],
-    pending_vectors=0,
-    partial=0,
-    indexing=None,
-)
-
-
-def lack(**fields):
-    return replace(COMPLETE, complete=False, **fields)
+COMPLETE = coverage()
 
 
 def test_an_absence_is_stated_where_everything_is_covered():
@@ -39,7 +19,7 @@ def test_an_absence_is_stated_where_everything_is_covered():
 
 
 def test_an_absence_that_is_not_covered_says_what_is_missing():
-    found = lack(unread=2798, checked=2205)
+    found = coverage(unread=2798, checked=2205)
 
     assert describe_absent_words("UV_HTTP_TIMEOUT", found) == (
         "not in the files that are read: UV_HTTP_TIMEOUT (2,798 of 5,003 files are not read yet)"
@@ -74,32 +54,32 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
     ],
 )
 def test_what_keeps_a_word_from_being_absent(fields, words):
-    assert describe_gaps(lack(**fields), "absent") == words
+    assert describe_gaps(coverage(**fields), "absent") == words
 
 
 def test_vectors_matter_for_meaning_only():
-    found = lack(pending_vectors=7)
+    found = coverage(pending_vectors=7)
 
     assert describe_gaps(found, "convincing") == "7 passages without a vector"
     assert describe_gaps(found, "convincing", by_words=True) == ""
 
 
 def test_files_are_searched_for_lines_as_they_are_now():
-    assert describe_gaps(lack(changed=3, checked=2), "lines") == ""
-    assert describe_gaps(lack(new=1), "lines") == "1 new file is not read yet"
+    assert describe_gaps(coverage(changed=3, checked=2), "lines") == ""
+    assert describe_gaps(coverage(new=1), "lines") == "1 new file is not read yet"
 
 
 def test_results_are_shown_with_what_is_known_to_be_missing():
-    assert describe_known_gaps(lack(checked=2, partial=1, pending_vectors=3)) == ""
-    assert describe_known_gaps(lack(gone=1)) == "1 file is gone"
+    assert describe_known_gaps(coverage(checked=2, partial=1, pending_vectors=3)) == ""
+    assert describe_known_gaps(coverage(gone=1)) == "1 file is gone"
 
 
 def test_a_running_ingest_is_told_with_its_progress():
     indexing = Indexing(pid=7, started_at="", done=1, total=9, unit="passages")
 
-    found = describe_gaps(lack(indexing=indexing), "absent")
+    found = describe_gaps(coverage(indexing=indexing), "absent")
 
     assert found == "an ingest is running: 1 of 9 passages, pid 7"
-    assert describe_gaps(lack(indexing=indexing, unread=3, checked=5000), "absent") == (
+    assert describe_gaps(coverage(indexing=indexing, unread=3, checked=5000), "absent") == (
         "an ingest is running: pid 7; 3 of 5,003 files are not read yet"
     )
