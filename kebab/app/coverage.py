@@ -110,6 +110,7 @@ def measure_coverage(
     is_checked = changes.checked == counts.documents - counts.indexed
     return Coverage(
         complete=is_checked
+        and survey.has_sources
         and not any((*missing, *differing, changes.unchecked_folders, indexing)),
         files=counts.files,
         unread=counts.unread,
@@ -194,6 +195,11 @@ class _Survey:
         ]
         if filters.folder is not None and not self._extents and self._sources:
             self.unlisted = [filters.folder]
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether any folder or file was ever read."""
+        return bool(self._sources)
 
     def count_pending(self, filters: Filters) -> int:
         """Return how many passages of the extents lack a vector."""

@@ -4,8 +4,9 @@ A result holds what a program needs to go on: references, scores, counts and ver
 a model reads is not repeated in it. Fields with their default are left out.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from kebab.mcp.links import list_hit_references
@@ -40,7 +41,7 @@ class SearchResult(Result, frozen=True, kw_only=True):
     hits: list[FoundPassage]
     convincing: bool
     next_cursor: str | None = None
-    coverage: Coverage | None = None
+    coverage: dict[str, Any] = {}
 
 
 class ReadPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,7 +65,7 @@ class GrepResult(Result, frozen=True, kw_only=True):
 
     files: dict[str, int]
     has_more: bool
-    coverage: Coverage | None = None
+    coverage: dict[str, Any] = {}
 
 
 class OutlineResult(Result, frozen=True, kw_only=True):
@@ -74,7 +75,7 @@ class OutlineResult(Result, frozen=True, kw_only=True):
     documents: int = 0
     sections: int = 0
     tokens: int = 0
-    coverage: Coverage | None = None
+    coverage: dict[str, Any] = {}
 
 
 class ExplainResult(Result, frozen=True, kw_only=True):
@@ -92,7 +93,7 @@ class StatusResult(Result, frozen=True, kw_only=True):
     passages: int
     changed: int = 0
     pending: int = 0
-    coverage: Coverage | None = None
+    coverage: dict[str, Any] = {}
 
 
 class IngestResult(Result, frozen=True, kw_only=True):
@@ -112,10 +113,15 @@ class AskResult(Result, frozen=True, kw_only=True):
     grounded: bool
     refs: list[str]
     refusal_reason: str | None = None
-    coverage: Coverage | None = None
+    coverage: dict[str, Any] = {}
 
 
 Explained: TypeAlias = Explanation | PathExplanations | NotFound
+
+
+def _to_fields(coverage: Coverage | None) -> dict[str, Any]:
+    """Return what the index covers as plain fields: its schema would fill the list of tools."""
+    return {} if coverage is None else msgspec.to_builtins(coverage)
 
 
 def build_search_result(reply: SearchResponse) -> SearchResult:
@@ -127,7 +133,7 @@ def build_search_result(reply: SearchResponse) -> SearchResult:
         ],
         convincing=bool(reply.hits) and reply.convincing,
         next_cursor=reply.next_cursor,
-        coverage=reply.coverage,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -151,7 +157,7 @@ def build_read_result(reply: FetchList) -> ReadResult:
 def build_grep_result(reply: GrepResponse) -> GrepResult:
     """Return the files that match."""
     files = {found.file or found.doc_path: found.lines for found in reply.files}
-    return GrepResult(files=files, has_more=reply.has_more, coverage=reply.coverage)
+    return GrepResult(files=files, has_more=reply.has_more, coverage=_to_fields(reply.coverage))
 
 
 def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
@@ -163,7 +169,7 @@ def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
         documents=reply.documents,
         sections=len(reply.sections),
         tokens=reply.tokens,
-        coverage=reply.coverage,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -186,7 +192,7 @@ def build_status_result(reply: Introspection) -> StatusResult:
         passages=stats.chunk_count,
         changed=stats.stale_doc_count,
         pending=stats.pending_embeddings,
-        coverage=reply.coverage,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -209,5 +215,5 @@ def build_ask_result(reply: Answer) -> AskResult:
         grounded=reply.grounded,
         refs=list(cited),
         refusal_reason=reply.refusal_reason,
-        coverage=reply.coverage,
+        coverage=_to_fields(reply.coverage),
     )

@@ -76,7 +76,7 @@ Las notas no mencionan {terms}.
 Las notas no responden a esta pregunta.
 Se ha retenido una respuesta porque las notas no la respaldan.
 La respuesta se ha interrumpido.
-Los archivos leídos hasta ahora no responden a esta pregunta.
+En lo que se ha leído hasta ahora no hay una respuesta para esta pregunta.
 it
 Nelle note non è stato trovato nulla per questa domanda.
 Quanto trovato nelle note non basta per rispondere a questa domanda.

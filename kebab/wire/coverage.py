@@ -90,7 +90,8 @@ def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> l
         ),
         (coverage.partial and checks_parts, _describe_partial(coverage)),
     )
-    return [phrase for is_true, phrase in phrases if is_true]
+    gaps = [phrase for is_true, phrase in phrases if is_true]
+    return gaps if gaps or coverage.files or coverage.gone else ["no folder is known"]
 
 
 def describe_gaps(

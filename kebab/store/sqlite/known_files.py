@@ -6,6 +6,7 @@ stores the document, so that after a kill the rest is what was not read.
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import apsw
 
@@ -147,7 +148,7 @@ class KnownFiles:
 
     def _select(
         self, columns: str, table: str, extent: Extent, condition: str = ""
-    ) -> Iterator[tuple[object, ...]]:
+    ) -> Iterator[tuple[Any, ...]]:
         where, values = _match_below(extent.below)
         sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
         with self._translate_errors():

@@ -232,6 +232,7 @@ def test_what_was_not_looked_at_is_not_complete(notes, monkeypatch):
 
     found = measure_stored_coverage(notes.context(), seconds=0.0)
 
+    assert found is not None
     assert (found.checked, found.unchecked_folders, found.complete) == (0, 2, False)
 
 

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+from msgspec.structs import replace as replace_fields
+
 from kebab.core.documents import Source, SourceCounts
 from kebab.doctor import storage
 from kebab.doctor.storage import DocumentInputs
@@ -43,7 +45,7 @@ def test_passages_without_a_vector_are_no_matter_of_files():
 
 def test_without_files_there_is_nothing_to_look_at():
     assert storage.check_files(asked()).status == "skip"
-    assert storage.check_files(asked(coverage(files=0, checked=0))).status == "skip"
+    assert storage.check_files(asked(replace_fields(coverage(), files=0))).status == "skip"
 
 
 def test_a_lost_folder_is_fixed_by_removing_its_source():
