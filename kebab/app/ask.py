@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, to_search_hit
@@ -33,6 +33,7 @@ from kebab.errors.catalog import (
     Locked,
 )
 from kebab.rag import PROMPT_VERSION
+from kebab.rag.answer_check import DoubtKind
 from kebab.rag.engine import AskEngine
 from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.citations import build_file_path, cite_chunk
@@ -45,7 +46,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
 )
-from kebab.wire.coverage import Coverage, Statement, describe_gaps
+from kebab.wire.coverage import Coverage, Statement, describe_absent_words, describe_gaps
 from kebab.wire.indexing import Indexing
 
 if TYPE_CHECKING:
@@ -220,9 +221,15 @@ def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -
         if gaps := describe_gaps(coverage, statement, by_words=by_words):
             text = get_refusal_sentence(None, detect_question_language(query.question).code)
             return _add_warning(replace(outcome, text=text), f"not everything is searched: {gaps}")
-    elif outcome.absent_terms and (gaps := describe_gaps(coverage, "absent")):
-        return _add_warning(outcome, f"not everything is searched: {gaps}")
-    return outcome
+    return replace(outcome, warnings=tuple(_reword(one, coverage) for one in outcome.warnings))
+
+
+def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
+    """Return a warning that calls no term absent that a file may hold that is not searched."""
+    if warning.code != DoubtKind.ABSENT_TERM:
+        return warning
+    term = warning.message.partition(": ")[2]
+    return structs.replace(warning, message=describe_absent_words(term, coverage, "the notes"))
 
 
 def _add_warning(outcome: AskOutcome, message: str) -> AskOutcome:

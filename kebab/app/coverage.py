@@ -7,7 +7,6 @@ again under the rules of a scan. Files that were edited in place show in their o
 import os
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from kebab.wire.indexing import Indexing
     from kebab.wire.search import SearchHit
 
-QUICK_S = 0.003
+QUICK_S = 0.005
 """The time for looking at folders and files when there are results."""
 THOROUGH_S = 0.05
 """The time when the reply says that something is not there."""
@@ -41,13 +40,13 @@ class _TimeUp(Exception):  # noqa: N818 - it ends a walk and is no error
     """The time for looking at the disk is over."""
 
 
-@dataclass(slots=True)
 class _Budget:
     """Counts looks at the disk, and says when no more are allowed; None means no limit."""
 
-    seconds: float | None
-    started: float = field(default_factory=time.monotonic)
-    folders: int = 0
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.started = time.monotonic()
+        self.folders = 0
 
     def allows(self, looks: int) -> bool:
         """Return whether another look is allowed after so many of one kind."""
@@ -67,15 +66,15 @@ class _Budget:
             raise _TimeUp
 
 
-@dataclass(slots=True)
-class DiskChanges:
+class _DiskChanges:
     """What differs on disk from what is known, as absolute paths, and how much was looked at."""
 
-    changed: set[str] = field(default_factory=set)
-    new: set[str] = field(default_factory=set)
-    gone: set[str] = field(default_factory=set)
-    checked: int = 0
-    unchecked_folders: int = 0
+    def __init__(self) -> None:
+        self.changed: set[str] = set()
+        self.new: set[str] = set()
+        self.gone: set[str] = set()
+        self.checked = 0
+        self.unchecked_folders = 0
 
 
 def measure_coverage(
@@ -211,9 +210,9 @@ class _Survey:
         """Return the documents of which only a part is searched."""
         return [path for extent in self._extents for path in self._known.list_partial(extent)]
 
-    def compare(self, seconds: float | None) -> DiskChanges:
+    def compare(self, seconds: float | None) -> _DiskChanges:
         """Compare folders, then files, within a time."""
-        changes, budget = DiskChanges(), _Budget(seconds)
+        changes, budget = _DiskChanges(), _Budget(seconds)
         for extent in self._extents:
             if extent.source.kind == "folder":
                 self._compare_folders(extent, changes, budget)
@@ -221,7 +220,7 @@ class _Survey:
             self._compare_files(extent, changes, budget)
         return changes
 
-    def _compare_folders(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
+    def _compare_folders(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
         listed = self._known.list_folders(extent)
         root, differing = extent.source.root, []
         for looks, (path, listed_ns) in enumerate(listed.items()):
@@ -246,7 +245,7 @@ class _Survey:
         return paths | set(self._unread[extent])
 
     def _list_again(
-        self, extent: Extent, seen: SeenFiles, changes: DiskChanges, budget: _Budget
+        self, extent: Extent, seen: SeenFiles, changes: _DiskChanges, budget: _Budget
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
         from kebab.source.walk import FolderScanner
@@ -276,7 +275,7 @@ class _Survey:
                 claimed[other.source.root] = "other_source"
         return claimed
 
-    def _compare_files(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
+    def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
         start, unread = f"{extent.source.root.rstrip('/')}/", self._unread[extent]
         for looks, (path, size, mtime_ns) in enumerate(self._known.iterate_documents(extent)):
             if looks % _STEP == 0 and not budget.allows(looks):
