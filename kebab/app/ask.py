@@ -215,13 +215,14 @@ _NOT_FOUND = frozenset(
 
 def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -> AskOutcome:
     """Return an outcome that states no absence that the index does not cover."""
-    by_words = query.mode is Mode.LEXICAL
     statement: Statement = "absent" if outcome.refusal is Refusal.ABSENT_TERMS else "convincing"
-    if outcome.refusal in _NOT_FOUND:
-        if gaps := describe_gaps(coverage, statement, by_words=by_words):
-            text = get_refusal_sentence(None, detect_question_language(query.question).code)
-            return _add_warning(replace(outcome, text=text), f"not everything is searched: {gaps}")
-    return replace(outcome, warnings=tuple(_reword(one, coverage) for one in outcome.warnings))
+    gaps = describe_gaps(coverage, statement, by_words=query.mode is Mode.LEXICAL)
+    if outcome.refusal not in _NOT_FOUND or not gaps:
+        return replace(outcome, warnings=tuple(_reword(one, coverage) for one in outcome.warnings))
+    text = get_refusal_sentence(None, detect_question_language(query.question).code)
+    message = f"not everything is searched: {gaps}"
+    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
+    return replace(outcome, text=text, warnings=(*outcome.warnings, warning))
 
 
 def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
@@ -230,11 +231,6 @@ def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
         return warning
     term = warning.message.partition(": ")[2]
     return structs.replace(warning, message=describe_absent_words(term, coverage, "the notes"))
-
-
-def _add_warning(outcome: AskOutcome, message: str) -> AskOutcome:
-    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
-    return replace(outcome, warnings=(*outcome.warnings, warning))
 
 
 def _explain_filters(
