@@ -5,6 +5,7 @@ again under the rules of a scan. Files that were edited in place show in their o
 """
 
 import os
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -302,16 +303,24 @@ def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters
         return [one._replace(below=path) for one in sources if one.number == number]
     if filters.source:
         sources = [one for one in sources if one.source.name in filters.source]
-    if filters.folder is None:
-        return sources
-    folder, selected = filters.folder, []
-    for one in sources:
-        root = one.source.root
-        if root == folder or is_below(root, folder):
-            selected.append(one)
-        elif is_below(folder, root):
-            selected.append(one._replace(below=cut_root(folder, root)))
-    return selected
+    if filters.folder is not None:
+        sources = _narrow(sources, filters.folder)
+    literal = re.split(r"[*?\[]", filters.path_glob or "", maxsplit=1)[0].rpartition("/")[0]
+    if literal.startswith("/"):
+        return _narrow(sources, literal)
+    return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
+
+
+def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
+    """Return what these extents have in a folder."""
+    narrowed = []
+    for one in extents:
+        location = join_root(one.source.root, one.below)
+        if location == folder or is_below(location, folder):
+            narrowed.append(one)
+        elif is_below(folder, location):
+            narrowed.append(one._replace(below=cut_root(folder, one.source.root)))
+    return narrowed
 
 
 def _add_counts(counts: Iterable[FileCounts]) -> FileCounts:

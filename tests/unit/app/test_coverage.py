@@ -211,8 +211,12 @@ def test_a_filter_restricts_what_is_counted(notes):
 
     below = notes.search("bread", folder=str(notes.notes / "sub")).coverage
     document = notes.search("bread", doc_id="n1.md").coverage
+    relative = notes.search("bread", path_glob="sub/**").coverage
+    absolute = notes.search("bread", path_glob=f"{notes.notes}/sub/*.md").coverage
+    anywhere = notes.search("bread", path_glob="*.md").coverage
 
     assert (below.files, below.changed) == (1, 0)
+    assert (relative.files, absolute.files, anywhere.files) == (1, 1, FILES)
     assert (document.files, document.changed, document.unlisted) == (1, 1, [])
 
 
