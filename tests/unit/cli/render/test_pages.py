@@ -252,9 +252,12 @@ def test_no_results_are_no_absence_while_files_are_unread():
     reply = replies.response(query="fjord", absent_terms=["fjord"], convincing=False)
     reply = replace(reply, coverage=UNREAD)
 
-    text = drawn(reply)
+    text = drawn(reply, paging=Paging(repeat=repeat))
 
-    assert text[0] == "no results so far for: fjord"
+    assert text[:2] == [
+        "no results so far for: fjord",
+        "read what is missing first: kebab search x --refresh",
+    ]
     assert f"note: not in the files that are read: fjord ({MISSING})" in text
     assert not any("your notes" in line for line in text)
 
