@@ -62,8 +62,7 @@ class _Budget:
             _TimeUp: It is.
         """
         self.folders += 1
-        is_late = self.seconds and time.monotonic() - self.started >= self.seconds
-        if is_late and self.folders >= _FEWEST_LISTED:
+        if self.folders >= _FEWEST_LISTED and not self.allows(_FEWEST):
             raise _TimeUp
 
 
@@ -103,7 +102,7 @@ def measure_coverage(
     for hit in hits:
         if hit.freshness != "fresh" and hit.file is not None and hit.file not in survey.unread:
             states[hit.freshness].add(hit.file)
-    counts, pending = survey.counts, survey.count_pending(filters)
+    counts, pending = survey.counts, survey.count_pending()
     partial = survey.list_partial()
     missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted))
     differing = (len(changes.changed), len(changes.new), len(changes.gone))
@@ -201,9 +200,9 @@ class _Survey:
         """Whether any folder or file was ever read."""
         return bool(self._sources)
 
-    def count_pending(self, filters: Filters) -> int:
+    def count_pending(self) -> int:
         """Return how many passages of the extents lack a vector."""
-        if not (filters.source or filters.folder or filters.doc_id):
+        if self._extents == self._sources:
             return self._reader.count_pending()
         return self._known.count_pending(self._extents)
 
