@@ -178,7 +178,8 @@ class _Survey:
         self._known = KnownFiles(reader)
         self._rules = context.build_scan_rules()
         self._sources = self._known.list_extents()
-        self._extents = _select_extents(self._known, self._sources, filters)
+        selected = _select_extents(self._known, self._sources, filters)
+        self._extents = [_widen(self._known, extent) for extent in selected]
         self._unread = {extent: self._known.list_unread(extent) for extent in self._extents}
         self.unread = {
             join_root(extent.source.root, path): reason
@@ -308,6 +309,13 @@ def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters
     if literal.startswith("/"):
         return _narrow(sources, literal)
     return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
+
+
+def _widen(known: "KnownFiles", extent: Extent) -> Extent:
+    """Return the extent of the nearest known folder: a new folder shows in the time of another."""
+    while extent.below and not known.holds(extent):
+        extent = extent._replace(below=extent.below.rpartition("/")[0])
+    return extent
 
 
 def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:

@@ -115,6 +115,11 @@ class KnownFiles:
         )
         return FileCounts(*next(documents), *next(unread))
 
+    def holds(self, extent: Extent) -> bool:
+        """Return whether any document or listed folder is in an extent."""
+        tables = ("listed_folders", "documents")
+        return any(next(self._select("1", table, extent, " LIMIT 1"), None) for table in tables)
+
     def list_unread(self, extent: Extent) -> dict[str, str | None]:
         """Return the unread files of an extent, with the reason of those that failed."""
         return dict(self._select("path, reason", "unread_files", extent))

@@ -220,6 +220,17 @@ def test_a_filter_restricts_what_is_counted(notes):
     assert (document.files, document.changed, document.unlisted) == (1, 1, [])
 
 
+def test_a_new_folder_that_a_filter_names_is_noticed(notes):
+    notes.ingest()
+    notes.write("fresh/deep/new.md", "bread")
+    touch(notes.notes)
+
+    by_folder = notes.search("bread", folder=str(notes.notes / "fresh/deep")).coverage
+    by_pattern = notes.search("bread", path_glob="fresh/deep/**").coverage
+
+    assert (by_folder.new, by_pattern.new) == (1, 1)
+
+
 def test_a_folder_in_no_source_is_not_known(notes, tmp_path):
     notes.ingest()
 
