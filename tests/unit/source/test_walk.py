@@ -1,10 +1,10 @@
 import os
+import time
 import unicodedata
 
 import pytest
 
 from kebab.core.files import ScanRules, SeenFiles
-from kebab.source import walk
 from kebab.source.walk import CHANGED_NS, FolderScanner, read_change_time
 
 RULES = ScanRules()
@@ -291,7 +291,7 @@ def test_a_time_that_a_change_could_repeat_is_not_trusted(root, nanoseconds, age
     changed = 1_700_000_000_000_000_000 + nanoseconds
     os.utime(root, ns=(changed, changed))
 
-    monkeypatch.setattr(walk.time, "time_ns", lambda: changed + int(age * 1e9))
+    monkeypatch.setattr(time, "time_ns", lambda: changed + int(age * 1e9))
     assert read_change_time(str(root)) == CHANGED_NS
-    monkeypatch.setattr(walk.time, "time_ns", lambda: changed + int(age * 1e11))
+    monkeypatch.setattr(time, "time_ns", lambda: changed + int(age * 1e11))
     assert read_change_time(str(root)) == changed
