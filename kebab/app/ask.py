@@ -6,23 +6,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, to_search_hit
-from kebab.app.indexing import explain_degraded, read_indexing
-from kebab.app.refresh import refresh_question
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
+from kebab.app.indexing import explain_degraded
+from kebab.app.refresh import refresh_index
 from kebab.app.search import (
     build_engine,
     build_filters,
     load_query_embedder,
+    read_filters,
     require_utf8,
     resolve_request_filters,
-    search_once,
 )
 from kebab.app.sessions import build_turn, parse_session_name
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import AskOutcome, AskQuery, SupportingQuote
+from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -32,8 +33,11 @@ from kebab.errors.catalog import (
     Locked,
 )
 from kebab.rag import PROMPT_VERSION
+from kebab.rag.answer_check import DoubtKind
 from kebab.rag.engine import AskEngine
+from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.citations import build_file_path, cite_chunk
+from kebab.text.language import detect_question_language
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -42,6 +46,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
 )
+from kebab.wire.coverage import Coverage, Statement, describe_absent_words, describe_gaps
 from kebab.wire.indexing import Indexing
 
 if TYPE_CHECKING:
@@ -71,6 +76,7 @@ class AnswerContext:
     prompted: bool = False
     unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
     indexing: Indexing | UnsetType = UNSET
+    coverage: Coverage | None = None
     refresh: "IndexRefresh | None" = None
 
 
@@ -96,6 +102,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         session_id=context.session,
         turn_index=context.turn,
         created_at=format_timestamp(context.created),
+        coverage=context.coverage,
     )
 
 
@@ -159,7 +166,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     query = _build_query(request, context.clock.now())
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
-    refresh = refresh_question(context, request, search_once) if request.refresh else None
+    refresh = refresh_index(context, request, read_filters) if request.refresh else None
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         listener = _EventListener(report)
@@ -168,6 +175,17 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         engine = AskEngine(search, writer, count_occurrences=reader.get_document_frequencies)
         outcome = engine.answer(query, recent, listener)
         unmatched = _explain_filters(context, reader, query, request, outcome)
+        found = outcome.refusal is None and not outcome.absent_terms
+        indexing = find_indexing(context)
+        coverage = measure_coverage(
+            context,
+            reader,
+            query.filters,
+            seconds=QUICK_S if found else THOROUGH_S,
+            hits=[to_search_hit(hit) for hit in outcome.retrieved.page.hits],
+            indexing=indexing,
+        )
+        outcome = explain_coverage(outcome, query, coverage)
     created = context.clock.now()
     index, warnings = None, outcome.warnings
     if session:
@@ -182,10 +200,37 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         created=created,
         prompted=writer.model is not None,
         unmatched=unmatched,
-        indexing=read_indexing(context),
+        indexing=indexing or UNSET,
+        coverage=coverage,
         refresh=refresh,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
+
+
+_NOT_FOUND = frozenset(
+    {Refusal.NO_CHUNKS, Refusal.SCORE_GATE, Refusal.ABSENT_TERMS, Refusal.LLM_SELF_JUDGE}
+)
+"""The refusals that say that the notes do not answer a question."""
+
+
+def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -> AskOutcome:
+    """Return an outcome that states no absence that the index does not cover."""
+    statement: Statement = "absent" if outcome.refusal is Refusal.ABSENT_TERMS else "convincing"
+    gaps = describe_gaps(coverage, statement, by_words=query.mode is Mode.LEXICAL)
+    if outcome.refusal not in _NOT_FOUND or not gaps:
+        return replace(outcome, warnings=tuple(_reword(one, coverage) for one in outcome.warnings))
+    text = get_refusal_sentence(None, detect_question_language(query.question).code)
+    message = f"not everything is searched: {gaps}"
+    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
+    return replace(outcome, text=text, warnings=(*outcome.warnings, warning))
+
+
+def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
+    """Return a warning that calls no term absent that a file may hold that is not searched."""
+    if warning.code != DoubtKind.ABSENT_TERM:
+        return warning
+    term = warning.message.partition(": ")[2]
+    return structs.replace(warning, message=describe_absent_words(term, coverage, "the notes"))
 
 
 def _explain_filters(

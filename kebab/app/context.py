@@ -10,6 +10,8 @@ from kebab.config.paths import resolve_paths
 from kebab.config.settings import AUTO, Settings
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
+from kebab.core.files import ScanRules
+from kebab.core.ocr import IMAGE
 from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, InvalidInput, ReadOnly
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
@@ -263,6 +265,16 @@ class AppContext:
             return Budget(limit)
         counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
+
+    def build_scan_rules(self) -> ScanRules:
+        """Return the rules of a scan under these settings."""
+        settings = self.settings.ingest
+        return ScanRules(
+            exclude=tuple(settings.exclude),
+            hidden=settings.hidden,
+            max_file_bytes=settings.max_file_bytes,
+            left_out=frozenset(() if settings.ocr else (IMAGE,)),
+        )
 
     def decode_text(self, data: bytes, path: object) -> str:
         """Decode the bytes of a file to the text whose lines are cited.

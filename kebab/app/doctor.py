@@ -2,23 +2,23 @@
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import structs
+
 from kebab.app.context import AppContext
+from kebab.app.coverage import measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.app.sources import list_lost_sources
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
-from kebab.core.queries import Filters
 from kebab.doctor.machine import MachineInputs, SettingsFile
 from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
 from kebab.doctor.run import DoctorInputs
 from kebab.doctor.storage import (
     DocumentInputs,
-    IndexedFile,
     KnownTerm,
     ReviewFile,
     SchemaVersions,
@@ -28,6 +28,7 @@ from kebab.embed import registry
 from kebab.embed.choice import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.reembed import find_unfinished_change
+from kebab.wire.coverage import Coverage
 from kebab.wire.health import Doctor
 
 if TYPE_CHECKING:
@@ -42,16 +43,24 @@ def check_health(context: AppContext) -> Doctor:
     """Run every check and return the results."""
     from kebab.doctor.run import run_checks
 
-    report = run_checks(build_inputs(context), context.clock)
-    return explain_checks(report, read_indexing(context))
+    measured: list[Coverage | None] = [None]
+
+    def measure() -> Coverage | None:
+        measured.append(measure_stored_coverage(context, seconds=None))
+        return measured[-1]
+
+    report = run_checks(build_inputs(context, measure), context.clock)
+    return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
 
 
-def build_inputs(context: AppContext) -> DoctorInputs:
-    """Return the inputs of the checks."""
+def build_inputs(
+    context: AppContext, measure: "Callable[[], Coverage | None]" = lambda: None
+) -> DoctorInputs:
+    """Return the inputs of the checks; `measure` returns what the index covers."""
     return DoctorInputs(
         machine=_build_machine_inputs(context),
         storage=_build_storage_inputs(context),
-        documents=_build_document_inputs(context),
+        documents=_build_document_inputs(context, measure),
         models=_build_model_inputs(context),
     )
 
@@ -152,11 +161,13 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
     return ReviewFile(path, path.stat().st_size, runs, faults)
 
 
-def _build_document_inputs(context: AppContext) -> DocumentInputs:
+def _build_document_inputs(
+    context: AppContext, measure: "Callable[[], Coverage | None]"
+) -> DocumentInputs:
     return DocumentInputs(
         count_pending=partial(_count_pending, context),
         has_model=partial(_has_model, context),
-        sample_files=partial(_sample_files, context),
+        measure_coverage=measure,
         list_lost_sources=partial(list_lost_sources, context),
     )
 
@@ -164,19 +175,6 @@ def _build_document_inputs(context: AppContext) -> DocumentInputs:
 def _count_pending(context: AppContext) -> int:
     with context.open_reader() as reader:
         return reader.count_pending()
-
-
-def _sample_files(context: AppContext, limit: int) -> list[IndexedFile]:
-    """Return documents at equal distances in the list of all documents with a folder."""
-    lost = {counts.source.name for counts in list_lost_sources(context)}
-    with context.open_catalogue() as catalogue:
-        listed = catalogue.list_documents(Filters(), limit=-1).documents
-    documents = [document for document in listed if document.source not in lost]
-    step = max(1, len(documents) // limit)
-    return [
-        IndexedFile(Path(document.root, document.path), document.size, document.mtime_ns)
-        for document in documents[::step][:limit]
-    ]
 
 
 def _build_model_inputs(context: AppContext) -> ModelInputs:

@@ -19,14 +19,13 @@ from kebab.app.headings import parse_file
 from kebab.app.parsers import build_parsers
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
-from kebab.core.files import ScanRules, get_suffix
+from kebab.core.files import ScanRules, get_suffix, is_below
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ocr import IMAGE, OCR_SETTING
 from kebab.core.unsupported import describe_unsupported
 from kebab.errors.catalog import NotIndexed, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error
-from kebab.ingest.scopes import is_below
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.path_explanation import (
     ExplainPathsRequest,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.document_names import DocumentNames
 from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters
@@ -53,6 +54,13 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         missed = filters.is_active and not documents
         unmatched = explain_filters(context, reader, filters, request) if missed else []
         revision = reader.get_revision()
+        coverage = measure_coverage(
+            context,
+            reader,
+            filters,
+            seconds=QUICK_S if search.files else THOROUGH_S,
+            indexing=find_indexing(context),
+        )
     return GrepResponse(
         pattern=request.pattern,
         hits=search.hits,
@@ -65,6 +73,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,
         hint=suggest_filters(request, unmatched),
+        coverage=coverage,
     )
 
 

@@ -37,6 +37,7 @@ class ProgressPublisher:
         self._monotonic = monotonic
         self._state = IngestState(started)
         self._due = monotonic() + INTERVAL_S
+        self._began, self._skipped = monotonic(), 0
         publish(self._state)
 
     def __call__(self, event: "Progress") -> None:
@@ -45,10 +46,19 @@ class ProgressPublisher:
         if event.unit in _UNITS and event.done is not None:
             changed = event.unit != self._state.unit
             done, total, unit = event.done, event.total, event.unit
-            self._state = self._state._replace(done=done, total=total, unit=unit)
+            if changed:
+                self._began = self._monotonic()
+                self._skipped = done
+            rate = self._measure_rate(done)
+            self._state = self._state._replace(done=done, total=total, unit=unit, rate=rate)
             if changed or self._monotonic() >= self._due:
                 self._due = self._monotonic() + INTERVAL_S
                 self._publish(self._state)
+
+    def _measure_rate(self, done: int) -> float | None:
+        """Return how many files or chunks were finished in a second since the first of them."""
+        seconds = self._monotonic() - self._began
+        return (done - self._skipped) / seconds if seconds > 0 else None
 
 
 def watch_progress(
@@ -71,14 +81,12 @@ def read_indexing(context: "AppContext") -> Indexing | UnsetType:
         done=state.done,
         total=state.total,
         unit=_UNITS.get(state.unit),
+        per_second=state.rate,
     )
 
 
-def add_indexing(context: "AppContext", reply: "SearchResponse") -> "SearchResponse":
-    """Return a page of hits with the ingest that runs now, if there is one."""
-    indexing = read_indexing(context)
-    if isinstance(indexing, UnsetType):
-        return reply
+def add_indexing(reply: "SearchResponse", indexing: Indexing) -> "SearchResponse":
+    """Return a page of hits with the ingest that runs now."""
     degraded = explain_degraded(reply.degraded, indexing)
     return structs.replace(reply, degraded=degraded, indexing=indexing)
 

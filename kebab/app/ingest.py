@@ -9,10 +9,7 @@ from kebab.app.indexing import watch_progress
 from kebab.app.ingest_report import to_ingest_report
 from kebab.app.parsers import build_parsers
 from kebab.app.run_embedder import RunEmbedder, add_advice
-from kebab.config.settings import Settings
 from kebab.core.documents import STDIN
-from kebab.core.files import ScanRules
-from kebab.core.ocr import IMAGE
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import (
     InvalidInput,
@@ -139,21 +136,11 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         vector_seconds=request.vector_seconds,
         dry_run=request.dry_run,
         changed=request.changed,
-        rules=build_scan_rules(settings),
+        rules=context.build_scan_rules(),
         chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
         max_memory_mb=settings.ingest.max_memory_mb,
         private=(str(context.paths.data), str(context.paths.models)),
-    )
-
-
-def build_scan_rules(settings: Settings) -> ScanRules:
-    """Return the rules of a scan."""
-    return ScanRules(
-        exclude=tuple(settings.ingest.exclude),
-        hidden=settings.ingest.hidden,
-        max_file_bytes=settings.ingest.max_file_bytes,
-        left_out=frozenset(() if settings.ingest.ocr else (IMAGE,)),
     )
 
 

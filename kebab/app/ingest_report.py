@@ -41,6 +41,7 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         slowest=list(outcome.slowest),
         media=_count_kinds(outcome),
         unread=list_unread_kinds(outcome),
+        not_read=outcome.not_read,
         install=build_install(outcome.items),
     )
 

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.app.fetch_places import get_unit
 from kebab.app.file_text import (
@@ -48,27 +51,41 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
         IoError: The document cannot be read.
         ParseFailed: The document is no longer text.
     """
-    with context.open_catalogue() as catalogue:
-        if request.name is None:
-            return _outline_sources(catalogue, request)
-        names = catalogue.list_names()
-        is_document = DocumentNames(names).find_exact(request.name)
-        folders = [] if is_document else find_folders(names, request.name)
-        if len(folders) > 1:
-            name = escape_undecodable(request.name)
-            message = f"several folders go by this name: {name}"
-            return build_lookup_fault(name, message, folders, ambiguous=True)
-        if folders:
-            return _outline_folder(catalogue, folders[0], request)
-        finder = ReferenceFinder(catalogue, chunks=False)
-        target = finder.find(request.name)
-        if isinstance(target, NotFound):
-            return target
-        detail = catalogue.load_document(target.doc_id) if target.doc_id else None
-        if detail is None:
-            return finder.suggest(request.name)
-        name = finder.format_name(detail.summary)
-    return _outline_document(context, detail, name, request.depth)
+    with context.open_reader() as reader:
+        reply, filters = _outline(context, context.build_catalogue(reader), request)
+        if isinstance(reply, NotFound):
+            return reply
+        indexing = find_indexing(context)
+        seconds = QUICK_S if reply.documents else THOROUGH_S
+        coverage = measure_coverage(context, reader, filters, seconds=seconds, indexing=indexing)
+    return structs.replace(reply, coverage=coverage)
+
+
+def _outline(
+    context: AppContext, catalogue: "Catalogue", request: OutlineRequest
+) -> tuple[Outline | NotFound, Filters]:
+    """Return the outline, and the filters that name what is outlined."""
+    if request.name is None:
+        return _outline_sources(catalogue, request), Filters()
+    names = catalogue.list_names()
+    is_document = DocumentNames(names).find_exact(request.name)
+    folders = [] if is_document else find_folders(names, request.name)
+    if len(folders) > 1:
+        name = escape_undecodable(request.name)
+        message = f"several folders go by this name: {name}"
+        return build_lookup_fault(name, message, folders, ambiguous=True), Filters()
+    if folders:
+        return _outline_folder(catalogue, folders[0], request), Filters(folder=folders[0])
+    finder = ReferenceFinder(catalogue, chunks=False)
+    target = finder.find(request.name)
+    if isinstance(target, NotFound):
+        return target, Filters()
+    detail = catalogue.load_document(target.doc_id) if target.doc_id else None
+    if detail is None:
+        return finder.suggest(request.name), Filters()
+    name = finder.format_name(detail.summary)
+    filters = Filters(doc_id=detail.summary.doc_id)
+    return _outline_document(context, detail, name, request.depth), filters
 
 
 def _outline_document(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
+from kebab.app.coverage import measure_stored_coverage
 from kebab.app.search import require_utf8
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel, ignore_progress
@@ -72,6 +73,7 @@ def rank_lines(context: AppContext, request: RankRequest) -> RankResult:
         embedding_version=compared.version,
         degraded=list(compared.degraded),
         timing_ms=(context.clock.monotonic() - started) * 1000,
+        coverage=measure_stored_coverage(context) if context.database.exists() else None,
     )
 
 

@@ -1,8 +1,9 @@
-"""Indexes the documents of hits again whose files changed, for `refresh` of search and ask."""
+"""Brings the index of what is searched up to date, for `refresh` of search and ask."""
 
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
+from kebab.app.coverage import list_outdated_paths
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import IoError, Locked, OutOfMemory
 from kebab.wire.filters import FilteredRequest, IndexRefresh
@@ -11,46 +12,35 @@ from kebab.wire.ingest import IngestRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.wire.ask import AskRequest
+    from kebab.core.queries import Filters
+    from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.ingest import IngestReport
-    from kebab.wire.search import SearchRequest, SearchResponse
 
 _VECTOR_SECONDS = 5.0
 """The longest time to wait for vectors; words find the passages that remain."""
 
 
-def refresh_hits(
-    context: AppContext, request: "SearchRequest", response: "SearchResponse"
+def refresh_index(
+    context: AppContext,
+    request: FilteredRequest,
+    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest], Filters]",
 ) -> IndexRefresh:
-    """Bring the documents of a page up to date; say why when that is not possible now."""
-    files = {hit.file for hit in response.hits if hit.freshness != "fresh"}
-    paths = sorted(path for path in files if path is not None)
-    checked = len({hit.doc_id for hit in response.hits})
+    """Index new, changed and unread files of what is searched; say why when that is impossible."""
+    with context.open_reader() as reader:
+        filters = read_filters(context, reader, request)
+        paths, checked = list_outdated_paths(context, reader, filters)
     if not paths:
         return _build_refresh(checked)
     if context.read_only:
         return _build_refresh(checked, "`--read-only`")
-    if request.cursor is not None:
+    if getattr(request, "cursor", None) is not None:
         return _build_refresh(checked, "`cursor` continues the index as it was")
     return _index(context, paths, checked)
 
 
-def refresh_question(
-    context: AppContext,
-    request: "AskRequest",
-    search: "Callable[[AppContext, SearchRequest], SearchResponse]",
-) -> IndexRefresh:
-    """Bring the documents that a search for a question finds up to date."""
-    from kebab.wire.search import SearchRequest
-
-    filters = {name: getattr(request, name) for name in FilteredRequest.__struct_fields__}
-    query = SearchRequest(query=request.question, mode=request.mode, limit=request.limit, **filters)
-    return refresh_hits(context, query, search(context, query))
-
-
 def has_changed_index(refresh: IndexRefresh) -> bool:
     """Return whether a search may now find something else."""
-    return bool(refresh.new or refresh.updated or refresh.removed)
+    return bool(refresh.new or refresh.updated or refresh.removed or refresh.errors)
 
 
 def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.core.documents import DocumentName, StoredDocument
+from kebab.core.files import is_below
 from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
-from kebab.ingest.scopes import is_below
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness
+from kebab.app.coverage import THOROUGH_S, measure_stored_coverage
 from kebab.app.indexing import read_indexing
 from kebab.app.own_files import get_vectors_folder, list_index_files
 from kebab.app.reset import measure_size
@@ -67,6 +68,7 @@ _EMPTY = Stats(
 def describe_build(context: AppContext) -> Introspection:
     """Describe this build and its knowledge base; without an index its figures are 0."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
+    coverage = measure_stored_coverage(context, seconds=THOROUGH_S)
     try:
         with context.open_reader() as reader:
             stats = _build_stats(context, reader)
@@ -83,6 +85,7 @@ def describe_build(context: AppContext) -> Introspection:
         stats=stats,
         unreadable=unreadable,
         indexing=read_indexing(context),
+        coverage=coverage,
     )
 
 

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_search_response
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
@@ -123,16 +124,16 @@ def resolve_folder(folder: str) -> str:
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
-    """Return one page of hits; with `refresh` its changed documents are indexed again before.
+    """Return one page of hits; with `refresh` the index is brought up to date before.
 
     Raises what `search_once` raises.
     """
     response = search_once(context, request)
     if not request.refresh:
         return response
-    from kebab.app.refresh import has_changed_index, refresh_hits
+    from kebab.app.refresh import has_changed_index, refresh_index
 
-    refresh = refresh_hits(context, request, response)
+    refresh = refresh_index(context, request, read_filters)
     if has_changed_index(refresh):
         response = search_once(context, request)
     return structs.replace(response, refresh=refresh)
@@ -161,24 +162,25 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
         unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
-    following = page.next_offset
-    cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-    response = to_search_response(page, query, cursor, several=bool(request.queries))
-    if _may_have_writer(context):
-        from kebab.app.indexing import add_indexing
+        following = page.next_offset
+        cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
+        response = to_search_response(page, query, cursor, several=bool(request.queries))
+        indexing = find_indexing(context)
+        if indexing is not None:
+            from kebab.app.indexing import add_indexing
 
-        response = add_indexing(context, response)
+            response = add_indexing(response, indexing)
+        found = page.hits and page.convincing and not page.absent_terms
+        coverage = measure_coverage(
+            context,
+            reader,
+            query.filters,
+            seconds=QUICK_S if found else THOROUGH_S,
+            hits=response.hits,
+            indexing=indexing,
+        )
+        response = structs.replace(response, coverage=coverage)
     return _add_unmatched_filters(response, request, unmatched) if unmatched else response
-
-
-def _may_have_writer(context: AppContext) -> bool:
-    """Return whether a process may be writing; the lock file of an idle knowledge base is empty."""
-    from kebab.store.sqlite.connection import LOCK_NAME
-
-    try:
-        return (context.paths.data / LOCK_NAME).stat().st_size > 0
-    except OSError:
-        return False
 
 
 def resolve_request_filters(
@@ -190,6 +192,16 @@ def resolve_request_filters(
     from kebab.app.filters import resolve_filters
 
     return resolve_filters(context, reader, filters)
+
+
+def read_filters(context: AppContext, reader: "SqliteReader", request: FilteredRequest) -> Filters:
+    """Return the filters of a request as a snapshot names things.
+
+    Raises:
+        InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
+    """
+    filters = build_filters(request, context.clock.now())
+    return resolve_request_filters(context, reader, filters)
 
 
 def _explain_filters(

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kebab.app.context import AppContext
-from kebab.app.ingest import build_scan_rules
 from kebab.core.documents import Source, build_named_files_key
-from kebab.core.files import IGNORE_FILES, ScanRules
+from kebab.core.files import IGNORE_FILES, ScanRules, cut_root, is_below
 from kebab.ingest.changes import resolve_folder_of
 from kebab.ingest.scan import list_ancestors
-from kebab.ingest.scopes import cut_root, is_below
 from kebab.source.ignore import find_skip_reason_from_root
 from kebab.source.walk import list_folders
 
@@ -131,7 +129,7 @@ class _FolderFinder:
     ) -> None:
         self._sources = sources
         self._named = named
-        self._rules = build_scan_rules(context.settings)
+        self._rules = context.build_scan_rules()
         private = (context.paths.data, context.paths.models)
         self._private = dict.fromkeys(map(os.path.realpath, private), "excluded")
 

@@ -47,7 +47,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help=f"With `--in`, wait at most this long for vectors (default {WAIT_S:g}).",
     ),
     click.option(
-        "--refresh", is_flag=True, help="Index what was found again first if its file changed."
+        "--refresh", is_flag=True, help="Index new and changed files of what is searched first."
     ),
 )
 

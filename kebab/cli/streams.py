@@ -159,6 +159,7 @@ class SearchFrames:
             absent_terms=reply.absent_terms,
             convincing=reply.convincing,
             convincing_queries=reply.convincing_queries,
+            coverage=reply.coverage or UNSET,
         )
         self._write("complete", complete, status)
         self._write("end", EventData(), status)

@@ -1,5 +1,6 @@
 """Declares documents, their rows in the stores, and how the library lists them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -85,6 +86,34 @@ class Source:
     name: str
     root: str
     kind: Literal["folder", "files", "stdin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePlan:
+    """What a run is about to read of one scope of a source, and what its scan has seen.
+
+    `below` is a folder of the source, empty for all of it. `files` are the only compared paths;
+    None means all files below. `folders` holds the times of the listed folders and of their ignore
+    files. `rules` is the digest of the rules of the scan.
+    """
+
+    source: str
+    below: str
+    files: tuple[str, ...] | None
+    unread: Sequence["UnreadFile"]
+    folders: Mapping[str, int]
+    rules: str
+
+
+class UnreadFile(NamedTuple):
+    """A file that is known and not read; one that could not be read has the reason.
+
+    `indexed` says whether its earlier content is a document.
+    """
+
+    path: str
+    indexed: bool
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +205,32 @@ class StoredDocument(NamedTuple):
     date: str | None = None
     authors: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+
+
+class Extent(NamedTuple):
+    """A source, or a folder or a document `below` its root, that a reply is about.
+
+    `rules` is the digest of the rules of its last complete listing; None without one.
+    """
+
+    number: int
+    source: Source
+    rules: str | None
+    below: str = ""
+
+
+class FileCounts(NamedTuple):
+    """The numbers of documents, of unread and failed files, and of those that are documents too."""
+
+    documents: int = 0
+    unread: int = 0
+    failed: int = 0
+    indexed: int = 0
+
+    @property
+    def files(self) -> int:
+        """The number of known files."""
+        return self.documents + self.unread + self.failed - self.indexed
 
 
 class DocumentName(NamedTuple):
@@ -277,6 +332,14 @@ def build_last_scan_key(source: str) -> str:
 def build_named_files_key(source: str) -> str:
     """Return the key of the files of a source that the user named although rules skip them."""
     return f"named_files:{compute_digest(source)}"
+
+
+_PARTIAL = re.compile(r"\b(?:searched|are left out|cut|unreadable|only images)\b")
+
+
+def is_partial(warnings: Iterable[str]) -> bool:
+    """Return whether the warnings of a document say that a part of it is not searched."""
+    return any(map(_PARTIAL.search, warnings))
 
 
 CURSOR_SALT = "cursor_salt"

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kebab.core.documents import ParsedDocument
-    from kebab.core.files import ScanResult, ScanRules
+    from kebab.core.files import ScanResult, ScanRules, SeenFiles
 
 
 class Parser(Protocol):
@@ -50,6 +50,20 @@ class FileScanner(Protocol):
 
         Raises:
             OSError: The folder itself cannot be listed.
+        """
+
+    def scan_again(
+        self,
+        root: str,
+        rules: ScanRules,
+        seen: SeenFiles,
+        *,
+        claimed: Mapping[str, str],
+        tick: Callable[[], None] = ...,
+    ) -> ScanResult:
+        """Return the files that were not seen in the changed folders and in new folders below.
+
+        `tick` is called once for each folder. Folders that cannot be listed have no files.
         """
 
     def add_named_files(

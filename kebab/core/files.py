@@ -2,9 +2,11 @@
 
 import os
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kebab.core.ids import compute_digest
 from kebab.core.ocr import IMAGE
 
 GIT_FILE = ".gitignore"
@@ -20,6 +22,16 @@ def get_suffix(name: str) -> str:
     """Return the last suffix of a file name in lower case, with its dot; empty without one."""
     stem, dot, last = name.rpartition(".")
     return f".{last.lower()}" if dot and stem and last else ""
+
+
+def is_below(path: str, root: str) -> bool:
+    """Return whether an absolute path lies strictly below a root."""
+    return path != root and path.startswith(root if root.endswith("/") else f"{root}/")
+
+
+def cut_root(path: str, root: str) -> str:
+    """Return the path below a root."""
+    return path[len(root) :].lstrip("/")
 
 
 class FileState(NamedTuple):
@@ -53,6 +65,24 @@ class ScanRules:
     hidden: bool = False
     max_file_bytes: int = 0
     left_out: frozenset[str] = frozenset({IMAGE})
+
+    def compute_digest(self) -> str:
+        """Return a digest that changes with the rules."""
+        left_out = sorted(self.left_out)
+        limits = (str(self.hidden), str(self.max_file_bytes))
+        return compute_digest(*limits, "exclude", *self.exclude, "left out", *left_out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFiles:
+    """What an earlier scan has seen: its folders and files, and those folders that changed since.
+
+    Folders are paths below the root, empty for the root itself.
+    """
+
+    changed: Collection[str]
+    folders: Collection[str]
+    files: Collection[str]
 
 
 @dataclass(slots=True)
@@ -93,7 +123,8 @@ class ScanResult:
 
     `unreadable` holds the paths that cannot be read; those of folders end in a slash. Documents
     below them do not count as deleted. `seen` counts the entries that are not hidden, documents or
-    not. `largest` is the size of the largest file above the limit.
+    not. `largest` is the size of the largest file above the limit. `folders` holds the times of the
+    listed folders and of their ignore files by path; the path of the root is empty.
     """
 
     entries: list[FileEntry] = field(default_factory=list)
@@ -101,6 +132,7 @@ class ScanResult:
     unreadable: list[str] = field(default_factory=list)
     seen: int = 0
     largest: int = 0
+    folders: dict[str, int] = field(default_factory=dict)
 
     def add_file(
         self, path: str, absolute: str, stat: os.stat_result, media: str | None, rules: ScanRules

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         FileStamp,
         KnownDocument,
         Source,
+        SourcePlan,
         VectorRow,
     )
     from kebab.core.ids import DocId, DocNumber, Key, Keys
@@ -99,13 +100,26 @@ class LibraryWriter(Protocol):
     ) -> dict[str, KnownDocument]:
         """Return the documents of a source by path: all, or those at some paths and below them."""
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
+
+    def store_plans(self, plans: Sequence[SourcePlan]) -> None:
+        """Store what a run is about to read, in place of what was known of its scopes."""
+
+    def mark_failed(self, source: str, path: str, reason: str) -> None:
+        """Store why a planned file could not be read."""
+
+    def forget_unread(self, source: str, path: str) -> None:
+        """Delete a planned file that is gone."""
+
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document with exactly its chunks; unchanged chunks keep key and vector.
 
-        A known document may come from another path. Another document at its path is deleted.
+        A known document may come from another path. Another document at its path is deleted. Its
+        file is no longer unread.
         """
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:

@@ -1,11 +1,9 @@
 """Checks the stores and the indexed files."""
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from kebab.core.documents import SourceCounts
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
@@ -18,6 +16,7 @@ from kebab.doctor.findings import (
     suggest_move,
     warn,
 )
+from kebab.wire.coverage import Coverage, describe_gaps
 
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
@@ -146,27 +145,17 @@ SAMPLE = 100_000
 """The most files that are checked; one file takes about ten microseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedFile:
-    """A file as it was when it was indexed."""
-
-    path: Path
-    size: int
-    mtime_ns: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `has_model` returns whether an ingest can compute vectors now. `sample_files` returns at most
-    this many documents that have a file, spread over all of them, without those of the sources
-    that `list_lost_sources` returns.
+    `has_model` returns whether an ingest can compute vectors now. `measure_coverage` returns None
+    without an index that can be read.
     """
 
     count_pending: Callable[[], int]
     has_model: Callable[[], bool] = lambda: True
-    sample_files: Callable[[int], Sequence[IndexedFile]]
+    measure_coverage: Callable[[], Coverage | None]
     list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
 
 
@@ -191,28 +180,10 @@ def check_sources(documents: DocumentInputs) -> Finding:
 
 
 def check_files(documents: DocumentInputs) -> Finding:
-    """Check that the files are unchanged since they were indexed."""
-    files = documents.sample_files(SAMPLE)
-    if not files:
+    """Check that every file is read as it is now."""
+    coverage = documents.measure_coverage()
+    if gaps := describe_gaps(coverage, "healthy"):
+        return warn(gaps, "kebab ingest")
+    if coverage is None or not coverage.files:
         return skip("no document has a file")
-    states = [_compare_file(file) for file in files]
-    counts = Counter(states)
-    checked = f"{format_count(len(files), 'file')} checked"
-    if counts["same"] == len(files):
-        return succeed(f"unchanged since they were indexed: {checked}")
-    example = next(file.path for state, file in zip(states, files, strict=True) if state != "same")
-    summary = ", ".join(
-        f"{counts[state]:,} {state}" for state in ("changed", "gone", "unreadable") if counts[state]
-    )
-    return warn(f"{summary} of {checked}, for example: {example}", "kebab ingest")
-
-
-def _compare_file(file: IndexedFile) -> Literal["same", "changed", "gone", "unreadable"]:
-    try:
-        now = file.path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return "gone"
-    except (OSError, ValueError):
-        return "unreadable"
-    same = (now.st_size, now.st_mtime_ns) == (file.size, file.mtime_ns)
-    return "same" if same else "changed"
+    return succeed(f"every file is read as it is now: {format_count(coverage.files, 'file')}")

@@ -12,14 +12,12 @@ from pathlib import Path
 
 from kebab.core.documents import Source
 from kebab.core.file_ports import FileScanner
-from kebab.core.files import IGNORE_FILES
+from kebab.core.files import IGNORE_FILES, cut_root, is_below
 from kebab.ingest.job import IngestJob
 from kebab.ingest.scopes import (
     LibraryState,
     Scope,
     build_source_scope,
-    cut_root,
-    is_below,
 )
 from kebab.text.normalize import escape_undecodable
 

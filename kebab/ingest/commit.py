@@ -27,6 +27,7 @@ class DocumentCommitter:
         self.items: list[FileOutcome] = []
         self.slowest: tuple[SlowFile, ...] = ()
         self.missing: list[MissingDocument] = []
+        self.tried = 0
         self._library = library
         self._context = context
 
@@ -43,6 +44,7 @@ class DocumentCommitter:
                 if self._should_stop():
                     return
                 duration_ms = self._store_timed(task, builder, result)
+                self.tried = number
                 slow = SlowFile(doc_path=path, duration_ms=duration_ms)
                 self.slowest = select_slowest((*self.slowest, slow))
                 send(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
@@ -91,6 +93,7 @@ class DocumentCommitter:
         try:
             self._store_row(task, lambda doc_id: _build_row(task, builder, doc_id))
         except (FileNotFoundError, NotADirectoryError):
+            self._library.forget_unread(task.source.name, task.entry.path)
             if task.known is not None:
                 self.missing.append(MissingDocument(source=task.source, known=task.known))
         except OSError as failure:
@@ -120,6 +123,7 @@ class DocumentCommitter:
         outcome = task.to_outcome()
         outcome.kind = ItemKind.ERROR
         outcome.error = error
+        self._library.mark_failed(task.source.name, task.entry.path, error.format_message())
         self.items.append(outcome)
 
     def _choose_id(self, task: FileTask) -> DocId:

@@ -194,6 +194,7 @@ class IngestOutcome:
     unchanged: int = 0
     skipped: int = 0
     cancelled: bool = False
+    not_read: int = 0
     duration_ms: int = 0
     skipped_by_reason: dict[str, int] = field(default_factory=dict)
     skipped_by_extension: dict[str, int] = field(default_factory=dict)

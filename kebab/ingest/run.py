@@ -1,12 +1,14 @@
 """Runs an ingest: scan, plan, store, remove, embed, report."""
 
-from collections import Counter
+import os
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from msgspec import structs
 
-from kebab.core.documents import build_last_scan_key
+from kebab.core.documents import SourcePlan, UnreadFile, build_last_scan_key
 from kebab.core.files import SkipCounts
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
@@ -21,12 +23,20 @@ from kebab.ingest.job import (
     ItemKind,
     RunContext,
 )
-from kebab.ingest.plan import CompareOptions, Plan, compare_files
-from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_exempt_files
-from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
+from kebab.ingest.plan import CompareOptions, FileTask, Plan, compare_files
+from kebab.ingest.scan import (
+    ScanSummary,
+    ScopeScan,
+    is_single_file,
+    scan_scopes,
+    store_exempt_files,
+)
+from kebab.ingest.scopes import EmptyLibrary, LibraryState, Scope, choose_scopes
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
 from kebab.text.normalize import escape_undecodable
+
+_UNREADABLE = "permission denied"
 
 
 def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestOutcome:
@@ -98,9 +108,10 @@ class _Run:
         outcome = build_report(self._job, summary, plan)
         outcome.cancelled = self._context.cancel.requested
         library = self._ports.library
-        idle = self._job.changed and plan.is_empty
-        if not (outcome.cancelled or self._job.dry_run or idle) and library is not None:
-            self._apply(summary, plan, outcome, library)
+        if not (outcome.cancelled or self._job.dry_run) and library is not None:
+            self._store_plan(summary, plan, library)
+            if not (self._job.changed and plan.is_empty):
+                self._apply(summary, plan, outcome, library)
         outcome.duration_ms = self._reporter.elapsed_ms
         return outcome
 
@@ -113,9 +124,9 @@ class _Run:
             vectors.verify_all()
         self._check_vectors(vectors)
         embedder = self._load_embedder(plan, library, vectors)
-        self._register_sources(summary, library)
         committer = DocumentCommitter(library, self._context)
         self._store_changes(plan, committer, vectors)
+        outcome.not_read = len(plan.tasks) - committer.tried
         _release_files(summary, plan)
         if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
@@ -130,6 +141,9 @@ class _Run:
         job, library, scanner = self._job, self._library_state, self._ports.scanner
         choose = choose_changed_scopes if job.changed else choose_scopes
         scopes = choose(job, library, scanner)
+        cancelled = self._context.cancel.requested
+        if self._ports.library is not None and not (job.dry_run or cancelled):
+            _register_new_folders(scopes, self._ports.library)
         summary = scan_scopes(
             scopes, job, library, scanner, lambda: self._reporter.send_heartbeat("scan")
         )
@@ -181,12 +195,43 @@ class _Run:
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
 
-    def _register_sources(self, summary: ScanSummary, library: LibraryWriter) -> None:
+    def _store_plan(self, summary: ScanSummary, plan: Plan, library: LibraryWriter) -> None:
+        """Store what the run is about to read, so that a killed run leaves what is not read."""
         registered = library.list_sources()
         for scan in summary.scans:
             if scan.scope.source not in registered:
                 library.add_source(scan.scope.source)
             store_exempt_files(library, scan)
+        tasks: defaultdict[str, dict[str, UnreadFile]] = defaultdict(dict)
+        for task in plan.tasks:
+            path, is_stored = task.entry.path, task.known is not None
+            if not self._is_read_again(task):
+                tasks[task.source.name][path] = UnreadFile(path, is_stored)
+        library.store_plans(
+            [self._build_source_plan(scan, tasks[scan.scope.source.name]) for scan in summary.scans]
+        )
+
+    def _is_read_again(self, task: FileTask) -> bool:
+        """Return whether the document of a file has its content, and only another form is due."""
+        known, entry = task.known, task.entry
+        if known is None or task.kind is not ItemKind.UPDATED:
+            return False
+        is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
+        return is_same and (self._job.force or known.recipe != self._recipes.get(entry.media))
+
+    def _build_source_plan(self, scan: ScopeScan, tasks: Mapping[str, UnreadFile]) -> SourcePlan:
+        scope, found = scan.scope, scan.found
+        unreadable = [
+            UnreadFile(path, path in scan.known, _UNREADABLE) for path in found.unreadable
+        ]
+        return SourcePlan(
+            source=scope.source.name,
+            below=scope.below,
+            files=scope.files,
+            unread=[file for path, file in tasks.items() if scope.contains(path)] + unreadable,
+            folders=found.folders,
+            rules=self._job.rules.compute_digest(),
+        )
 
     def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():
@@ -248,6 +293,16 @@ class _Run:
         library.record_run(" ".join(outcome.scope), self._started, finished, changed)
         if changed or outcome.embedding.embedded or outcome.embedding.reused:
             library.checkpoint()
+
+
+def _register_new_folders(scopes: Sequence[Scope], library: LibraryWriter) -> None:
+    """Register new folders before they are scanned, so that a killed scan is known."""
+    registered = library.list_sources()
+    for scope in scopes:
+        source = scope.source
+        is_new = source.kind == "folder" and source not in registered
+        if is_new and os.access(source.root, os.R_OK | os.X_OK):
+            library.add_source(source)
 
 
 def _release_files(summary: ScanSummary, plan: Plan) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from kebab.core.documents import KnownDocument, Source, build_named_files_key
 from kebab.core.file_ports import FileScanner
-from kebab.core.files import ScanResult, ScanRules, get_suffix
+from kebab.core.files import ScanResult, ScanRules, SeenFiles, get_suffix, is_below
 from kebab.core.ocr import OCR_SETTING
 from kebab.core.ports import LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
-from kebab.ingest.scopes import LibraryState, Scope, is_below
+from kebab.ingest.scopes import LibraryState, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,10 @@ class ScopeScanner:
         else:
             found = ScanResult()
             is_ruled = scope.changed and scope.source.kind == "folder"
-            files = self._apply_rules(scope, sources, exempt) if is_ruled else scope.files
+            files: Iterable[str] = scope.files
+            if is_ruled:
+                files = self._apply_rules(scope, sources, exempt)
+                found.folders = self._list_parents(scope, sources)
             self._add_named_files(scope, found, files)
             if scope.named:
                 exempt |= self._find_exempt_files(scope.source.root, scope.files)
@@ -144,6 +147,19 @@ class ScopeScanner:
             return self._library.load_known_documents(scope.source.name, scope.files)
         documents = self._library.load_known_documents(scope.source.name)
         return {path: document for path, document in documents.items() if scope.contains(path)}
+
+    def _list_parents(self, scope: Scope, sources: Iterable[Source]) -> dict[str, int]:
+        """Return the times of the folders of changed files in which every other file is known."""
+        claimed, times = self._find_claimed_paths(scope.source, sources), {}
+        for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
+            known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
+            seen = SeenFiles(changed=[folder], folders=known, files=known)
+            listed = self._scanner.scan_again(
+                scope.source.root, self._job.rules, seen, claimed=claimed
+            )
+            if not listed.entries and folder in listed.folders:
+                times[folder] = listed.folders[folder]
+        return times
 
     def _apply_rules(
         self, scope: Scope, sources: Iterable[Source], exempt: Collection[str]

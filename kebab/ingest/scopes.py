@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.file_ports import FileScanner
+from kebab.core.files import cut_root, is_below
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
 from kebab.text.normalize import escape_undecodable
@@ -24,6 +25,9 @@ class LibraryState(Protocol):
         self, source: str, at: Collection[str] | None = None
     ) -> dict[str, KnownDocument]:
         """Return the documents of a source by path: all, or those at some paths and below them."""
+
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
@@ -42,6 +46,11 @@ class EmptyLibrary:
         """Return no documents."""
         del source, at
         return {}
+
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return nothing."""
+        del source, folder
+        return set()
 
     def get_value(self, name: str) -> str | None:
         """Return no value."""
@@ -182,16 +191,6 @@ def _covers(wide: Scope, narrow: Scope) -> bool:
     if narrow.files is not None:
         return not narrow.named
     return wide.contains(f"{narrow.below}/") and wide.below != narrow.below
-
-
-def is_below(path: str, root: str) -> bool:
-    """Return whether an absolute path lies strictly below a root."""
-    return path != root and path.startswith(root if root.endswith("/") else f"{root}/")
-
-
-def cut_root(path: str, root: str) -> str:
-    """Return the path below a root."""
-    return path[len(root) :].lstrip("/")
 
 
 def _resolve(path: str) -> str:

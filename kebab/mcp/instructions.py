@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
 from kebab.core.media import get_media_type
+from kebab.wire.coverage import describe_known_gaps
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
@@ -47,19 +46,18 @@ def describe_index(
         yield f"{reply.unreadable.message}."
         return
     stats = reply.stats
+    gaps = describe_known_gaps(reply.coverage)
     if not stats.doc_count:
-        yield _EMPTY
+        yield f"Nothing is read yet: {gaps}." if gaps else _EMPTY
         return
     yield f"Indexed: {stats.doc_count:,} documents in {_list_some(_list_folders(sources), most)}."
     yield f"Formats: {_list_counts(_name_formats(stats.media_breakdown))}."
     yield f"Languages: {_list_counts(stats.lang_breakdown)}."
     yield f"Last change: {(stats.last_ingest_at or '')[:10]}."
-    if stats.stale_doc_count:
-        yield f"About {stats.stale_doc_count:,} files changed since; `kebab ingest` reads them."
+    if gaps:
+        yield f"Not complete: {gaps}. `kebab ingest` completes it."
     if stats.pending_embeddings:
         yield f"{stats.pending_embeddings:,} passages without a vector are found by words only."
-    if reply.indexing is not UNSET:
-        yield "An ingest is running now."
 
 
 def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:

@@ -4,12 +4,14 @@ A result holds what a program needs to go on: references, scores, counts and ver
 a model reads is not repeated in it. Fields with their default are left out.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from kebab.mcp.links import list_hit_references
 from kebab.wire.ask import Answer
+from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList
 from kebab.wire.grep import GrepResponse
 from kebab.wire.health import Introspection
@@ -39,6 +41,7 @@ class SearchResult(Result, frozen=True, kw_only=True):
     hits: list[FoundPassage]
     convincing: bool
     next_cursor: str | None = None
+    coverage: dict[str, Any] = {}
 
 
 class ReadPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,6 +65,7 @@ class GrepResult(Result, frozen=True, kw_only=True):
 
     files: dict[str, int]
     has_more: bool
+    coverage: dict[str, Any] = {}
 
 
 class OutlineResult(Result, frozen=True, kw_only=True):
@@ -71,6 +75,7 @@ class OutlineResult(Result, frozen=True, kw_only=True):
     documents: int = 0
     sections: int = 0
     tokens: int = 0
+    coverage: dict[str, Any] = {}
 
 
 class ExplainResult(Result, frozen=True, kw_only=True):
@@ -88,6 +93,7 @@ class StatusResult(Result, frozen=True, kw_only=True):
     passages: int
     changed: int = 0
     pending: int = 0
+    coverage: dict[str, Any] = {}
 
 
 class IngestResult(Result, frozen=True, kw_only=True):
@@ -107,9 +113,15 @@ class AskResult(Result, frozen=True, kw_only=True):
     grounded: bool
     refs: list[str]
     refusal_reason: str | None = None
+    coverage: dict[str, Any] = {}
 
 
 Explained: TypeAlias = Explanation | PathExplanations | NotFound
+
+
+def _to_fields(coverage: Coverage | None) -> dict[str, Any]:
+    """Return what the index covers as plain fields: its schema would fill the list of tools."""
+    return {} if coverage is None else msgspec.to_builtins(coverage)
 
 
 def build_search_result(reply: SearchResponse) -> SearchResult:
@@ -121,6 +133,7 @@ def build_search_result(reply: SearchResponse) -> SearchResult:
         ],
         convincing=bool(reply.hits) and reply.convincing,
         next_cursor=reply.next_cursor,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -144,7 +157,7 @@ def build_read_result(reply: FetchList) -> ReadResult:
 def build_grep_result(reply: GrepResponse) -> GrepResult:
     """Return the files that match."""
     files = {found.file or found.doc_path: found.lines for found in reply.files}
-    return GrepResult(files=files, has_more=reply.has_more)
+    return GrepResult(files=files, has_more=reply.has_more, coverage=_to_fields(reply.coverage))
 
 
 def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
@@ -156,6 +169,7 @@ def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
         documents=reply.documents,
         sections=len(reply.sections),
         tokens=reply.tokens,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -178,6 +192,7 @@ def build_status_result(reply: Introspection) -> StatusResult:
         passages=stats.chunk_count,
         changed=stats.stale_doc_count,
         pending=stats.pending_embeddings,
+        coverage=_to_fields(reply.coverage),
     )
 
 
@@ -196,4 +211,9 @@ def build_ingest_result(reply: IngestReport) -> IngestResult:
 def build_ask_result(reply: Answer) -> AskResult:
     """Return what an answer cites."""
     cited = dict.fromkeys(one.citation.uri for one in reply.citations)
-    return AskResult(grounded=reply.grounded, refs=list(cited), refusal_reason=reply.refusal_reason)
+    return AskResult(
+        grounded=reply.grounded,
+        refs=list(cited),
+        refusal_reason=reply.refusal_reason,
+        coverage=_to_fields(reply.coverage),
+    )

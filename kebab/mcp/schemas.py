@@ -51,7 +51,7 @@ def _shorten(schema: Schema, components: dict[str, Schema]) -> Schema:
         return _shorten(components[schema["$ref"]], components)
     drop = ("title", "description", "maxItems", "minItems", "minimum")
     short = {key: value for key, value in schema.items() if key not in drop}
-    if short.get("default", ()) in (None, False, []):
+    if short.get("default", ()) in (None, False, [], {}):
         del short["default"]
     if "enum" in short:
         short = {"type": "string", **short}

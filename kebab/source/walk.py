@@ -6,13 +6,14 @@ Symbolic links are followed inside the root when the scan does not find their ta
 import errno
 import os
 import stat as modes
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.files import ScanResult, ScanRules
+from kebab.core.files import IGNORE_FILES, ScanResult, ScanRules, SeenFiles
 from kebab.source.detect import detect_file_media
 from kebab.source.ignore import (
     Layer,
@@ -22,6 +23,27 @@ from kebab.source.ignore import (
     find_skip_reason,
     find_skip_reason_from_root,
 )
+
+_COARSE_NS = 2_000_000_000
+_FINE_NS = 20_000_000
+_SECOND_NS = 1_000_000_000
+
+CHANGED_NS = 0
+"""The time of a folder that may have changed while it was listed, so that it is listed again."""
+
+
+def read_change_time(path: str) -> int:
+    """Return the time of the last change of a folder or file, in nanoseconds.
+
+    When it is so recent that a further change could have the same time, it is `CHANGED_NS`. A file
+    system that counts whole seconds may be two seconds late.
+
+    Raises:
+        OSError: The path cannot be read.
+    """
+    changed = os.stat(path).st_mtime_ns  # noqa: PTH116 - called for every folder
+    granularity = _FINE_NS if changed % _SECOND_NS else _COARSE_NS
+    return changed if abs(time.time_ns() - changed) > granularity else CHANGED_NS
 
 
 class Entry(NamedTuple):
@@ -92,6 +114,9 @@ class _Walk:
             self._read_folder(Entry(f"{below}/", str(Path(self._root, below)), layer))
         else:
             self._read_folder(Entry("", self._root, build_base_layer(self._rules)))
+        self._visit_all(tick)
+
+    def _visit_all(self, tick: Callable[[], None]) -> None:
         while self._folders or self._links:
             if self._folders:
                 self._visit_folder(self._folders.pop())
@@ -108,9 +133,13 @@ class _Walk:
             self._handle_failure(failure, folder.path)
 
     def _read_folder(self, folder: Entry) -> None:
+        changed = read_change_time(folder.absolute)
         with os.scandir(folder.absolute) as listing:
             children = sorted(listing, key=attrgetter("name"))
         names = {child.name for child in children}
+        self.found.folders[folder.path.rstrip("/")] = changed
+        for name in IGNORE_FILES & names:
+            self.found.folders[folder.path + name] = read_change_time(f"{folder.absolute}/{name}")
         layer = enter_folder(folder.layer, folder.path, folder.absolute, names)
         for child in children:
             self._visit(child, folder.path + child.name, layer)
@@ -196,6 +225,40 @@ class _FolderWalk(_Walk):
         del link, target
 
 
+class _ChangedWalk(_Walk):
+    """A walk through changed and new folders that finds the files that were not seen."""
+
+    def __init__(
+        self, root: str, rules: ScanRules, claimed: Mapping[str, str], seen: SeenFiles
+    ) -> None:
+        super().__init__(root, rules, claimed)
+        self._seen = seen
+
+    def run_changed(self, tick: Callable[[], None]) -> None:
+        """Visit the changed folders, and the new folders below them."""
+        for path in self._seen.changed:
+            absolute = os.path.join(self._root, path) if path else self._root  # noqa: PTH118 - a plain string
+            layer = build_base_layer(self._rules)
+            with suppress(OSError):
+                if path:
+                    layer = build_layers_above(self._root, self._rules, path)
+                self._read_folder(Entry(f"{path}/" if path else "", absolute, layer))
+            tick()
+        self._visit_all(tick)
+
+    def _visit_folder(self, folder: Entry) -> None:
+        if folder.path.rstrip("/") not in self._seen.folders:
+            super()._visit_folder(folder)
+
+    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
+        if path not in self._seen.files:
+            super()._visit_file(child, path)
+
+    def _visit_link(self, link: Entry) -> None:
+        if link.path not in self._seen.files:
+            super()._visit_link(link)
+
+
 def list_folders(
     root: str, rules: ScanRules, *, below: str = "", claimed: Mapping[str, str] | None = None
 ) -> list[str]:
@@ -237,6 +300,20 @@ class FolderScanner:
         walk = _Walk(root, rules, claimed or {})
         walk.run(below, tick)
         walk.found.entries.sort()
+        return walk.found
+
+    def scan_again(
+        self,
+        root: str,
+        rules: ScanRules,
+        seen: SeenFiles,
+        *,
+        claimed: Mapping[str, str],
+        tick: Callable[[], None] = lambda: None,
+    ) -> ScanResult:
+        """Return the files that were not seen in the changed folders and in new folders below."""
+        walk = _ChangedWalk(root, rules, claimed, seen)
+        walk.run_changed(tick)
         return walk.found
 
     def add_named_files(

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Freshness, Positive
+from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
 from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
@@ -55,8 +56,8 @@ class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1
     """Whether to compare the first passages with the question token by token; null means
     unless words alone are searched."""
     refresh: bool = False
-    """Whether to index the best documents for the question again whose files changed, before it is
-    answered. `retrieval.refresh` of the answer says what was done."""
+    """Whether to index new, changed and unread files of the searched sources before.
+    `retrieval.refresh` of the answer says what was done."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):
@@ -187,6 +188,8 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """The position of this question in its session, from 0; null when it was not stored."""
     created_at: str
     """The time of the answer, RFC 3339."""
+    coverage: Coverage | None = None
+    """What the index covers of the searched sources; without it nothing is known to be absent."""
 
 
 class AnswerEvent(Reply, frozen=True, kw_only=True, tag="answer_event.v1"):

@@ -52,10 +52,10 @@ class UnmatchedFilter(Struct, frozen=True, kw_only=True):
 
 
 class IndexRefresh(Struct, frozen=True, kw_only=True):
-    """How the index was brought up to date: with a folder, or with the documents found."""
+    """How the index was brought up to date: with a folder, or with what is searched."""
 
     folder: str
-    """The absolute path of the folder; empty when it was the documents."""
+    """The absolute path of the folder of `--in`; empty without it."""
     refreshed: bool
     """Whether the index was brought up to date; otherwise the index as it is was searched."""
     reason: str | None

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.coverage import Coverage
 from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.record import Hinted, Reply
 
@@ -123,3 +124,5 @@ class GrepResponse(Reply, Hinted, frozen=True, kw_only=True, tag="grep_response.
     """The filters that no document passes, alone or together; empty when files were searched."""
     hint: str | None = None
     """The command that leads on when a filter matches nothing; null without one."""
+    coverage: Coverage | None = None
+    """What the index covers of the searched sources. Changed files are searched as they are."""

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
 from kebab.wire.indexing import Indexing
 from kebab.wire.record import Hinted, Reply, Request
@@ -37,6 +38,8 @@ class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     """Every check."""
     indexing: Indexing | UnsetType = UNSET
     """The ingest that another process runs now; absent when there is none."""
+    coverage: Coverage | None = None
+    """What the index covers of all sources; null without an index that can be read."""
 
 
 class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
@@ -209,6 +212,8 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     null when it can, or when there is no database."""
     indexing: Indexing | UnsetType = UNSET
     """The ingest that another process runs now; absent when there is none."""
+    coverage: Coverage | None = None
+    """What the index covers of all sources; null without an index that can be read."""
 
 
 class SchemaRequest(Request, frozen=True, kw_only=True, tag="schema_request.v1"):

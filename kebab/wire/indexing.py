@@ -19,6 +19,8 @@ class Indexing(Struct, frozen=True, kw_only=True):
     unit: Literal["files", "passages"] | None
     """The unit of `done` and `total`: `files` while they are read, then `passages` that get
     vectors."""
+    per_second: float | None = None
+    """The mean number of files or passages that it finishes in a second; null before the first."""
 
 
 def format_indexing(indexing: Indexing) -> str:

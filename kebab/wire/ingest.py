@@ -145,6 +145,9 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The readable files of the scanned folders by format, named for a person, the most first."""
     unread: list[UnreadKind] = msgspec.field(default_factory=list)
     """The kinds of files that were not read, those with something to do first."""
+    not_read: int = 0
+    """The number of new and changed files that an interrupted run found and did not read. The next
+    run reads them."""
     install: str | None = None
     """The command that installs all parts of kebab that these files need; null for none."""
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.wire.citation import Count, Freshness, Positive
+from kebab.wire.coverage import Coverage
 from kebab.wire.record import Reply, Request
 
 
@@ -97,3 +98,5 @@ class Outline(Reply, frozen=True, kw_only=True, tag="outline.v1"):
     """The number of documents directly in the folder that `limit` leaves out."""
     pages: int | None = None
     """The number of pages or slides of the document; null for other formats and for a folder."""
+    coverage: Coverage | None = None
+    """What the index covers of the document, of the folder, or of all sources."""

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Count, Positive
+from kebab.wire.coverage import Coverage
 from kebab.wire.record import Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
@@ -50,6 +51,8 @@ class RankResult(Reply, frozen=True, kw_only=True, tag="rank_result.v1"):
     """Why meanings were not compared, or not those of every line."""
     timing_ms: float
     """The duration."""
+    coverage: Coverage | None = None
+    """What the index covers, of which the lines need nothing; null without an index."""
 
 
 class RankRequest(Request, frozen=True, kw_only=True, tag="rank_request.v1"):

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.coverage import Coverage
 from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import QueryParsed
@@ -58,8 +59,8 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     trace: bool = False
     """Whether to report the result of each stage."""
     refresh: bool = False
-    """Whether to index the documents of the page again whose files changed, and then to search once
-    more. `refresh` of the response says what was done."""
+    """Whether to index new, changed and unread files of the searched sources before. `refresh` of
+    the response says what was done."""
 
 
 class Lift(Struct, frozen=True, kw_only=True):
@@ -232,3 +233,5 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     """The result of each stage, when requested."""
     indexing: Indexing | UnsetType = UNSET
     """The ingest that another process runs now; absent when there is none."""
+    coverage: Coverage | None = None
+    """What the index covers of what was searched; without it nothing is known to be absent."""

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Count
+from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
 from kebab.wire.query_parsed import QueryParsed
 from kebab.wire.record import Reply
@@ -53,6 +54,8 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`complete`: how the query was read."""
     absent_terms: list[str] | UnsetType = UNSET
     """`complete`: words and phrases that occur nowhere in what was searched."""
+    coverage: Coverage | UnsetType = UNSET
+    """`complete`: what the index covers of what was searched."""
     convincing: bool | UnsetType = UNSET
     """`complete`: whether the best hit of the whole search is above `weak`."""
     convincing_queries: list[int] | UnsetType = UNSET

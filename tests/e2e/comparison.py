@@ -20,6 +20,7 @@ TIMES = (
     "latency_ms",
     "first_token_ms",
     "created_at",
+    "checked_at",
 )
 """The times of an answer and of the work for it."""
 

@@ -38,8 +38,8 @@ from kebab.text.tokenizer import tokenize
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 WRITES = {
-    *("add_source", "put", "touch", "remove", "mark_vectors"),
-    *("clear_garbage", "set_value", "note_run", "checkpoint"),
+    *("add_source", "store_plans", "put_document", "update_stamp", "remove_documents"),
+    *("mark_vectors", "forget_deleted_keys", "set_value", "record_run", "checkpoint"),
     *("append", "delete", "clear", "maintain", "replace_vectors"),
 }
 OTHER = "hashing-other-384-v1"

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from kebab.store.sqlite.known_files import KnownFiles
+from kebab.store.sqlite.reader import SqliteReader
+
 ROOT = Path(__file__).resolve().parents[2]
 MOMENTS = 10
 SEED = 20
@@ -94,6 +97,23 @@ def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
     assert expected["rows"] == expected["chunk_count"] == len(expected["vectors"]) > 100
     for state in found:
         assert state == expected
+
+
+@pytest.mark.parametrize("step", [1, 2, 4, 20, 55])
+def test_a_killed_first_run_leaves_what_it_has_not_read(tmp_path, step):
+    root, data = tmp_path / "notes", tmp_path / "data"
+    write_first_state(root)
+    data.mkdir()
+
+    assert run_driver("ingest", root, step, 0, data).returncode == -signal.SIGKILL
+
+    with SqliteReader(data) as reader:
+        known = KnownFiles(reader)
+        extents = known.list_extents()
+        counts = [known.count_files(extent) for extent in extents]
+    is_listed = [extent.rules for extent in extents] not in ([], [None])
+    assert is_listed == (step >= 4)
+    assert not is_listed or [one.documents + one.unread for one in counts] == [24]
 
 
 @pytest.fixture(scope="module")

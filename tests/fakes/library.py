@@ -22,6 +22,7 @@ from kebab.core.documents import (
     FileStamp,
     KnownDocument,
     Source,
+    SourcePlan,
 )
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, sort_keys
 from kebab.core.queries import Filters, StoredChunk, VectorState
@@ -51,6 +52,7 @@ class MemoryLibrary:
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     runs: list[tuple[str, float, float, int]] = field(default_factory=list)
     checkpoints: int = 0
+    unread: dict[tuple[str, str], str | None] = field(default_factory=dict)
     closed: bool = False
 
     def __post_init__(self) -> None:
@@ -90,6 +92,26 @@ class MemoryLibrary:
             and (at is None or any(f"{row.path}/".startswith(f"{path}/") for path in at))
         }
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        known = [row.path for row in self._documents.values() if row.source == source]
+        known += [path for name, path in self.unread if name == source]
+        return {path for path in known if path.rpartition("/")[0] == folder}
+
+    def store_plans(self, plans: Sequence[SourcePlan]) -> None:
+        for plan in plans:
+            below = [plan.below] if plan.files is None else plan.files
+            for place in list(self.unread):
+                if place[0] == plan.source and any(_is_at(place[1], path) for path in below):
+                    del self.unread[place]
+            self.unread |= {(plan.source, file.path): file.reason for file in plan.unread}
+
+    def mark_failed(self, source: str, path: str, reason: str) -> None:
+        if (source, path) in self.unread:
+            self.unread[source, path] = reason
+
+    def forget_unread(self, source: str, path: str) -> None:
+        self.unread.pop((source, path), None)
+
     def has_document(self, doc_id: DocId) -> bool:
         return doc_id in self._documents
 
@@ -114,6 +136,7 @@ class MemoryLibrary:
                 self._last_key += 1
                 self._entries[id_] = _Entry(Key(self._last_key), document, row, now)
         self._documents[document.doc_id] = document
+        self.forget_unread(document.source, document.path)
         self._revision += 1
         removed = len(old) - len(kept) + evicted
         return ChunkChanges(kept=len(kept), added=len(new) - len(kept), removed=removed)
@@ -345,6 +368,10 @@ class MemoryLibrary:
             context=chunk.context,
             place=chunk.place,
         )
+
+
+def _is_at(path: str, above: str) -> bool:
+    return not above or f"{path}/".startswith(f"{above}/")
 
 
 def _of(entry: _Entry, doc_id: DocId) -> bool:

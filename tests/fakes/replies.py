@@ -16,6 +16,7 @@ from kebab.wire.ask import (
     SessionTurn,
 )
 from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.coverage import Coverage
 from kebab.wire.grep import GrepFile, GrepHit, GrepResponse
 from kebab.wire.health import (
     Capabilities,
@@ -721,10 +722,10 @@ def check(**changes: Any) -> DoctorCheck:
     )
 
 
-def doctor(*checks: DoctorCheck) -> Doctor:
+def doctor(*checks: DoctorCheck, **changes: Any) -> Doctor:
     """Return what doctor found."""
     ok = all(one.status != "fail" for one in checks)
-    return Doctor(ok=ok, kebab_version="0.1.0", checks=list(checks))
+    return Doctor(ok=ok, kebab_version="0.1.0", checks=list(checks), **changes)
 
 
 def introspection() -> Introspection:
@@ -947,3 +948,23 @@ def review_applied(request: ReviewApplyRequest) -> ReviewApplied:
     )
     files = [] if request.run_id == "clean" else [file]
     return ReviewApplied(run_id=request.run_id, dry_run=request.dry_run, files=files)
+
+
+def coverage(**fields: Any) -> Coverage:
+    """Return what an index covers: everything, but for these fields."""
+    values: dict[str, Any] = {
+        "files": 5003,
+        "unread": 0,
+        "failed": 0,
+        "changed": 0,
+        "new": 0,
+        "gone": 0,
+        "checked": 5003,
+        "checked_at": "2025-01-31T12:00:00Z",
+        "unchecked_folders": 0,
+        "unlisted": [],
+        "pending_vectors": 0,
+        "partial": 0,
+        "indexing": None,
+    }
+    return Coverage(complete=not fields, **(values | fields))

@@ -1,7 +1,7 @@
 """`kebab fetch` prints original lines of a file."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,11 @@ from kebab.cli.render.fetched import list_notes, render_fetched, render_lines
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kebab.wire.library import FetchResult, NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars_option = click.option(
@@ -60,9 +65,21 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     with context.open_kebab() as kebab:
         reply = kebab.fetch(request)
     status = context.print_reply(reply, render_fetched)
+    _write_notes(context, reply.results)
+    return status
+
+
+def _write_notes(context: CommandContext, results: "Sequence[FetchResult | NotFound]") -> None:
+    """Write notes on bare lines to stderr."""
     if not context.flags.machine:
         err = context.channels.err
-        err.write_lines(list_notes(reply, context.create_canvas(err)))
+        err.write_lines(list_notes(results, context.create_canvas(err)))
+
+
+def _print_lines(context: CommandContext, reply: "FetchResult | NotFound") -> Exit:
+    """Print the lines of one reference, and the notes on them."""
+    status = context.print_reply(reply, render_lines)
+    _write_notes(context, [reply])
     return status
 
 
@@ -114,7 +131,7 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
     """
     with context.open_kebab() as kebab:
         reply = kebab.fetch_chunk(FetchChunkRequest(name=name, **flags))
-    return context.print_reply(reply, render_lines)
+    return _print_lines(context, reply)
 
 
 @command.command("doc", exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
@@ -128,7 +145,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     """
     with context.open_kebab() as kebab:
         reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
-    return context.print_reply(reply, render_lines)
+    return _print_lines(context, reply)
 
 
 @command.command("span", exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
@@ -146,4 +163,4 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
     """
     with context.open_kebab() as kebab:
         reply = kebab.fetch_span(FetchSpanRequest(name=name, start=start, **flags))
-    return context.print_reply(reply, render_lines)
+    return _print_lines(context, reply)

@@ -27,6 +27,7 @@ from kebab.wire.ask import (
     SessionTranscript,
     SessionTurn,
 )
+from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.search import SearchHit
 
 _INDENT = "     "
@@ -66,6 +67,9 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
     others = (warning for warning in reply.warnings if not _is_shown_as_doubt(reply, warning))
     for message in dict.fromkeys(warning.message for warning in others):
         yield from canvas.note(clean(message))
+    told = any(warning.code == "incomplete_coverage" for warning in reply.warnings)
+    if not told and (gaps := describe_known_gaps(reply.coverage)):
+        yield from canvas.note(clean(gaps))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
     if reply.retrieval.refresh and not reply.retrieval.refresh.refreshed:
@@ -82,7 +86,9 @@ def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
         shown = [one.message for one in reply.warnings if _is_shown_as_doubt(reply, one)]
         label, text = "uncertain:", "; ".join(shown)
     elif reply.absent_terms and reply.refusal_reason != "absent_terms":
-        label, text = "not in the notes:", ", ".join(reply.absent_terms)
+        words = describe_absent_words(", ".join(reply.absent_terms), reply.coverage, "the notes")
+        start, _, text = words.partition(": ")
+        label = f"{start}:"
     else:
         return
     yield from canvas.wrap_with_label(label, clean(text), canvas.warning)

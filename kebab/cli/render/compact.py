@@ -15,14 +15,17 @@ from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
+    describe_no_answer,
     list_queries,
     render_degraded,
+    render_gaps,
     render_refresh,
 )
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean, clean_lines
 from kebab.search.citations import format_hit_reference, get_cited_lines
 from kebab.wire.citation import SectionCitation
+from kebab.wire.coverage import describe_gaps
 from kebab.wire.search import SearchHit, SearchResponse
 
 _FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
@@ -80,6 +83,7 @@ def render_compact(
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
     yield from render_refresh(reply.refresh, canvas)
+    yield from render_gaps(reply, canvas)
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
@@ -205,6 +209,8 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
 def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[str]:
     """Yield what a reader has to know about the page."""
     if not reply.hits:
+        if gaps := describe_gaps(reply.coverage, "convincing", by_words=reply.mode == "lexical"):
+            yield f"not everything is searched: {clean(gaps)}"
         yield "try other words, or drop a filter"
     else:
         yield from _list_doubts(reply)
@@ -219,13 +225,14 @@ def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[
 def _list_doubts(reply: SearchResponse) -> Iterator[str]:
     """Yield whether no passage is convincing, at all or for one of several queries."""
     if not reply.convincing:
-        yield "nothing convincing: these passages are likely on other matters"
+        statement = describe_no_answer(reply, "nothing convincing")
+        yield f"{statement}: these passages are likely on other matters"
         return
     if reply.hits[0].rank > 1:
         return
     shown = {index for hit in reply.hits for index in hit.queries or []}
     for index in range(len(reply.queries or [])):
         if index not in (reply.convincing_queries or []):
-            yield f"nothing convincing for q{index + 1}"
+            yield describe_no_answer(reply, "nothing convincing", f" for q{index + 1}")
         elif index not in shown:
             yield f"left out by a limit of this search: the passages for q{index + 1}"

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import UNSET
 
@@ -116,14 +116,16 @@ def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[s
         yield line
 
 
-def list_notes(reply: FetchList, canvas: Canvas) -> Iterator[str]:
-    """Yield what a reader of the bare lines cannot see: old text, and where the rest is."""
-    for result in reply.results:
+def list_notes(results: Iterable[FetchResult | NotFound], canvas: Canvas) -> Iterator[str]:
+    """Yield what a reader of the bare lines cannot see: old or new text, and where the rest is."""
+    for result in results:
         if isinstance(result, NotFound):
             continue
         path = clean(result.doc_path)
         if result.is_indexed_text:
             yield from canvas.note(f"this is the text that was indexed: {path}")
+        elif result.freshness == "changed":
+            yield from canvas.note(f"changed since it was indexed, these are its lines now: {path}")
         if result.truncated:
             yield from canvas.note(f"cut off by --max-tokens: {path}")
             if result.rest:

@@ -9,6 +9,7 @@ from kebab.cli.render.hits import FRESHNESS_NOTES, format_fragment, get_page
 from kebab.cli.render.paths import format_openable_path
 from kebab.cli.render.width import clean, measure_width, truncate
 from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.coverage import describe_gaps
 from kebab.wire.grep import GrepHit, GrepResponse, SkippedFile
 
 _ELLIPSIS = "…"
@@ -167,9 +168,13 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
             yield from canvas.note(f"{words}: {_name_some(skipped)}")
     if reply.has_more:
         yield from canvas.note("further lines match; raise `--limit` or `--max-count`")
+    gaps = describe_gaps(reply.coverage, "lines")
     if not reply.files and not reply.unmatched_filters:
         files = pluralize(reply.searched_files, "file")
-        yield from canvas.note(f"no line matches in {files}: {clean(reply.pattern)}")
+        missing = f" ({clean(gaps)})" if gaps else ""
+        yield from canvas.note(f"no line matches in {files}: {clean(reply.pattern)}{missing}")
+    elif gaps:
+        yield from canvas.note(f"not searched: {clean(gaps)}")
 
 
 def _name_some(skipped: Sequence[SkippedFile]) -> str:

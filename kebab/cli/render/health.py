@@ -7,6 +7,7 @@ import msgspec
 
 from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
 from kebab.cli.render.width import clean
+from kebab.wire.coverage import describe_gaps
 from kebab.wire.health import (
     Doctor,
     DoctorCheck,
@@ -34,7 +35,9 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     warned = sum(check.status == "warn" for check in reply.checks)
     notes = f", {pluralize(warned, 'note')}" if warned else ""
     problems = f"{pluralize(failed, 'problem')} to fix"
-    yield canvas.error(problems) if failed else canvas.success("healthy") + notes
+    gaps = describe_gaps(reply.coverage, "healthy")
+    healthy = canvas.warning(f"no problem found, but {gaps}") if gaps else canvas.success("healthy")
+    yield canvas.error(problems) if failed else healthy + notes
 
 
 def _render_indexing(reply: Doctor | Introspection, canvas: Canvas) -> Iterator[str]:

@@ -17,6 +17,7 @@ from kebab.wire.citation import (
     LineCitation,
     PageCitation,
 )
+from kebab.wire.coverage import describe_absent_words, describe_gaps, describe_known_gaps
 from kebab.wire.filters import IndexRefresh
 from kebab.wire.query_parsed import ActiveFilters
 from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, SearchHit, SearchResponse
@@ -188,10 +189,28 @@ def list_queries(queries: Sequence[str]) -> list[str]:
 
 
 def describe_absent_terms(reply: SearchResponse) -> str:
-    """Return which words of the query occur nowhere."""
+    """Return which words of the query occur nowhere, or what else may hold them."""
     filtered = reply.query_parsed.filters != ActiveFilters()
     where = "what was searched" if filtered else "your notes"
-    return f"not in {where}: {clean(', '.join(reply.absent_terms))}"
+    return clean(describe_absent_words(", ".join(reply.absent_terms), reply.coverage, where))
+
+
+def describe_no_answer(reply: SearchResponse, statement: str, about: str = "") -> str:
+    """Return that nothing was found, or that nothing was found so far and what is missing.
+
+    With absent words another line says what is missing.
+    """
+    gaps = describe_gaps(reply.coverage, "convincing", by_words=reply.mode == "lexical")
+    if reply.absent_terms and describe_gaps(reply.coverage, "absent"):
+        return clean(f"{statement} so far{about}")
+    return clean(f"{statement} so far{about} ({gaps})" if gaps else f"{statement}{about}")
+
+
+def render_gaps(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield which files are missing or outdated, where no other line of the page says it."""
+    told = reply.absent_terms or not reply.convincing or not reply.hits
+    if not told and (gaps := describe_known_gaps(reply.coverage)):
+        yield from canvas.note(clean(gaps))
 
 
 def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:

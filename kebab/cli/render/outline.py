@@ -6,6 +6,7 @@ from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.hits import FRESHNESS_NOTES
 from kebab.cli.render.width import clean, measure_width, pad
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
+from kebab.wire.coverage import describe_gaps
 from kebab.wire.outline import Outline, OutlineEntry
 
 _GAP = "  "
@@ -15,6 +16,8 @@ _NARROWEST = 12
 def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
     """Yield the sections of a document, or the tree of a folder; each line has a reference."""
     yield from _render_document(reply, canvas) if reply.freshness else _render_tree(reply, canvas)
+    if not reply.freshness and (gaps := describe_gaps(reply.coverage, "lines")):
+        yield from canvas.note(clean(gaps))
 
 
 def _render_document(reply: Outline, canvas: Canvas) -> Iterator[str]:

@@ -9,12 +9,15 @@ from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
+    describe_no_answer,
     list_queries,
     render_degraded,
+    render_gaps,
     render_hit,
     render_refresh,
 )
 from kebab.cli.render.width import clean, measure_width
+from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.search import SearchHit, SearchResponse
 
 _NEAREST = 3
@@ -78,7 +81,9 @@ def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader of the hits must know first."""
     yield from map(canvas.dim, list_queries(reply.queries or []) if reply.hits else [])
     if _is_weak(reply):
-        yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
+        yield from canvas.note(
+            describe_no_answer(reply, "nothing convincing", f" for: {reply.query}")
+        )
     if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if _is_weak(reply):
@@ -150,10 +155,14 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> It
     if paging.page > 1:
         yield f"no hits on page {paging.page:,} for: {clean(reply.query)}"
         return
-    yield f"no results for: {clean(reply.query)}"
+    yield describe_no_answer(reply, "no results", f" for: {reply.query}")
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
         return
+    if reply.indexing:
+        return
+    if describe_known_gaps(reply.coverage):
+        yield canvas.step("read what is missing first", paging.repeat("--refresh"))
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
         command = paging.repeat("--mode", "hybrid", without=("--mode",))
@@ -166,6 +175,7 @@ def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
     yield from render_refresh(reply.refresh, canvas)
+    yield from render_gaps(reply, canvas)
     if reply.left_out:
         yield canvas.dim(describe_left_out(reply.left_out))
 

@@ -8,8 +8,10 @@ from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
+    describe_no_answer,
     get_line,
     render_degraded,
+    render_gaps,
     render_refresh,
 )
 from kebab.cli.render.width import clean, clean_lines
@@ -42,7 +44,11 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     yield from render_refresh(reply.refresh, canvas)
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if reply.hits and not reply.convincing:
-        yield from canvas.note("nothing convincing")
+        yield from canvas.note(describe_no_answer(reply, "nothing convincing"))
+    incomplete = reply.coverage is not None and not reply.coverage.complete
+    if incomplete and not (reply.hits or reply.unmatched_filters):
+        yield from canvas.note(describe_no_answer(reply, "no results"))
+    yield from render_gaps(reply, canvas)
     if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if reply.left_out:

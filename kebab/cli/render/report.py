@@ -56,7 +56,8 @@ def render_ingest_report(
 def _format_headline(reply: IngestReport) -> str:
     seconds = format_duration(reply.duration_ms / 1000)
     if reply.cancelled:
-        return f"interrupted after {seconds}; completed work is kept"
+        rest = f", {pluralize(reply.not_read, 'file')} not read yet" if reply.not_read else ""
+        return f"interrupted after {seconds}; completed work is kept{rest}"
     files = pluralize(reply.documents, "document")
     if reply.scanned != reply.documents:
         files = f"{files}, {pluralize(reply.scanned, 'file')} found"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source, is_partial
 from kebab.core.files import FileState
 from kebab.core.ids import DocId, Key
 from kebab.core.links import compute_link_key
@@ -24,9 +24,9 @@ from kebab.store.sqlite.values import (
 def add_source(database: apsw.Connection, source: Source) -> None:
     """Register a source, or update it."""
     database.execute(
-        "INSERT INTO sources (name, root, kind) VALUES (?, ?, ?) ON CONFLICT (name)"
-        " DO UPDATE SET root = excluded.root, kind = excluded.kind",
-        (source.name, source.root, source.kind),
+        "INSERT INTO sources (name, root, kind, listed_rules) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
+        (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
     )
 
 
@@ -137,21 +137,22 @@ def _upsert_document(database: apsw.Connection, row: DocumentRow, asset: int, no
         *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
-        *(row.date, to_nanoseconds(row.date)),
+        *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
     )
     return int(
         database.execute(
             "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
             " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
-            " date, date_ns)"
+            " date, date_ns, partial)"
             " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
+            " ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
             " path = excluded.path, asset = excluded.asset, title = excluded.title,"
             " media = excluded.media, lang = excluded.lang, size = excluded.size,"
             " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
             " parser_version = excluded.parser_version,"
             " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
-            " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns"
+            " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns,"
+            " partial = excluded.partial"
             " RETURNING doc",
             values,
         ).get

@@ -23,13 +23,15 @@ _MAX_BYTES = 512
 class IngestState(NamedTuple):
     """The progress of a running ingest; `done` and `total` count files or chunks, as `unit` says.
 
-    `started` is in seconds since the epoch. The counts are None while folders are scanned.
+    `started` is in seconds since the epoch, `rate` is the number finished in a second. The counts
+    are None while folders are scanned.
     """
 
     started: float
     done: int | None = None
     total: int | None = None
     unit: str | None = None
+    rate: float | None = None
 
 
 class Writer(NamedTuple):

@@ -154,7 +154,7 @@ class SqliteReader:
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
         with self._translate_errors():
-            return vector_state.count_in_state(self._database, "pending")
+            return self._get_cache().pending
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""

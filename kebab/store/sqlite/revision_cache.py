@@ -12,7 +12,7 @@ import apsw
 
 from kebab.config import tuning
 from kebab.core.ids import DocNumber, Key
-from kebab.store.sqlite import fts, postings
+from kebab.store.sqlite import fts, postings, vector_state
 from kebab.store.sqlite.postings import Postings
 
 T = TypeVar("T")
@@ -90,6 +90,11 @@ class RevisionCache:
         if missing:
             self._frequencies.update(fts.get_document_frequencies(self._database, missing))
         return {term: self._frequencies[term] for term in terms}
+
+    @cached_property
+    def pending(self) -> int:
+        """The number of chunks without a vector."""
+        return vector_state.count_pending(self._database, self.revision)
 
     @cached_property
     def _rows(self) -> int:

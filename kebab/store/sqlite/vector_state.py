@@ -9,6 +9,7 @@ import apsw
 from kebab.core.chunks import PendingChunk
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
+from kebab.store.sqlite import transaction
 from kebab.store.sqlite.values import parse_strings, to_json
 
 
@@ -30,6 +31,21 @@ def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> Non
     )
 
 
+def store_pending_count(database: apsw.Connection) -> None:
+    """Store the number of pending chunks for the present revision."""
+    revision, count = transaction.get_revision(database), count_in_state(database, "pending")
+    transaction.set_value(database, _PENDING, f"{revision} {count}")
+
+
+def count_pending(database: apsw.Connection, revision: int) -> int:
+    """Return the number of pending chunks: the stored one of this revision, or else count them."""
+    stored = (transaction.get_value(database, _PENDING) or "").split()
+    if stored[:1] == [str(revision)] and stored[-1].isdecimal():
+        return int(stored[1])
+    return count_in_state(database, "pending")
+
+
+_PENDING = "pending_count"
 _CHUNK_COLUMNS = (
     "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash, c.context"
 )

@@ -17,10 +17,11 @@ from kebab.core.documents import (
     FileStamp,
     KnownDocument,
     Source,
+    SourcePlan,
 )
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
-from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
+from kebab.store.sqlite import chunks, documents, fts, known_files, transaction, vector_state
 from kebab.store.sqlite.connection import get_database_path, open_writer, truncate_log
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import TokenCache
@@ -98,6 +99,27 @@ class SqliteWriter:
         with self._translate_errors():
             return documents.load_known_documents(self._database, source, at)
 
+    def list_children(self, source: str, folder: str) -> set[str]:
+        """Return the documents, unread files and folders that are known directly in a folder."""
+        with self._translate_errors():
+            return known_files.list_children(self._database, source, folder)
+
+    def store_plans(self, plans: Sequence[SourcePlan]) -> None:
+        """Store what a run is about to read, in place of what was known of its scopes."""
+        with self._transactions.unit():
+            for plan in plans:
+                known_files.store_plan(self._database, plan)
+
+    def mark_failed(self, source: str, path: str, reason: str) -> None:
+        """Store why a planned file could not be read."""
+        with self._transactions.unit():
+            known_files.mark_failed(self._database, source, path, reason)
+
+    def forget_unread(self, source: str, path: str) -> None:
+        """Delete a planned file that is gone."""
+        with self._transactions.unit():
+            known_files.forget_unread(self._database, source, path)
+
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""
         with self._translate_errors():
@@ -112,6 +134,7 @@ class SqliteWriter:
                 doc=saved.doc, row=document, title_changed=saved.title_changed
             )
             written = chunks.replace_chunks(self._database, self._tokens, target)
+            known_files.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
@@ -223,6 +246,7 @@ class SqliteWriter:
         """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
             transaction.record_run(self._database, scope, started, finished, changed)
+            vector_state.store_pending_count(self._database)
 
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""

@@ -128,7 +128,7 @@ def test_changed_files_are_a_warning(full):
     (full.notes / "dog.md").unlink()
     summary = _checks(full)["files"].summary
 
-    assert "1 changed, 1 gone" in summary
+    assert summary == "1 file changed since the last scan; 1 file is gone"
 
 
 def test_missing_weights_are_a_warning_with_the_model(full):

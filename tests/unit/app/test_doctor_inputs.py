@@ -92,15 +92,6 @@ def test_text_without_words_has_no_known_term(desk):
     assert _inputs(desk).storage.find_known_term() is None
 
 
-@pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (4, 4), (6, 6), (100, 6)])
-def test_sampled_files_are_at_equal_distances(full, limit, count):
-    found = _inputs(full).documents.sample_files(limit)
-
-    assert len(found) == count
-    assert found[0].path == full.notes / "n0.md"
-    assert found[0].size == (full.notes / "n0.md").stat().st_size
-
-
 def test_pending_passages_are_counted(full):
     assert _inputs(full).documents.count_pending() == 0
 

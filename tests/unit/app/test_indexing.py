@@ -156,3 +156,15 @@ def test_an_answer_and_an_explanation_do_not_suggest_an_ingest(running):
     assert isinstance(explained, Explanation)
     for channel in (*answer.retrieval.degraded, *explained.degraded):
         assert not suggests_ingest(channel.hint)
+
+
+def test_the_rate_is_that_of_the_present_unit():
+    recorder = Recorder()
+    publish = recorder.make()
+    recorder.time = 100.0
+
+    for done in range(5):
+        publish(embed(done))
+        recorder.time += INTERVAL_S
+
+    assert [state.rate for state in recorder.published[1:]] == [None, *[1 / INTERVAL_S] * 4]

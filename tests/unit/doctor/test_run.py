@@ -12,13 +12,13 @@ from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Wei
 from kebab.doctor.run import DoctorInputs, run_checks
 from kebab.doctor.storage import (
     DocumentInputs,
-    IndexedFile,
     KnownTerm,
     ReviewFile,
     SchemaVersions,
     StorageInputs,
 )
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
+from tests.fakes.replies import coverage
 
 STORED = {"integrity", "full_text", "vectors", "pending", "sources", "files", "embedding_version"}
 
@@ -43,9 +43,6 @@ CORRUPT = StoreCorrupt(path="/data/kebab.sqlite", cause="file is not a database"
 
 @pytest.fixture
 def sound(tmp_path):
-    note = tmp_path / "note.md"
-    note.write_text("text")
-    stat = note.stat()
     return DoctorInputs(
         machine=MachineInputs(
             read_settings=lambda: SettingsFile(path=tmp_path / "config.toml"),
@@ -67,7 +64,7 @@ def sound(tmp_path):
         ),
         documents=DocumentInputs(
             count_pending=lambda: 0,
-            sample_files=lambda _: [IndexedFile(note, stat.st_size, stat.st_mtime_ns)],
+            measure_coverage=coverage,
         ),
         models=ModelInputs(
             read_weights=lambda: Weights(model="m", folder=Path("/models/m")),
@@ -159,7 +156,7 @@ ASKED = [
     ("storage", "list_expected_keys"),
     ("storage", "list_deleted_keys"),
     ("documents", "count_pending"),
-    ("documents", "sample_files"),
+    ("documents", "measure_coverage"),
     ("models", "read_weights"),
     ("models", "measure_probe"),
     ("models", "read_versions"),

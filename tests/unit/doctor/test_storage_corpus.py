@@ -1,27 +1,15 @@
 from dataclasses import replace
 
-import pytest
+from msgspec.structs import replace as replace_fields
 
 from kebab.core.documents import Source, SourceCounts
 from kebab.doctor import storage
-from kebab.doctor.storage import DocumentInputs, IndexedFile
+from kebab.doctor.storage import DocumentInputs
+from tests.fakes.replies import coverage
 
 
-def asked(files=(), pending=0):
-    return DocumentInputs(
-        count_pending=lambda: pending, sample_files=lambda limit: list(files)[:limit]
-    )
-
-
-@pytest.fixture
-def indexed(tmp_path):
-    def make(name):
-        path = tmp_path / name
-        path.write_text("text")
-        stat = path.stat()
-        return IndexedFile(path, stat.st_size, stat.st_mtime_ns)
-
-    return make
+def asked(found=None, pending=0):
+    return DocumentInputs(count_pending=lambda: pending, measure_coverage=lambda: found)
 
 
 def test_passages_without_a_vector_are_a_worry_with_its_fix():
@@ -35,48 +23,29 @@ def test_passages_without_a_vector_are_a_worry_with_its_fix():
     assert finding.summary == "1,200 passages without a vector, found by words only"
 
 
-def test_untouched_files_are_well(indexed):
-    finding = storage.check_files(asked([indexed("a.md"), indexed("b.md")]))
+def test_files_that_are_read_are_well():
+    finding = storage.check_files(asked(coverage()))
 
     assert finding.status == "ok"
-    assert finding.summary == "unchanged since they were indexed: 2 files checked"
+    assert finding.summary == "every file is read as it is now: 5,003 files"
 
 
-def test_changed_and_gone_files_are_counted_with_an_example(indexed):
-    same, changed, gone = indexed("a.md"), indexed("b.md"), indexed("c.md")
-    changed.path.write_text("longer text")
-    gone.path.unlink()
-
-    finding = storage.check_files(asked([same, changed, gone]))
+def test_files_that_are_not_read_as_they_are_now_are_counted():
+    finding = storage.check_files(asked(coverage(unread=3, checked=5000, changed=1, gone=2)))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
-    assert finding.summary == (f"1 changed, 1 gone of 3 files checked, for example: {changed.path}")
+    assert finding.summary == (
+        "3 of 5,003 files are not read yet; 1 file changed since the last scan; 2 files are gone"
+    )
 
 
-def test_a_file_whose_folder_became_a_file_is_gone(indexed):
-    file = indexed("a.md")
-    below = IndexedFile(file.path / "b.md", 1, 1)
-
-    assert "1 gone of 1 file" in storage.check_files(asked([below])).summary
-
-
-def test_a_file_that_cannot_be_inspected_is_reported(indexed):
-    too_long = IndexedFile(indexed("a.md").path.with_name("x" * 5000), 1, 1)
-
-    assert "1 unreadable" in storage.check_files(asked([too_long])).summary
+def test_passages_without_a_vector_are_no_matter_of_files():
+    assert storage.check_files(asked(coverage(pending_vectors=3))).status == "ok"
 
 
 def test_without_files_there_is_nothing_to_look_at():
     assert storage.check_files(asked()).status == "skip"
-
-
-def test_the_sample_is_bounded(indexed, monkeypatch):
-    monkeypatch.setattr(storage, "SAMPLE", 20)
-    file = indexed("a.md")
-
-    finding = storage.check_files(asked([file] * 21))
-
-    assert finding.summary == "unchanged since they were indexed: 20 files checked"
+    assert storage.check_files(asked(replace_fields(coverage(), files=0))).status == "skip"
 
 
 def test_a_lost_folder_is_fixed_by_removing_its_source():
@@ -84,9 +53,7 @@ def test_a_lost_folder_is_fixed_by_removing_its_source():
         SourceCounts(Source(name=name, root=name, kind="folder"), 2, 5, None)
         for name in ("/a b", "/c")
     ]
-    inputs = DocumentInputs(
-        count_pending=int, sample_files=lambda _: [], list_lost_sources=lambda: lost
-    )
+    inputs = replace(asked(), list_lost_sources=lambda: lost)
 
     finding = storage.check_sources(inputs)
 
@@ -95,6 +62,4 @@ def test_a_lost_folder_is_fixed_by_removing_its_source():
 
 
 def test_present_folders_are_well():
-    inputs = DocumentInputs(count_pending=int, sample_files=lambda _: [])
-
-    assert storage.check_sources(inputs).status == "ok"
+    assert storage.check_sources(asked()).status == "ok"

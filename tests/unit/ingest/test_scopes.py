@@ -1,9 +1,10 @@
 import pytest
 
 from kebab.core.documents import STDIN, Source
+from kebab.core.files import is_below
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
-from kebab.ingest.scopes import EmptyLibrary, Scope, choose_scopes, is_below
+from kebab.ingest.scopes import EmptyLibrary, Scope, choose_scopes
 from kebab.source.walk import FolderScanner
 from tests.fakes.library import MemoryLibrary
 

@@ -26,7 +26,7 @@ def test_an_empty_index_names_the_command_that_fills_it(empty):
 def test_changed_files_are_counted(caller, notes):
     (notes / "bread.md").write_text("# Other\n", encoding="utf-8")
 
-    assert "1 files changed since" in caller.run(build_instructions)
+    assert "1 file changed since" in caller.run(build_instructions)
 
 
 def test_many_folders_are_summed_up(caller, tmp_path):

@@ -1,10 +1,11 @@
 import os
+import time
 import unicodedata
 
 import pytest
 
-from kebab.core.files import ScanRules
-from kebab.source.walk import FolderScanner
+from kebab.core.files import ScanRules, SeenFiles
+from kebab.source.walk import CHANGED_NS, FolderScanner, read_change_time
 
 RULES = ScanRules()
 SCANNER = FolderScanner()
@@ -263,3 +264,34 @@ def test_a_named_image_is_left_out_for_the_same_reason(root):
     SCANNER.add_named_files(found, str(root), ["scan.png"], RULES)
 
     assert found.skips.by_reason == {"ocr_off": 2}
+
+
+def test_changed_folders_are_searched_for_unseen_files(root):
+    write(root, "a.md", "new.md", "sub/b.md", "sub/new.md", "fresh/deep/c.md", "x.tmp", ".h.md")
+    write(root, "node_modules/d.md")
+    seen = SeenFiles(changed=["", "gone"], folders=["", "sub"], files=["a.md", "sub/b.md"])
+
+    found = SCANNER.scan_again(str(root), RULES, seen, claimed={})
+
+    assert [entry.path for entry in found.entries] == ["new.md", "fresh/deep/c.md"]
+
+
+def test_a_scan_returns_the_times_of_folders_and_ignore_files(root):
+    write(root, "a.md", "sub/b.md", ".gitignore")
+    for path in (root, root / "sub", root / ".gitignore"):
+        os.utime(path, ns=(5, 5))
+
+    found = SCANNER.scan(str(root), RULES)
+
+    assert found.folders == {"": 5, "sub": 5, ".gitignore": 5}
+
+
+@pytest.mark.parametrize(("nanoseconds", "age"), [(1, 0.01), (0, 1.5)], ids=["fine", "coarse"])
+def test_a_time_that_a_change_could_repeat_is_not_trusted(root, nanoseconds, age, monkeypatch):
+    changed = 1_700_000_000_000_000_000 + nanoseconds
+    os.utime(root, ns=(changed, changed))
+
+    monkeypatch.setattr(time, "time_ns", lambda: changed + int(age * 1e9))
+    assert read_change_time(str(root)) == CHANGED_NS
+    monkeypatch.setattr(time, "time_ns", lambda: changed + int(age * 1e11))
+    assert read_change_time(str(root)) == changed

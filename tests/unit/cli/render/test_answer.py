@@ -191,3 +191,16 @@ def test_a_refusal_names_absent_terms_unless_its_sentence_does(reason, shown):
     lines = drawn(replies.refusal(reason, absent_terms=["Ada", "Bob"]))
 
     assert [line for line in lines if line.startswith("not in")] == shown
+
+
+def test_absent_words_and_answers_say_what_is_not_read():
+    found = replies.coverage(unread=3, checked=5000)
+    refused = replies.refusal("score_gate", absent_terms=["fjord"], coverage=found)
+
+    assert any(
+        line == "not in the files that are read: fjord (3 of 5,003 files are not read yet)"
+        for line in drawn(refused)
+    )
+    assert "note: 3 of 5,003 files are not read yet" in list(
+        render_notes(replies.answer(coverage=found), PLAIN)
+    )

@@ -270,3 +270,19 @@ def test_a_filter_that_matches_nothing_is_explained():
         "  nearest: ops",
         "hint: kebab search x --tag ops",
     ]
+
+
+def test_no_absence_is_stated_that_is_not_covered():
+    found = replies.coverage(new=1)
+    weak = passage(confidence="weak")
+
+    empty = drawn(coverage=found, absent_terms=["fjord"], convincing=False)
+    near = drawn(weak, coverage=found, convincing=False)
+
+    assert "not in the files that are read: fjord (1 new file is not read yet)" in empty
+    assert not any("your notes" in line for line in empty)
+    assert near[-1].startswith("nothing convincing so far (1 new file is not read yet): ")
+
+
+def test_good_passages_come_with_what_is_known_to_be_missing():
+    assert "note: 1 new file is not read yet" in drawn(passage(), coverage=replies.coverage(new=1))

@@ -45,8 +45,16 @@ def test_notes_tell_what_bare_lines_cannot():
     cut = replies.fetch_result(truncated=True, rest="ops/my note.md#L3")
     old = replies.fetch_result(is_indexed_text=True)
 
-    assert list(list_notes(build(RESULT, replies.not_found(), cut, old), PIPE)) == [
+    assert list(list_notes([RESULT, replies.not_found(), cut, old], PIPE)) == [
         "note: cut off by --max-tokens: ops/backup.md",
         "hint: kebab fetch 'ops/my note.md#L3'",
         "note: this is the text that was indexed: ops/backup.md",
+    ]
+
+
+def test_lines_of_a_changed_file_come_with_a_note():
+    changed = replies.fetch_result(text="x", freshness="changed")
+
+    assert list(list_notes([changed, RESULT], PIPE)) == [
+        "note: changed since it was indexed, these are its lines now: ops/backup.md"
     ]

@@ -101,3 +101,13 @@ def test_a_file_without_lines_is_cited_by_page():
     assert list(grep.render_matches(reply, PIPE)) == ["/n/a.pdf-b", "/n/a.pdf#page=3:text"]
     assert list(grep.render_matches(reply, TERMINAL))[-2:] == ["       -b", "#page=3:text"]
     assert list(grep.render_match_positions(reply, PIPE)) == ["/n/a.pdf:1:1:text"]
+
+
+def test_files_that_are_not_read_are_not_searched():
+    found = replies.coverage(new=1, changed=2)
+
+    none = list(grep.list_grep_notes(replies.grep_response(files=[], coverage=found), PIPE))
+    some = list(grep.list_grep_notes(replies.grep_response(HIT, coverage=found), PIPE))
+
+    assert none[-1].endswith("(1 new file is not read yet)")
+    assert some == ["note: not searched: 1 new file is not read yet"]

@@ -38,3 +38,11 @@ def test_long_summaries_are_wrapped_under_themselves():
 
     assert all(len(line) <= 40 for line in lines)
     assert all(line.startswith("          word") for line in lines[1:])
+
+
+def test_nothing_is_healthy_that_is_not_read():
+    reply = replies.doctor(replies.check(), coverage=replies.coverage(unread=3, checked=5000))
+
+    assert list(render_doctor(reply, Canvas()))[-1] == (
+        "no problem found, but 3 of 5,003 files are not read yet"
+    )

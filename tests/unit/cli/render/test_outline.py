@@ -55,3 +55,11 @@ def test_a_presentation_is_measured_in_slides():
     head, *_ = render_outline(replies.outline(pages=1, doc_path="tour.pptx"), PIPE)
 
     assert "  1 slide, about" in head
+
+
+def test_a_tree_says_which_files_are_missing():
+    found = replies.coverage(unread=3, checked=5000)
+
+    lines = list(render_outline(replies.outline(freshness=None, coverage=found), PIPE))
+
+    assert lines[-1] == "note: 3 of 5,003 files are not read yet"

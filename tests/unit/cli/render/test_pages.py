@@ -1,8 +1,10 @@
 import pytest
+from msgspec.structs import replace
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.pages import Paging, render_hits
 from kebab.cli.render.width import measure_width
+from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed
 from kebab.wire.search import DegradedChannel, LeftOut, Lift, Retrieval, TraceStage
 from tests.fakes import replies
@@ -240,3 +242,52 @@ def test_a_page_after_the_last_one_is_named():
     lines = drawn(replies.response(query="x"), paging=Paging(page=99))
 
     assert lines == ["no hits on page 99 for: x"]
+
+
+UNREAD = replies.coverage(unread=2798, checked=2205)
+MISSING = "2,798 of 5,003 files are not read yet"
+
+
+def test_no_results_are_no_absence_while_files_are_unread():
+    reply = replies.response(query="fjord", absent_terms=["fjord"], convincing=False)
+    reply = replace(reply, coverage=UNREAD)
+
+    text = drawn(reply, paging=Paging(repeat=repeat))
+
+    assert text[:2] == [
+        "no results so far for: fjord",
+        "read what is missing first: kebab search x --refresh",
+    ]
+    assert f"note: not in the files that are read: fjord ({MISSING})" in text
+    assert not any("your notes" in line for line in text)
+
+
+def test_nothing_is_suggested_while_an_ingest_runs():
+    indexing = Indexing(pid=7, started_at="", done=None, total=None, unit=None)
+    found = replies.coverage(indexing=indexing, files=0, checked=0)
+    reply = replace(replies.response(query="fjord"), coverage=found, indexing=indexing)
+
+    assert drawn(reply) == [
+        "no results so far for: fjord (an ingest is running: scanning folders, pid 7)"
+    ]
+
+
+def test_weak_hits_are_not_convincing_so_far():
+    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=UNREAD)
+
+    assert drawn(reply)[0] == f"note: nothing convincing so far for: {reply.query} ({MISSING})"
+
+
+def test_vectors_do_not_matter_for_a_search_by_words():
+    pending = replies.coverage(pending_vectors=3)
+    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=pending)
+
+    assert "so far" in drawn(reply)[0]
+    assert "so far" not in drawn(replace(reply, mode="lexical"))[0]
+
+
+def test_good_hits_come_with_what_is_known_to_be_missing():
+    reply = replace(replies.response(*hits("strong")), coverage=UNREAD)
+
+    assert f"note: {MISSING}" in drawn(reply)
+    assert not any("note" in line for line in drawn(replace(reply, coverage=replies.coverage())))

@@ -113,3 +113,13 @@ def test_notes_name_absent_words_and_an_index_that_is_not_up_to_date():
         "note: the index was not brought up to date: `--read-only`",
         "note: not in your notes: zeppelin",
     ]
+
+
+def test_the_notes_state_no_absence_that_is_not_covered():
+    found = replies.coverage(failed=1, checked=5002)
+
+    empty = list(render_notes(replies.response(coverage=found), Canvas(), ""))
+    good = list(render_notes(replies.response(hit(), coverage=found), Canvas(), ""))
+
+    assert empty == ["note: no results so far (1 file could not be read)"]
+    assert good == ["note: 1 file could not be read"]

@@ -225,3 +225,11 @@ def test_a_dry_run_and_an_interrupted_run_are_reported_first():
 def test_slow_files_are_named_on_request():
     assert "    0.04 s  ops/backup.md" in drawn(replies.ingest_report(), verbose=True)
     assert "slowest files" not in drawn(replies.ingest_report())
+
+
+def test_an_interrupted_run_says_how_many_files_are_not_read():
+    report = replies.ingest_report(cancelled=True, not_read=2798)
+
+    assert drawn(report)[0] == (
+        "interrupted after 1.2 s; completed work is kept, 2,798 files not read yet"
+    )

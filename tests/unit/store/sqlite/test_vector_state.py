@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key, sort_keys
-from kebab.store.sqlite import vector_state
+from kebab.store.sqlite import transaction, vector_state
 
 
 def test_only_chunks_with_stored_vectors_leave_deleted_keys(stored):
@@ -54,3 +54,15 @@ def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     ((sql, values),) = asked
     plan = [row[3] for row in stored.database.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert "vectors_open" in plan[0]
+
+
+def test_the_stored_count_of_pending_chunks_serves_its_revision_only(stored):
+    keys = stored(["one", "two", "three"])
+    database = stored.database
+    vector_state.store_pending_count(database)
+    revision = transaction.get_revision(database)
+    vector_state.set_state(database, keys[:1], "committed", "v1")
+
+    counts = [vector_state.count_pending(database, one) for one in (revision, revision + 1)]
+
+    assert counts == [3, 2]

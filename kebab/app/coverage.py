@@ -1,0 +1,360 @@
+"""Measures what the index covers: what was planned and not read, and what changed on disk since.
+
+New and deleted files show in the times of their folders; a folder with another time is listed
+again under the rules of a scan. Files that were edited in place show in their own times only.
+"""
+
+import os
+import re
+import time
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from kebab.app.context import AppContext
+from kebab.app.timestamps import format_timestamp
+from kebab.core.documents import Extent, FileCounts
+from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_below
+from kebab.core.queries import Filters
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.wire.coverage import MOST_NAMED, Coverage
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.known_files import KnownFiles
+    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.citation import Freshness
+    from kebab.wire.indexing import Indexing
+    from kebab.wire.search import SearchHit
+
+QUICK_S = 0.005
+"""The time for looking at folders and files when there are results."""
+THOROUGH_S = 0.05
+"""The time when the reply says that something is not there."""
+_FEWEST = 256
+"""How many folders, and how many files, are looked at however long it takes."""
+_FEWEST_LISTED = 16
+"""How many changed folders are listed again however long it takes."""
+_STEP = 64
+"""How many of them are looked at between two looks at the clock."""
+
+
+class _TimeUp(Exception):  # noqa: N818 - it ends a walk and is no error
+    """The time for looking at the disk is over."""
+
+
+class _Budget:
+    """Counts looks at the disk, and says when no more are allowed; None means no limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.started = time.monotonic()
+        self.folders = 0
+
+    def allows(self, looks: int) -> bool:
+        """Return whether another look is allowed after so many of one kind."""
+        if self.seconds is None or looks < _FEWEST:
+            return True
+        return time.monotonic() - self.started < self.seconds
+
+    def tick(self) -> None:
+        """Count a listed folder of a walk, and end the walk when the time is over.
+
+        Raises:
+            _TimeUp: It is.
+        """
+        self.folders += 1
+        if self.folders >= _FEWEST_LISTED and not self.allows(_FEWEST):
+            raise _TimeUp
+
+
+class _DiskChanges:
+    """What differs on disk from what is known, as absolute paths, and how much was looked at."""
+
+    def __init__(self) -> None:
+        self.changed: set[str] = set()
+        self.new: set[str] = set()
+        self.gone: set[str] = set()
+        self.checked = 0
+        self.unchecked_folders = 0
+
+
+def measure_coverage(
+    context: AppContext,
+    reader: "SqliteReader",
+    filters: Filters,
+    *,
+    seconds: float | None = QUICK_S,
+    hits: "Iterable[SearchHit]" = (),
+    indexing: "Indexing | None" = None,
+) -> Coverage:
+    """Return what the index covers of the sources that filters name.
+
+    Args:
+        context: The knowledge base.
+        reader: The snapshot.
+        filters: The filters of the request, as the snapshot names things.
+        seconds: The time for looking at the disk; None means no limit.
+        hits: Passages whose files were compared already.
+        indexing: The ingest that runs now.
+    """
+    survey = _Survey(context, reader, filters)
+    changes = survey.compare(seconds)
+    states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
+    for hit in hits:
+        if hit.freshness != "fresh" and hit.file is not None and hit.file not in survey.unread:
+            states[hit.freshness].add(hit.file)
+    counts, pending = survey.counts, survey.count_pending()
+    partial = survey.list_partial()
+    missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted))
+    differing = (len(changes.changed), len(changes.new), len(changes.gone))
+    is_checked = changes.checked == counts.documents - counts.indexed
+    return Coverage(
+        complete=is_checked
+        and survey.has_sources
+        and not any((*missing, *differing, changes.unchecked_folders, indexing)),
+        files=counts.files,
+        unread=counts.unread,
+        failed=counts.failed,
+        changed=len(changes.changed),
+        new=len(changes.new),
+        gone=len(changes.gone),
+        checked=changes.checked,
+        checked_at=format_timestamp(context.clock.now()),
+        unchecked_folders=changes.unchecked_folders,
+        unlisted=survey.unlisted,
+        pending_vectors=pending,
+        partial=len(partial),
+        partial_examples=partial[:MOST_NAMED],
+        indexing=indexing,
+    )
+
+
+def find_indexing(context: AppContext) -> "Indexing | None":
+    """Return the ingest that is running now; the lock file of an idle knowledge base is empty."""
+    from kebab.store.sqlite.connection import LOCK_NAME
+
+    try:
+        if not (context.paths.data / LOCK_NAME).stat().st_size:
+            return None
+    except OSError:
+        return None
+    from kebab.app.indexing import read_indexing
+
+    return read_indexing(context) or None
+
+
+def measure_stored_coverage(
+    context: AppContext, *, seconds: float | None = QUICK_S
+) -> Coverage | None:
+    """Return what the index covers of all sources; None without an index that can be read."""
+    try:
+        with context.open_reader() as reader:
+            indexing = find_indexing(context)
+            return measure_coverage(context, reader, Filters(), seconds=seconds, indexing=indexing)
+    except (IoError, Locked, NotIndexed, StoreCorrupt):
+        return None
+
+
+def list_outdated_paths(
+    context: AppContext, reader: "SqliteReader", filters: Filters
+) -> tuple[list[str], int]:
+    """Return the paths that an ingest has to read so that the index covers what filters name.
+
+    The second value is the number of documents that were compared with their files.
+    """
+    survey = _Survey(context, reader, filters)
+    changes = survey.compare(None)
+    paths = {*changes.changed, *changes.new, *changes.gone, *survey.unread, *survey.unlisted}
+    return sorted(paths), changes.checked
+
+
+class _Survey:
+    """Compares what a snapshot knows of some extents with the disk."""
+
+    def __init__(self, context: AppContext, reader: "SqliteReader", filters: Filters) -> None:
+        from kebab.store.sqlite.known_files import KnownFiles
+
+        self._context = context
+        self._reader = reader
+        self._known = KnownFiles(reader)
+        self._rules = context.build_scan_rules()
+        self._sources = self._known.list_extents()
+        selected = _select_extents(self._known, self._sources, filters)
+        self._extents = [_widen(self._known, extent) for extent in selected]
+        self._unread = {extent: self._known.list_unread(extent) for extent in self._extents}
+        self.unread = {
+            join_root(extent.source.root, path): reason
+            for extent, files in self._unread.items()
+            for path, reason in files.items()
+        }
+        self.counts = _add_counts(map(self._known.count_files, self._extents))
+        digest = self._rules.compute_digest()
+        self.unlisted = [
+            extent.source.root
+            for extent in self._extents
+            if extent.source.kind == "folder" and extent.rules != digest and not filters.doc_id
+        ]
+        if filters.folder is not None and not self._extents and self._sources:
+            self.unlisted = [filters.folder]
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether any folder or file was ever read."""
+        return bool(self._sources)
+
+    def count_pending(self) -> int:
+        """Return how many passages of the extents lack a vector."""
+        if self._extents == self._sources:
+            return self._reader.count_pending()
+        return self._known.count_pending(self._extents)
+
+    def list_partial(self) -> list[str]:
+        """Return the documents of which only a part is searched."""
+        return [path for extent in self._extents for path in self._known.list_partial(extent)]
+
+    def compare(self, seconds: float | None) -> _DiskChanges:
+        """Compare folders, then files, within a time."""
+        changes, budget = _DiskChanges(), _Budget(seconds)
+        for extent in self._extents:
+            if extent.source.kind == "folder":
+                self._compare_folders(extent, changes, budget)
+        for extent in self._extents:
+            self._compare_files(extent, changes, budget)
+        return changes
+
+    def _compare_folders(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+        listed = self._known.list_folders(extent)
+        root, differing = extent.source.root, []
+        for looks, (path, listed_ns) in enumerate(listed.items()):
+            if looks % _STEP == 0 and not budget.allows(looks):
+                changes.unchecked_folders += len(listed) - looks
+                break
+            if _read_time(join_root(root, path)) != listed_ns:
+                differing.append(path)
+        if not differing:
+            return
+        folders = _find_changed_folders(differing, listed)
+        seen = SeenFiles(changed=folders, folders=listed, files=self._list_files(extent, folders))
+        try:
+            self._list_again(extent, seen, changes, budget)
+        except _TimeUp:
+            changes.unchecked_folders += len(folders)
+
+    def _list_files(self, extent: Extent, folders: Collection[str]) -> set[str]:
+        """Return the known files directly in some folders, and the unread ones anywhere."""
+        inside, documents = set(folders), self._known.iterate_documents(extent)
+        paths = {path for path, _, _ in documents if path.rpartition("/")[0] in inside}
+        return paths | set(self._unread[extent])
+
+    def _list_again(
+        self, extent: Extent, seen: SeenFiles, changes: _DiskChanges, budget: _Budget
+    ) -> None:
+        """Add the new files of changed folders, and the documents that are gone from them."""
+        from kebab.source.walk import FolderScanner
+
+        root = extent.source.root
+        for looks, path in enumerate(seen.files):
+            if looks % _STEP == 0 and not budget.allows(looks):
+                raise _TimeUp
+            absolute = join_root(root, path)
+            if absolute not in self.unread and not os.path.lexists(absolute):
+                changes.gone.add(absolute)
+        claimed, scanner = self._find_claimed_paths(root), FolderScanner()
+        found = scanner.scan_again(root, self._rules, seen, claimed=claimed, tick=budget.tick)
+        changes.new |= {join_root(root, entry.path) for entry in found.entries}
+
+    def _find_claimed_paths(self, root: str) -> dict[str, str]:
+        """Return the skip reason of paths of other sources and of the folders of kebab."""
+        private = (self._context.paths.data, self._context.paths.models)
+        claimed = dict.fromkeys(map(os.path.realpath, private), "excluded")
+        for other in self._sources:
+            if not is_below(other.source.root, root):
+                continue
+            if other.source.kind == "files":
+                for path, _, _ in self._known.iterate_documents(other):
+                    claimed[join_root(other.source.root, path)] = "other_source"
+            else:
+                claimed[other.source.root] = "other_source"
+        return claimed
+
+    def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+        start, unread = f"{extent.source.root.rstrip('/')}/", self._unread[extent]
+        for looks, (path, size, mtime_ns) in enumerate(self._known.iterate_documents(extent)):
+            if looks % _STEP == 0 and not budget.allows(looks):
+                return
+            if path in unread:
+                continue
+            absolute = start + path
+            try:
+                status = os.stat(absolute)  # noqa: PTH116 - called for every file
+            except (FileNotFoundError, NotADirectoryError):
+                changes.gone.add(absolute)
+            except OSError:
+                continue
+            else:
+                if (status.st_size, status.st_mtime_ns) != (size, mtime_ns):
+                    changes.changed.add(absolute)
+            changes.checked += 1
+
+
+def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters) -> list[Extent]:
+    """Return the sources, or the folder or the document in one, that filters name."""
+    if filters.doc_id is not None:
+        number, path = known.find_document_place(filters.doc_id) or (None, "")
+        return [one._replace(below=path) for one in sources if one.number == number]
+    if filters.source:
+        sources = [one for one in sources if one.source.name in filters.source]
+    if filters.folder is not None:
+        sources = _narrow(sources, filters.folder)
+    literal = re.split(r"[*?\[]", filters.path_glob or "", maxsplit=1)[0].rpartition("/")[0]
+    if literal.startswith("/"):
+        return _narrow(sources, literal)
+    return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
+
+
+def _widen(known: "KnownFiles", extent: Extent) -> Extent:
+    """Return the extent of the nearest known folder: a new folder shows in the time of another."""
+    while extent.below and not known.holds(extent):
+        extent = extent._replace(below=extent.below.rpartition("/")[0])
+    return extent
+
+
+def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
+    """Return what these extents have in a folder."""
+    narrowed = []
+    for one in extents:
+        location = join_root(one.source.root, one.below)
+        if location == folder or is_below(location, folder):
+            narrowed.append(one)
+        elif is_below(folder, location):
+            narrowed.append(one._replace(below=cut_root(folder, one.source.root)))
+    return narrowed
+
+
+def _add_counts(counts: Iterable[FileCounts]) -> FileCounts:
+    return FileCounts(*map(sum, zip(FileCounts(), *counts, strict=True)))
+
+
+def _find_changed_folders(differing: Iterable[str], listed: Iterable[str]) -> list[str]:
+    """Return the folders to list again: below a changed ignore file all of them."""
+    folders: dict[str, None] = {}
+    for path in differing:
+        folder, _, name = path.rpartition("/")
+        if name in IGNORE_FILES:
+            below = (one for one in listed if one == folder or f"{one}/".startswith(f"{folder}/"))
+            folders.update(dict.fromkeys(below if folder else listed))
+        else:
+            folders[path] = None
+    return [path for path in folders if path.rpartition("/")[2] not in IGNORE_FILES]
+
+
+def _read_time(path: str) -> int | None:
+    """Return the time of a folder or an ignore file; None when it cannot be read."""
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 - called for every folder
+    except OSError:
+        return None
+
+
+def join_root(root: str, path: str) -> str:
+    """Return the absolute path of a path below a root."""
+    return f"{root.rstrip('/')}/{path}" if path else root

@@ -1,0 +1,159 @@
+"""Declares what the index covers of the searched files, and says in words what it lacks."""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from kebab.wire.citation import Count
+from kebab.wire.indexing import Indexing, format_indexing
+
+MOST_NAMED = 2
+"""The number of documents that are named of those of which only a part is searched."""
+
+
+class Coverage(Struct, frozen=True, kw_only=True):
+    """What the index holds of the searched sources, or of the folder that a filter names."""
+
+    complete: bool
+    """Whether every known file is read as it is now, every folder was looked at, and no vector or
+    part of a document is missing."""
+    files: Count
+    """The number of known files, read or not, without new ones."""
+    unread: Count
+    """The number of known files that are not read yet."""
+    failed: Count
+    """The number of files that the last run could not read."""
+    changed: Count
+    """The number of documents whose file changed since, of those that were compared."""
+    new: Count
+    """The number of files that are in the folders and were in no scan."""
+    gone: Count
+    """The number of documents whose file is gone, of those that were compared."""
+    checked: Count
+    """The number of documents that were compared with their files. A reply that says that nothing
+    was found compares more of them than another."""
+    checked_at: str
+    """The time of the comparison, RFC 3339."""
+    unchecked_folders: Count
+    """The number of folders that were not looked at for new files, because that takes too long."""
+    unlisted: list[str]
+    """The folders whose files are not all known: their first scan did not finish, or it was made
+    with other settings or by an older version."""
+    pending_vectors: Count
+    """The number of passages without a vector; words find them."""
+    partial: Count
+    """The number of documents of which only a part is searched."""
+    partial_examples: list[str] = msgspec.field(default_factory=list)
+    """The paths of a few of them."""
+    indexing: Indexing | None
+    """The ingest that runs now; null when there is none."""
+
+
+Statement: TypeAlias = Literal["absent", "convincing", "lines", "healthy"]
+"""What a reply says: that a word is absent, that nothing is convincing, that no line of the files
+matches, or that the knowledge base is healthy."""
+
+
+def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> list[str]:
+    reads_files = statement == "lines"
+    checks_parts = statement in ("absent", "convincing")
+    unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
+    unchecked = max(0, unchecked - coverage.checked)
+    whole = _pluralize(coverage.files, "file")
+    phrases = (
+        (coverage.indexing is not None, _describe_indexing(coverage)),
+        (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
+        (coverage.unread, f"{coverage.unread:,} of {whole} {_verb(coverage.unread)} not read yet"),
+        (
+            coverage.new,
+            f"{_pluralize(coverage.new, 'new file')} {_verb(coverage.new)} not read yet",
+        ),
+        (coverage.failed, f"{_pluralize(coverage.failed, 'file')} could not be read"),
+        (
+            coverage.changed and not reads_files,
+            f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
+        ),
+        (
+            coverage.gone and statement == "healthy",
+            f"{_pluralize(coverage.gone, 'file')} {_verb(coverage.gone)} gone",
+        ),
+        (unchecked, f"{unchecked:,} of {whole} were not compared with the disk"),
+        (
+            coverage.unchecked_folders,
+            f"{_pluralize(coverage.unchecked_folders, 'folder')} not looked at for new files",
+        ),
+        (
+            coverage.pending_vectors and statement == "convincing" and not by_words,
+            f"{_pluralize(coverage.pending_vectors, 'passage')} without a vector",
+        ),
+        (coverage.partial and checks_parts, _describe_partial(coverage)),
+    )
+    gaps = [phrase for is_true, phrase in phrases if is_true]
+    return gaps if gaps or coverage.files or coverage.gone else ["no folder is known"]
+
+
+def describe_gaps(
+    coverage: Coverage | None, statement: Statement, *, by_words: bool = False
+) -> str:
+    """Return what keeps a statement from being made; empty when the index covers it.
+
+    Args:
+        coverage: What the index covers; None where no index is searched.
+        statement: The statement.
+        by_words: Whether words alone were searched, so that vectors do not matter.
+    """
+    if coverage is None or coverage.complete:
+        return ""
+    return "; ".join(_list_gaps(coverage, statement, by_words=by_words))
+
+
+def describe_known_gaps(coverage: Coverage | None) -> str:
+    """Return which files are known to be missing or outdated, for a reply with results."""
+    if coverage is None or coverage.complete:
+        return ""
+    known = msgspec.structs.replace(
+        coverage, checked=coverage.files, unchecked_folders=0, partial=0, pending_vectors=0
+    )
+    return "; ".join(_list_gaps(known, "healthy", by_words=True))
+
+
+def describe_absent_words(words: str, coverage: Coverage | None, place: str = "your notes") -> str:
+    """Return that words occur nowhere, or what else may hold them; `place` is what was searched."""
+    gaps = describe_gaps(coverage, "absent")
+    return (
+        f"not in the files that are read: {words} ({gaps})" if gaps else f"not in {place}: {words}"
+    )
+
+
+def _pluralize(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 file`, `2,000 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _verb(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _describe_indexing(coverage: Coverage) -> str:
+    """Return that an ingest runs, with its progress where the unread files do not show it."""
+    indexing = coverage.indexing
+    if indexing is None:
+        return ""
+    state = f"pid {indexing.pid}" if coverage.unread else format_indexing(indexing)
+    return f"an ingest is running: {state}"
+
+
+def _describe_partial(coverage: Coverage) -> str:
+    """Return which documents have a part that is not searched."""
+    more = coverage.partial - len(coverage.partial_examples)
+    named = _name_some(coverage.partial_examples, more)
+    return f"perhaps in the part of {named} that is not searched"
+
+
+def _name_some(names: Sequence[str], more: int = 0) -> str:
+    shown = [f"`{name}`" for name in names[:MOST_NAMED]]
+    more += len(names) - len(shown)
+    *others, last = [*shown, f"{more:,} more"] if more else shown or [""]
+    return f"{', '.join(others)} and {last}" if others else last

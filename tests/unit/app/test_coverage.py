@@ -1,0 +1,345 @@
+import os
+import shutil
+
+import pytest
+
+from kebab.app import coverage as measuring
+from kebab.app.ask import ask
+from kebab.app.coverage import measure_stored_coverage
+from kebab.app.doctor import check_health
+from kebab.app.grep import grep
+from kebab.app.ingest import ingest
+from kebab.app.outline import outline
+from kebab.app.rank import rank_lines
+from kebab.app.schema import describe_build
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.health import render_doctor
+from kebab.core.progress import Cancel
+from kebab.source import walk
+from kebab.store.sqlite.lock import IngestState, WriterLock
+from kebab.store.sqlite.writer import SqliteWriter
+from kebab.wire.ask import AskRequest
+from kebab.wire.grep import GrepRequest
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.outline import OutlineRequest
+from kebab.wire.rank import RankRequest
+
+FILES = 5
+
+
+class KilledError(BaseException):
+    """Ends a run as a kill does, as far as the stores can see."""
+
+
+@pytest.fixture(autouse=True)
+def _fine_clock(monkeypatch):
+    """Trust the times of folders that were written a moment ago."""
+    monkeypatch.setattr(walk, "_FINE_NS", -1)
+
+
+@pytest.fixture
+def notes(desk):
+    """A folder with notes in it and in a folder below, all read."""
+    for number in range(FILES - 1):
+        desk.write(f"n{number}.md", f"# Note {number}\n\nbread number {number}\n")
+    desk.write("sub/deep.md", "# Deep\n\nbread below\n")
+    return desk
+
+
+def die_at(monkeypatch, name, calls=1):
+    """Let a run die at this call of a method of the store."""
+    real, count = getattr(SqliteWriter, name), iter(range(1, calls + 1))
+
+    def method(*arguments):
+        if next(count, None) == calls:
+            raise KilledError
+        return real(*arguments)
+
+    monkeypatch.setattr(SqliteWriter, name, method)
+
+
+def kill_ingest(desk, monkeypatch, name, calls=1):
+    with monkeypatch.context() as patch:
+        die_at(patch, name, calls)
+        with pytest.raises(KilledError):
+            desk.ingest()
+
+
+def measure(desk):
+    found = desk.search("bread", mode="lexical").coverage
+    names = ("complete", "files", "unread", "failed", "changed", "new", "gone", "checked")
+    return {name: getattr(found, name) for name in names if getattr(found, name)}
+
+
+def touch(path):
+    """Give a folder another time, also where the clock of the file system stands still."""
+    os.utime(path, ns=(1, path.stat().st_mtime_ns + 1_000_000_000))
+
+
+def test_every_file_of_a_fresh_index_is_covered(lab_with_vectors):
+    assert measure(lab_with_vectors) == {"complete": True, "files": 1, "checked": 1}
+
+
+@pytest.fixture
+def lab_with_vectors(lab):
+    lab.write("a.md", "# Bread\n\nbread\n")
+    lab.ingest()
+    return lab
+
+
+def test_passages_without_a_vector_make_it_incomplete(notes):
+    notes.ingest()
+
+    found = notes.search("bread").coverage
+
+    assert not found.complete
+    assert found.pending_vectors == FILES
+
+
+def test_a_killed_first_run_leaves_what_it_has_not_read(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+
+    assert measure(notes) == {"files": FILES, "unread": FILES - 2, "checked": 2}
+
+
+def test_the_next_run_reads_the_rest(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+
+    notes.ingest()
+
+    assert measure(notes) == {"files": FILES, "checked": FILES}
+
+
+def test_a_run_that_is_killed_while_it_scans_is_known_too(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "store_plans")
+
+    found = notes.search("bread", mode="lexical").coverage
+
+    assert not found.complete
+    assert found.unlisted == [str(notes.notes)]
+
+
+def test_a_run_with_other_rules_is_not_a_listing_of_these(notes):
+    notes.ingest()
+
+    found = notes.search("bread", context=notes.context(ingest__hidden=True)).coverage
+
+    assert found.unlisted == [str(notes.notes)]
+
+
+def test_an_interrupted_run_says_what_is_not_read(notes):
+    cancel = Cancel()
+
+    def report(event):
+        if event.kind.value == "asset_finished":
+            cancel.request()
+
+    reply = ingest(notes.context(), IngestRequest(paths=[str(notes.notes)]), report, cancel)
+
+    assert reply.cancelled
+    assert reply.not_read == FILES - 1 == measure(notes)["unread"]
+
+
+def test_a_file_that_cannot_be_read_failed_until_it_can(notes):
+    notes.write("bad.pdf", "%PDF-1.4 broken")
+    notes.ingest()
+    assert measure(notes)["failed"] == 1
+
+    notes.write("bad.pdf", "")
+    (notes.notes / "bad.pdf").unlink()
+    notes.ingest()
+
+    assert "failed" not in measure(notes)
+
+
+def test_new_changed_and_gone_files_are_counted(notes):
+    notes.ingest()
+    notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
+    (notes.notes / "n2.md").unlink()
+    notes.write("sub/new.md", "new")
+    notes.write("sub2/sub3/new.md", "new")
+    touch(notes.notes)
+    touch(notes.notes / "sub")
+
+    found = measure(notes)
+
+    assert (found["changed"], found["gone"], found["new"]) == (1, 1, 2)
+
+
+def test_files_that_a_scan_leaves_out_are_not_new(notes):
+    notes.write(".gitignore", "*.log.md\n")
+    notes.ingest()
+    for name in ("a.tmp", "b.log.md", ".hidden.md", "node_modules/c.md", "x.exe"):
+        notes.write(name, "left out")
+    touch(notes.notes)
+
+    assert "new" not in measure(notes)
+
+
+def test_a_changed_ignore_file_is_noticed(notes):
+    notes.write(".gitignore", "secret.md\n")
+    notes.write("sub/secret.md", "bread")
+    notes.ingest()
+
+    notes.write(".gitignore", "other.md\n")
+    touch(notes.notes / ".gitignore")
+
+    assert measure(notes)["new"] == 1
+
+
+def test_a_folder_that_is_gone_takes_its_documents(notes):
+    notes.ingest()
+    shutil.rmtree(notes.notes / "sub")
+
+    assert measure(notes)["gone"] == 1
+
+
+def test_a_folder_of_another_source_is_not_new(notes):
+    notes.ingest()
+    notes.write("other/a.md", "bread elsewhere")
+    notes.ingest(notes.notes / "other")
+    notes.ingest()
+    notes.write("other/b.md", "more")
+    touch(notes.notes / "other")
+
+    assert measure(notes)["new"] == 1
+
+
+def test_a_filter_restricts_what_is_counted(notes):
+    notes.ingest()
+    notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
+
+    below = notes.search("bread", folder=str(notes.notes / "sub")).coverage
+    document = notes.search("bread", doc_id="n1.md").coverage
+    relative = notes.search("bread", path_glob="sub/**").coverage
+    absolute = notes.search("bread", path_glob=f"{notes.notes}/sub/*.md").coverage
+    anywhere = notes.search("bread", path_glob="*.md").coverage
+
+    assert (below.files, below.changed) == (1, 0)
+    assert (relative.files, absolute.files, anywhere.files) == (1, 1, FILES)
+    assert (document.files, document.changed, document.unlisted) == (1, 1, [])
+
+
+def test_a_new_folder_that_a_filter_names_is_noticed(notes):
+    notes.ingest()
+    notes.write("fresh/deep/new.md", "bread")
+    touch(notes.notes)
+
+    by_folder = notes.search("bread", folder=str(notes.notes / "fresh/deep")).coverage
+    by_pattern = notes.search("bread", path_glob="fresh/deep/**").coverage
+
+    assert (by_folder.new, by_pattern.new) == (1, 1)
+
+
+def test_a_folder_in_no_source_is_not_known(notes, tmp_path):
+    notes.ingest()
+
+    found = notes.search("bread", folder=str(tmp_path / "elsewhere")).coverage
+
+    assert found.unlisted == [str(tmp_path / "elsewhere")]
+
+
+def test_what_was_not_looked_at_is_not_complete(notes, monkeypatch):
+    notes.ingest()
+    monkeypatch.setattr(measuring, "_FEWEST", 0)
+    monkeypatch.setattr(measuring, "_STEP", 1)
+    monkeypatch.setattr(measuring, "QUICK_S", 0.0)
+
+    found = measure_stored_coverage(notes.context(), seconds=0.0)
+
+    assert found is not None
+    assert (found.checked, found.unchecked_folders, found.complete) == (0, 2, False)
+
+
+def test_a_document_of_which_a_part_is_searched_is_named(notes):
+    notes.write("long.json", '{"rows": [' + ",".join(['{"a": 1}'] * 3_000) + "]}\n")
+    notes.ingest()
+
+    found = notes.search("zebra", mode="lexical")
+
+    assert found.absent_terms == ["zebra"]
+    assert (found.coverage.partial, found.coverage.partial_examples) == (1, ["long.json"])
+
+
+def test_a_refresh_reads_new_changed_gone_and_unread_files(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+    notes.write("late.md", "# Late\n\nbread at last\n")
+    touch(notes.notes)
+
+    reply = notes.search("bread last", mode="lexical", refresh=True)
+
+    assert reply.refresh.refreshed
+    assert "late.md" in {hit.doc_path for hit in reply.hits}
+    assert (reply.coverage.unread, reply.coverage.new) == (0, 0)
+
+
+def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeypatch):
+    notes.ingest()
+    notes.write("sub/late.md", "# Late\n\nbread at last\n")
+    notes.write("sub/a.tmp", "left out")
+    touch(notes.notes / "sub")
+    notes.search("bread", mode="lexical", refresh=True)
+
+    monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
+
+    assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
+
+
+def test_a_folder_with_another_new_file_is_listed_again(notes):
+    notes.ingest()
+    notes.write("sub/late.md", "# Late\n\nbread at last\n")
+    notes.write("sub/later.md", "# Later\n\nbread at last\n")
+    touch(notes.notes / "sub")
+
+    notes.ingest(notes.notes / "sub/late.md", changed=True)
+
+    assert measure(notes)["new"] == 1
+
+
+def test_every_reply_has_it(notes):
+    notes.ingest()
+    notes.write("new.md", "new")
+    touch(notes.notes)
+    context = notes.context()
+
+    replies = [
+        notes.search("bread", context=context),
+        grep(context, GrepRequest(pattern="zebra")),
+        outline(context, OutlineRequest()),
+        rank_lines(context, RankRequest(query="a", lines=["a"], mode="lexical")),
+        ask(context, AskRequest(question="What is zebra?", extractive=True), lambda _: None),
+        check_health(context),
+        describe_build(context),
+    ]
+
+    assert [reply.coverage.new for reply in replies] == [1] * len(replies)
+
+
+def test_a_refusal_states_no_absence_while_files_are_unread(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+    request = AskRequest(question="What is UV_HTTP_TIMEOUT?", extractive=True, mode="lexical")
+
+    reply = ask(notes.context(), request, lambda _: None)
+
+    assert not reply.grounded
+    assert "files that are read so far" in reply.answer
+    assert "3 of 5 files are not read yet" in reply.warnings[-1].message
+
+
+def test_doctor_calls_nothing_healthy_that_is_not_read(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+
+    reply = check_health(notes.context())
+
+    checks = {check.name: check for check in reply.checks}
+    assert "3 of 5 files are not read yet" in checks["files"].summary
+    assert "healthy" not in list(render_doctor(reply, Canvas()))[-1]
+
+
+def test_an_ingest_that_runs_is_part_of_it(notes):
+    notes.ingest()
+    with WriterLock(notes.data) as lock:
+        lock.publish(IngestState(1.0, 2, 5, "files", 0.5))
+        found = notes.search("bread").coverage
+
+    assert (found.complete, found.indexing.done, found.indexing.per_second) == (False, 2, 0.5)
