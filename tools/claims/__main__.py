@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     statements: list[Statement] = []
     count = 0
+    say = sys.stdout.write
     with tempfile.TemporaryDirectory() as place:
         for situation, corpus, seed in list_situations(chosen.count, chosen.seed):
             if chosen.only not in situation.__name__:
@@ -81,12 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for one in made:
                 if one.is_false or one.is_withheld:
                     word = "false" if one.is_false else "withheld"
-                    print(f"{word}: {one.situation}: {one.text}", flush=True)
+                    say(f"{word}: {one.situation}: {one.text}\n")
     true = sum(one.true for one in statements)
     false = sum(one.is_false for one in statements)
     withheld = sum(one.is_withheld for one in statements)
-    print(f"{count} situations, {len(statements)} statements: {false} false, ", end="")
-    print(f"{withheld} of {true} true ones withheld ({withheld / max(true, 1):.1%})")
+    say(f"{count} situations, {len(statements)} statements: {false} false, ")
+    say(f"{withheld} of {true} true ones withheld ({withheld / max(true, 1):.1%})\n")
     return int(false > 0 or withheld > MOST_WITHHELD * true)
 
 

@@ -9,9 +9,10 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tools.claims.stage import Reply, Stage, run_broken_server
+from tools.surfaces.mcp_client import McpClient
+from tools.surfaces.servers import run_http_server
 
 _LONG_LINE = 40_000
 _ANSWERED = 3
@@ -126,6 +127,23 @@ def search_with_a_new_file(stage: Stage) -> None:
         stage.judge(f"{command}: 1 new file", made=reply.coverage.get("new") == 1, true=True)
     refreshed = stage.call("search", word, "--refresh")
     stage.judge("found after --refresh", made=bool(refreshed.data["hits"]), true=True)
+
+
+def ask_the_servers(stage: Stage) -> None:
+    """HTTP and MCP say of a new file what the command line says."""
+    stage.ingest()
+    word = stage.corpus.make_absent_word(stage.dice)
+    _write_note(stage.notes / "added.md", word)
+    body = json.dumps({"query": word}).encode()
+    with run_http_server(stage.environment, stage.folder) as http:
+        replies = {"HTTP": http.ask("search", body).reply}
+    with McpClient(stage.environment, stage.folder) as mcp:
+        replies["MCP"] = mcp.ask("search", body).reply
+        replies["MCP status"] = mcp.ask("status", b"{}").reply
+    for surface, reply in replies.items():
+        coverage = reply.get("coverage") or {}
+        stage.judge(f"{surface}: complete", made=coverage.get("complete", True), true=False)
+        stage.judge(f"{surface}: 1 new file", made=coverage.get("new") == 1, true=True)
 
 
 def search_with_a_changed_file(stage: Stage) -> None:
@@ -310,10 +328,9 @@ def fetch_a_changed_file(stage: Stage) -> None:
     file = stage.notes / path
     file.write_text("inserted\n\n" + file.read_text("utf-8"), encoding="utf-8")
     reply = stage.call("fetch", f"{path}#L1-L2")
-    shown: Any = reply.text
     stage.judge(
         "the lines are those that were indexed, without a word on the change",
-        made="changed" not in shown,
+        made="changed" not in reply.text,
         true=False,
     )
 
@@ -338,6 +355,7 @@ SITUATIONS: tuple[Situation, ...] = (
     search_beside_a_running_ingest,
     search_after_a_kill_in_the_scan,
     search_with_a_new_file,
+    ask_the_servers,
     search_with_a_changed_file,
     search_with_a_removed_file,
     search_with_an_ignored_file,
