@@ -1,6 +1,6 @@
 import pytest
 
-from tools.claims.__main__ import run_situation
+from tools.claims.run import run_situation
 from tools.claims.situations import SITUATIONS
 
 

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from tools.claims.__main__ import list_situations
+from tools.claims.run import list_situations
 from tools.claims.corpora import LANGUAGES
 from tools.claims.situations import NEEDS_QUESTIONS, SITUATIONS
 
