@@ -1,0 +1,1 @@
+"""Counts false and withheld statements of kebab in situations whose truth is known."""
