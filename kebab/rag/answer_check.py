@@ -4,6 +4,9 @@ Two things are looked for. A key term of the question that occurs nowhere in the
 the notes cannot answer about it. Otherwise a small logistic model weighs the signs that the cited
 passages are about something else, such as a number of the question that they lack. `tools.absence`
 fits its weights and measures it; `docs/search-quality.md` has the figures.
+
+Of a quoted sentence it is also checked whether it gives what is asked for: the key terms of the
+question, by words or by the nearest token, and evidence of the kind of fact.
 """
 
 import math
@@ -14,9 +17,13 @@ from typing import NamedTuple
 from kebab.core.answers import Quote
 from kebab.core.queries import Page, StoredChunk
 from kebab.rag.evidence_words import EvidenceWords
+from kebab.rag.fact_evidence import find_fact_kind, lacks_fact
 from kebab.rag.opposites import find_opposite, find_unmatched_negation
 from kebab.rag.question_terms import QuestionTerm, TermKind
-from kebab.text.tokenizer import collect_tokens, tokenize
+from kebab.search.coverage import weigh_keywords
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import is_dense, iter_unit_matches
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
 CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
 """Returns in how many passages of the notes each index token occurs."""
@@ -67,6 +74,10 @@ class DoubtKind(StrEnum):
     """The question is negated, and the cited sentence is not."""
     OPPOSITE = "opposite_cited"
     """The cited sentence has the opposite of a word of the question."""
+    TERM_NOT_CITED = "term_not_cited"
+    """A key term of the question is not in the best quote, nor near a word of it."""
+    FACT_NOT_CITED = "fact_not_cited"
+    """The question asks for a kind of fact, such as a date, that the best quote does not hold."""
 
 
 _MESSAGES: Mapping[DoubtKind, str] = {
@@ -78,6 +89,8 @@ _MESSAGES: Mapping[DoubtKind, str] = {
     DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
     DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
     DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
+    DoubtKind.TERM_NOT_CITED: "the cited sentence says nothing of",
+    DoubtKind.FACT_NOT_CITED: "the cited sentence does not name",
 }
 
 
@@ -259,6 +272,96 @@ def _compare_wording(
     passage = collect_tokens(best.chunk.text)
     if opposite := find_opposite(words, best.text, passage):
         yield Doubt(DoubtKind.OPPOSITE, opposite)
+
+
+class _QuoteWeights(NamedTuple):
+    """The weights of a logistic model; above 0 a quote does not give what is asked for."""
+
+    start: float
+    share: float
+    """Of the share of the key terms that is not covered."""
+    rarest: float
+    """Of the rarity of the least covered key term."""
+    no_fact: float
+    """Of a quote without evidence of the fact that is asked for."""
+    no_fact_near: float
+    """Of a passage without it."""
+    answerability: float
+    """Of the logit of the answerability."""
+
+
+_BY_WORDS = _QuoteWeights(-3.5, 2.9, 0.36, 0.53, 1.26, -0.28)
+_BY_MEANING = _QuoteWeights(-3.2, 1.6, 0.70, 0.92, 1.79, -0.10)
+"""The weights by words alone, and where the nearest token of the quote is known too."""
+
+
+def check_quote(
+    question: str,
+    rarities: Mapping[str, float],
+    quote: Quote,
+    nearness: Mapping[str, float] | None,
+    answerability: float,
+) -> tuple[Doubt, ...]:
+    """Return why a quote does not give what a question asks for; nothing when it may give it.
+
+    Args:
+        question: The question.
+        rarities: The rarity of each term of the question.
+        quote: The best quote of an extractive answer.
+        nearness: How near each term comes to a token of the quote; None without vectors.
+        answerability: The answerability of the search.
+    """
+    chunk, weights = quote.chunk, _BY_WORDS if nearness is None else _BY_MEANING
+    keywords = weigh_keywords(rarities)
+    shown = (quote.text, chunk.title, *chunk.heading_path, chunk.context)
+    tokens = collect_all_tokens(shown)
+    gaps = {
+        term: weight * (1 - max(0.0, (nearness or {}).get(term, 0.0)))
+        for term, weight in keywords.items()
+        if term not in tokens
+    }
+    kind = find_fact_kind(question)
+    no_fact = kind is not None and lacks_fact(kind, question, quote.text)
+    no_fact_near = kind is not None and no_fact and lacks_fact(kind, question, chunk.text)
+    spaced = {term: gap for term, gap in gaps.items() if not is_dense(term)}
+    least = max(spaced, key=spaced.__getitem__, default="")
+    logit = (
+        weights.start
+        + weights.share * sum(gaps.values()) / (sum(keywords.values()) or 1.0)
+        + weights.rarest * spaced.get(least, 0.0)
+        + weights.no_fact * no_fact
+        + weights.no_fact_near * no_fact_near
+        + weights.answerability * compute_logit(answerability)
+    )
+    if logit <= 0:
+        return ()
+    doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
+    if word := _find_word(question, least or max(gaps, key=gaps.__getitem__, default="")):
+        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, word))
+    return tuple(doubts)
+
+
+def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the index terms of a question with the [start, end) of the words that they stand for.
+
+    Of a script without blanks each pair of characters is a term.
+    """
+    for unit in iter_unit_matches(question):
+        start, end = unit.span()
+        parts = [(start, end)]
+        if is_dense(unit[0]):
+            parts = [
+                (place, min(place + 2, end)) for place in range(start, max(start + 1, end - 1))
+            ]
+        for first, last in parts:
+            for term in tokenize_unit(normalize_for_index(question[first:last])):
+                yield term, first, last
+
+
+def _find_word(question: str, wanted: str) -> str:
+    """Return the word of a question that an index term stands for, empty when there is none."""
+    places = (question[start:end] for term, start, end in locate_terms(question) if term == wanted)
+    return next(places, "")
 
 
 def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:

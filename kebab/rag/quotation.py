@@ -1,7 +1,7 @@
 """Formats quoted sentences as an answer in Markdown with citations."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
@@ -11,12 +11,16 @@ from kebab.text.prompt_text import escape_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSentence:
-    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1."""
+    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
+
+    `nearness` is how near each term of the question comes to a token of it; None without vectors.
+    """
 
     passage: Evidence
     start: int
     end: int
     score: float
+    nearness: Mapping[str, float] | None = None
 
     @property
     def text(self) -> str:
