@@ -286,12 +286,10 @@ class _QuoteWeights(NamedTuple):
     """Of a quote without evidence of the fact that is asked for."""
     no_fact_near: float
     """Of a passage without it."""
-    answerability: float
-    """Of the logit of the answerability."""
 
 
-_BY_WORDS = _QuoteWeights(-3.5, 2.9, 0.36, 0.53, 1.26, -0.28)
-_BY_MEANING = _QuoteWeights(-3.2, 1.6, 0.70, 0.92, 1.79, -0.10)
+_BY_WORDS = _QuoteWeights(-3.5, 1.5, 0.45, 0.6, 1.1)
+_BY_MEANING = _QuoteWeights(-3.2, 1.6, 0.70, 0.92, 1.79)
 """The weights by words alone, and where the nearest token of the quote is known too."""
 
 
@@ -300,44 +298,44 @@ def check_quote(
     rarities: Mapping[str, float],
     quote: Quote,
     nearness: Mapping[str, float] | None,
-    answerability: float,
 ) -> tuple[Doubt, ...]:
     """Return why a quote does not give what a question asks for; nothing when it may give it.
+
+    A word that the quote lacks counts as covered as far as a token of the quote is near it.
 
     Args:
         question: The question.
         rarities: The rarity of each term of the question.
         quote: The best quote of an extractive answer.
-        nearness: How near each term comes to a token of the quote; None without vectors.
-        answerability: The answerability of the search.
+        nearness: The best cosine of each term with a token of the quote; None without vectors.
     """
     chunk, weights = quote.chunk, _BY_WORDS if nearness is None else _BY_MEANING
     keywords = weigh_keywords(rarities)
-    shown = (quote.text, chunk.title, *chunk.heading_path, chunk.context)
-    tokens = collect_all_tokens(shown)
+    tokens = collect_all_tokens((quote.text, chunk.title, *chunk.heading_path, chunk.context))
     gaps = {
         term: weight * (1 - max(0.0, (nearness or {}).get(term, 0.0)))
         for term, weight in keywords.items()
         if term not in tokens
     }
+    # Pairs of characters overlap the borders of words, so a single one that is lacking says little.
+    words = {term: gap for term, gap in gaps.items() if not is_dense(term)}
+    least = max(words, key=words.__getitem__, default="")
     kind = find_fact_kind(question)
     no_fact = kind is not None and lacks_fact(kind, question, quote.text)
     no_fact_near = kind is not None and no_fact and lacks_fact(kind, question, chunk.text)
-    spaced = {term: gap for term, gap in gaps.items() if not is_dense(term)}
-    least = max(spaced, key=spaced.__getitem__, default="")
     logit = (
         weights.start
         + weights.share * sum(gaps.values()) / (sum(keywords.values()) or 1.0)
-        + weights.rarest * spaced.get(least, 0.0)
+        + weights.rarest * words.get(least, 0.0)
         + weights.no_fact * no_fact
         + weights.no_fact_near * no_fact_near
-        + weights.answerability * compute_logit(answerability)
     )
     if logit <= 0:
         return ()
     doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
-    if word := _find_word(question, least or max(gaps, key=gaps.__getitem__, default="")):
-        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, word))
+    if gaps:
+        term = least or max(gaps, key=gaps.__getitem__)
+        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, _find_word(question, term)))
     return tuple(doubts)
 
 

@@ -17,9 +17,10 @@ gives what is asked for is checked afterwards.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, Turn
+from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.core.chunks import build_embed_text
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import Embedder
@@ -29,7 +30,7 @@ from kebab.rag.answer_check import check_quote, locate_terms
 from kebab.rag.engine import AnswerListener, DraftAnswer, to_warnings
 from kebab.rag.fact_evidence import FactKind, find_fact_kind, lacks_fact
 from kebab.rag.question_kind import QuestionKind, classify_question
-from kebab.rag.quotation import ScoredSentence, format_quotes
+from kebab.rag.quotation import ScoredSentence, format_quotes, is_adjacent
 from kebab.rag.quote_units import QuoteUnit, find_quote_units, rate_definition
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.coverage import compute_coverage, weigh_keywords
@@ -201,7 +202,7 @@ def _select_distinct(
 ) -> Iterator[ScoredSentence]:
     """Yield the best candidate, and the next ones that add something to those before them."""
     distinct: list[tuple[_Candidate, frozenset[str]]] = []
-    quoted: list[frozenset[str]] = []
+    quoted: list[ScoredSentence] = []
     for one in candidates:
         if len(distinct) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
@@ -209,28 +210,30 @@ def _select_distinct(
         if any(_overlaps(one, other) or _is_same(tokens, words) for other, words in distinct):
             continue
         distinct.append((one, tokens))
-        if quoted and not _adds(one, tokens, quoted, asking):
-            continue
-        quoted.append(tokens)
-        yield ScoredSentence(
+        sentence = ScoredSentence(
             passage=one.passage,
             start=one.unit.start,
             end=one.unit.end,
             score=min(1.0, one.score),
             nearness=one.nearness,
         )
+        if not quoted or _adds(sentence, quoted, asking):
+            quoted.append(sentence)
+            yield sentence
 
 
-def _adds(
-    one: _Candidate,
-    tokens: frozenset[str],
-    quoted: Sequence[frozenset[str]],
-    asking: _Asking,
-) -> bool:
-    """Return whether a further quote adds key terms, or answers about as well as the best one."""
-    seen = frozenset[str]().union(*quoted)
+def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking) -> bool:
+    """Return whether a sentence adds key terms, or answers about as well as the best one.
+
+    The sentence before or after a quoted one belongs to its quote.
+    """
+    pairs = (sorted((one, other), key=attrgetter("start")) for other in quoted)
+    if any(is_adjacent(*pair) for pair in pairs):
+        return True
+    tokens, seen = collect_tokens(one.text), collect_all_tokens(other.text for other in quoted)
     known, together, own, best = (
-        compute_coverage(asking.weights, held) for held in (seen, seen | tokens, tokens, quoted[0])
+        compute_coverage(asking.weights, held)
+        for held in (seen, seen | tokens, tokens, collect_tokens(quoted[0].text))
     )
     if together - known >= _MIN_ADDED or own >= _MIN_SHARE * best:
         return True
@@ -308,9 +311,8 @@ class ExtractiveWriter:
         text, citations = format_quotes(found)
         listener.on_token(text)
         used = len({citation.quote.chunk.key for citation in citations})
-        best = found[0]
-        quote = Quote(chunk=best.passage.chunk, start=best.start, end=best.end)
-        doubts = check_quote(question, page.term_rarities, quote, best.nearness, page.answerability)
+        best = citations[0].quote  # the best sentence, and those beside it that are quoted too
+        doubts = check_quote(question, page.term_rarities, best, found[0].nearness)
         return DraftAnswer(
             text=text,
             citations=citations,

@@ -172,17 +172,18 @@ _NAME = (
     rf"(?-i:[{_CAPITAL}])\w|\b(?-i:[A-Z]{{2,}})\b|@\w"
 )
 _ROLE = (
-    r"|(?<![^\W\d_])(?:(?:user|admin|owner|member|person|people|m[ae]n|wom[ae]n|team|group|compan"
-    r"|organi[sz]ation|government|king|queen|president|student|scientist|official|citizen|child"
-    r"|parent|employee|client|any(?:one|body)|every(?:one|body)|nobody|someone|communit|committee"
-    r"|council|union|part(?:y|ies)\b|nation|arm(?:y|ies)\b|individual|institution|agenc|parliament"
-    r"|priest|monk|patient|author|develop|operator|manage|minister|leader|teacher|review|maintain"
-    r"|contributor|soldier|settler|coloni|founder|play|writ|engineer|lawyer|officer|ruler|emperor"
-    r"|governor|professor|doctor|director|actor|inventor|senator|ancestor|worker|builder|design"
-    r"|speaker|believer|follower|farmer|merchant|usuari|persona|gente|hombre|mujer|rey\b|gobierno"
-    r"|empresa|grupo|abogad|dueñ|propietari|utilisateur|personne|roi\b|gouvernement|человек|люд"
-    r"|корол|правительств|пользовател|групп|команд|владел|клиент|заказчик)\w*|\w{3,}(?:ist|ian)s?"
-    r"|s?he|they|him|her|we|you|us)(?![^\W\d_])"
+    r"|(?<![^\W\d_])(?:(?:user|admin|administrator|owner|member|person|team|group|government|king"
+    r"|queen|president|student|scientist|official|citizen|parent|employee|employer|committee|council"
+    r"|union|nation|individual|institution|parliament|priest|monk|patient|author|developer|operator"
+    r"|manager|minister|leader|teacher|reviewer|maintainer|contributor|soldier|settler|founder"
+    r"|player|writer|engineer|lawyer|officer|ruler|emperor|governor|professor|doctor|director|actor"
+    r"|inventor|senator|ancestor|worker|builder|designer|speaker|believer|follower|farmer|merchant"
+    r"|client|customer|coloni[sz]er|organi[sz]ation|persona|usuario|hombre|gobierno|empresa|grupo"
+    r"|abogado|propietario|utilisateur|personne|gouvernement|\w{3,}(?:ist|ian))s?"
+    r"|m[ae]n|wom[ae]n|people|child(?:ren)?|compan(?:y|ies)|communit(?:y|ies)|part(?:y|ies)"
+    r"|arm(?:y|ies)|agenc(?:y|ies)|(?:any|every|some)(?:one|body)|nobody|gente|mujer(?:es)?|rey|roi"
+    r"|s?he|they|him|her|we|you|us|(?:человек|люд|корол|правительств|пользовател|групп|команд|владел"
+    r"|клиент|заказчик)\w*)(?![^\W\d_])"
 )
 _EVIDENCE: Mapping[FactKind, str] = {
     FactKind.MONEY: (

@@ -71,7 +71,7 @@ def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
     """Return the quotes, best first."""
     groups: list[list[ScoredSentence]] = []
     for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
-        if groups and _is_adjacent(groups[-1][-1], one):
+        if groups and is_adjacent(groups[-1][-1], one):
             groups[-1].append(one)
         else:
             groups.append([one])
@@ -83,8 +83,8 @@ def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
     ]
 
 
-def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
-    """Return whether two sentences are adjacent in a paragraph, and not in a table."""
+def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
+    """Return whether a sentence follows another one in a paragraph, and not in a table."""
     chunk = one.passage.chunk
     if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
         return False
