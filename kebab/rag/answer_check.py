@@ -288,7 +288,7 @@ class _QuoteWeights(NamedTuple):
     """Of a passage without it."""
 
 
-_BY_WORDS = _QuoteWeights(-3.5, 1.5, 0.45, 0.6, 1.1)
+_BY_WORDS = _QuoteWeights(-3.4, 1.5, 0.42, 0.6, 1.1)
 _BY_MEANING = _QuoteWeights(-3.2, 1.6, 0.70, 0.92, 1.79)
 """The weights by words alone, and where the nearest token of the quote is known too."""
 
