@@ -70,7 +70,7 @@ def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():
 
     assert draft.uncertain is True
     assert [one.code for one in draft.warnings] == ["term_not_cited"]
-    assert draft.warnings[0].message == "the cited sentence says nothing of: invoices"
+    assert draft.warnings[0].message == "not in the cited sentence: invoices"
     assert write_answer(stored(NOTE))[0].uncertain is False
 
 
