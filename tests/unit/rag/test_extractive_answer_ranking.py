@@ -79,7 +79,7 @@ class Meaning:
 )
 def test_a_further_quote_adds_something(question, asked, quoted):
     text = "The deposit is 1,800 euros.\n\nThe chain is oiled and clean since yesterday."
-    found = rank_sentences(question, [passage(text)], asked, Meaning("e"), 3)
+    found = rank_sentences(question, [passage(text, title="Deposit")], asked, None, 3)
 
     assert sorted(one.text for one in found) == sorted(quoted)
 
