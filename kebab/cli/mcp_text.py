@@ -20,7 +20,7 @@ _WIDE = Canvas(width=1_000_000)
 def render_for_model(reply: Reply) -> str:
     """Return the text of a reply: what the command line prints to a program, with its notes."""
     lines = _RENDERERS[str(reply.__struct_config__.tag)](reply)
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
+    return "\n".join(lines).strip("\n")
 
 
 def _render_search(reply: SearchResponse) -> Iterator[str]:

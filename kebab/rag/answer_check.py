@@ -4,6 +4,9 @@ Two things are looked for. A key term of the question that occurs nowhere in the
 the notes cannot answer about it. Otherwise a small logistic model weighs the signs that the cited
 passages are about something else, such as a number of the question that they lack. `tools.absence`
 fits its weights and measures it; `docs/search-quality.md` has the figures.
+
+Of a quoted sentence it is also checked whether it gives what is asked for: the key terms of the
+question, by words or by the nearest token, and evidence of the kind of fact.
 """
 
 import math
@@ -14,9 +17,13 @@ from typing import NamedTuple
 from kebab.core.answers import Quote
 from kebab.core.queries import Page, StoredChunk
 from kebab.rag.evidence_words import EvidenceWords
+from kebab.rag.fact_evidence import find_fact_kind, lacks_fact
 from kebab.rag.opposites import find_opposite, find_unmatched_negation
 from kebab.rag.question_terms import QuestionTerm, TermKind
-from kebab.text.tokenizer import collect_tokens, tokenize
+from kebab.search.coverage import weigh_keywords
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import is_dense, iter_unit_matches
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
 CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
 """Returns in how many passages of the notes each index token occurs."""
@@ -67,6 +74,10 @@ class DoubtKind(StrEnum):
     """The question is negated, and the cited sentence is not."""
     OPPOSITE = "opposite_cited"
     """The cited sentence has the opposite of a word of the question."""
+    TERM_NOT_CITED = "term_not_cited"
+    """A key term of the question is not in the best quote, nor near a word of it."""
+    FACT_NOT_CITED = "fact_not_cited"
+    """The question asks for a kind of fact, such as a date, that the best quote does not hold."""
 
 
 _MESSAGES: Mapping[DoubtKind, str] = {
@@ -78,6 +89,8 @@ _MESSAGES: Mapping[DoubtKind, str] = {
     DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
     DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
     DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
+    DoubtKind.TERM_NOT_CITED: "not in the cited sentence",
+    DoubtKind.FACT_NOT_CITED: "the cited sentence shows no sign of",
 }
 
 
@@ -259,6 +272,86 @@ def _compare_wording(
     passage = collect_tokens(best.chunk.text)
     if opposite := find_opposite(words, best.text, passage):
         yield Doubt(DoubtKind.OPPOSITE, opposite)
+
+
+_QUOTE_START, _SHARE_WEIGHT, _NO_FACT_WEIGHT, _NO_FACT_NEAR_WEIGHT = -3.4, 1.5, 0.6, 1.1
+_RAREST_WEIGHT, _RAREST_WEIGHT_BY_WORDS = 0.6, 0.42
+"""A logistic model; above 0 a quote does not give what is asked for.
+
+It weighs the share of the key terms that is not covered, the rarity of the least covered one (with
+and without vectors), a quote without evidence of the fact that is asked for, and a passage without
+it. The weights are rounded from fits on one half of the questions; the start is set so that at most
+.05 of those with an answer are marked.
+"""
+
+
+def check_quote(
+    question: str,
+    rarities: Mapping[str, float],
+    quote: Quote,
+    nearness: Mapping[str, float] | None,
+) -> tuple[Doubt, ...]:
+    """Return why a quote does not give what a question asks for; nothing when it may give it.
+
+    A word that the quote lacks counts as covered as far as a token of the quote is near it.
+
+    Args:
+        question: The question.
+        rarities: The rarity of each term of the question.
+        quote: The best quote of an extractive answer.
+        nearness: The best cosine of each term with a token of the quote; None without vectors.
+    """
+    chunk, keywords = quote.chunk, weigh_keywords(rarities)
+    tokens = collect_all_tokens((quote.text, chunk.title, *chunk.heading_path, chunk.context))
+    gaps = {
+        term: weight * (1 - max(0.0, (nearness or {}).get(term, 0.0)))
+        for term, weight in keywords.items()
+        if term not in tokens
+    }
+    # Pairs of characters overlap the borders of words, so a single one that is lacking says little.
+    words = {term: gap for term, gap in gaps.items() if not is_dense(term)}
+    least = max(words, key=words.__getitem__, default="")
+    kind = find_fact_kind(question)
+    no_fact = kind is not None and lacks_fact(kind, question, quote.text)
+    no_fact_near = kind is not None and no_fact and lacks_fact(kind, question, chunk.text)
+    rarest_weight = _RAREST_WEIGHT_BY_WORDS if nearness is None else _RAREST_WEIGHT
+    logit = (
+        _QUOTE_START
+        + _SHARE_WEIGHT * sum(gaps.values()) / (sum(keywords.values()) or 1.0)
+        + rarest_weight * words.get(least, 0.0)
+        + _NO_FACT_WEIGHT * no_fact
+        + _NO_FACT_NEAR_WEIGHT * no_fact_near
+    )
+    if logit <= 0:
+        return ()
+    doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
+    if gaps:
+        term = least or max(gaps, key=gaps.__getitem__)
+        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, _find_word(question, term)))
+    return tuple(doubts)
+
+
+def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the index terms of a question with the [start, end) of the words that they stand for.
+
+    Of a script without blanks each pair of characters is a term.
+    """
+    for unit in iter_unit_matches(question):
+        start, end = unit.span()
+        parts = [(start, end)]
+        if is_dense(unit[0]):
+            parts = [
+                (place, min(place + 2, end)) for place in range(start, max(start + 1, end - 1))
+            ]
+        for first, last in parts:
+            for term in tokenize_unit(normalize_for_index(question[first:last])):
+                yield term, first, last
+
+
+def _find_word(question: str, wanted: str) -> str:
+    """Return the word of a question that an index term stands for, empty when there is none."""
+    places = (question[start:end] for term, start, end in locate_terms(question) if term == wanted)
+    return next(places, "")
 
 
 def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:

@@ -21,6 +21,7 @@ from kebab.core.queries import Mode, Page, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.answer_check import (
     CountOccurrences,
+    Doubt,
     check_answer_terms,
     find_absent_terms,
     is_decisive,
@@ -224,11 +225,19 @@ def _add_doubts(
     """Return an answer with a warning for each doubt that it is about the question."""
     quotes = [citation.quote for citation in draft.citations]
     check = check_answer_terms(question, terms, absent, quotes, page)
-    warnings = tuple(
-        AnswerWarning(code=doubt.kind.value, message=doubt.message, marker=None, span=None)
-        for doubt in check.doubts
+    return replace(
+        draft,
+        warnings=(*draft.warnings, *to_warnings(check.doubts)),
+        uncertain=draft.uncertain or check.uncertain,
     )
-    return replace(draft, warnings=(*draft.warnings, *warnings), uncertain=check.uncertain)
+
+
+def to_warnings(doubts: Sequence[Doubt]) -> tuple[AnswerWarning, ...]:
+    """Return a warning for each doubt."""
+    return tuple(
+        AnswerWarning(code=doubt.kind.value, message=doubt.message, marker=None, span=None)
+        for doubt in doubts
+    )
 
 
 def _build_refusal_text(question: str, refusal: Refusal | None, absent: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Formats quoted sentences as an answer in Markdown with citations."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
@@ -11,12 +11,16 @@ from kebab.text.prompt_text import escape_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSentence:
-    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1."""
+    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
+
+    `nearness` is how near each term of the question comes to a token of it; None without vectors.
+    """
 
     passage: Evidence
     start: int
     end: int
     score: float
+    nearness: Mapping[str, float] | None = None
 
     @property
     def text(self) -> str:
@@ -67,7 +71,7 @@ def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
     """Return the quotes, best first."""
     groups: list[list[ScoredSentence]] = []
     for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
-        if groups and _is_adjacent(groups[-1][-1], one):
+        if groups and is_adjacent(groups[-1][-1], one):
             groups[-1].append(one)
         else:
             groups.append([one])
@@ -79,8 +83,8 @@ def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
     ]
 
 
-def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
-    """Return whether two sentences are adjacent in a paragraph, and not in a table."""
+def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
+    """Return whether a sentence follows another one in a paragraph, and not in a table."""
     chunk = one.passage.chunk
     if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
         return False

@@ -1,7 +1,8 @@
 """Renders a page of hits as compact text: whole passages, and what they share only once.
 
 It is made for programs that read text, such as coding agents. Each block begins with a reference
-that `kebab fetch` takes.
+that `kebab fetch` takes. The lines below it are the cited lines of the file, except those that
+begin with `context: `, which stand elsewhere in the document.
 """
 
 import re
@@ -30,6 +31,9 @@ from kebab.wire.search import SearchHit, SearchResponse
 
 _FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
 _CONFIDENCES = ("strong", "fair", "weak")
+
+CONTEXT_MARK = "context: "
+"""What begins a line that is not one of the cited lines of the file."""
 
 _BLANK_LINES = 2
 """Two passages touch when at most this many line numbers, so one blank line, are between them."""
@@ -122,7 +126,8 @@ def _join_blocks(one: Block, other: Block) -> Block | None:
     """Return both blocks as one, None when they are not neighbours in one section."""
     early, late = sorted((one, other), key=lambda block: block.lines or (0, 0))
     above, below = early.lines, late.lines
-    if above is None or below is None or below[0] - above[1] > _BLANK_LINES:
+    # Two passages that share a line stay apart: joined, they would show it as two lines.
+    if above is None or below is None or not 0 < below[0] - above[1] <= _BLANK_LINES:
         return None
     same = (early.first.doc_id, early.first.heading_path) == (
         late.first.doc_id,
@@ -172,10 +177,10 @@ def _normalize(heading: str) -> str:
 
 
 def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of a block as they are in the file; a blank line that separates passages."""
+    """Yield the marked context, and the lines of a block as they are in the file."""
     end = None
-    if context := block.first.context or "":
-        yield canvas.dim(clean_lines(context))
+    if context := block.first.context:
+        yield from (canvas.dim(CONTEXT_MARK + line) for line in clean_lines(context).split("\n"))
     for hit in block.hits:
         lines = get_cited_lines(hit.citation)
         if end is not None and lines and lines[0] - end == _BLANK_LINES:

@@ -45,8 +45,13 @@ def render_excerpt(
     """
     marked = _mark_matches(text, highlights)
     if media == MARKDOWN:
-        marked = _complete(marked)
+        opening = _find_lost_fence(marked)
+        marked = opening + marked
+        if canvas.width is not None:
+            marked = "\n".join(_complete_tables(marked.split("\n")))
         marked = clean_markdown(marked, emphasis=canvas.is_terminal)
+        if canvas.width is None:
+            marked = marked.removeprefix(opening)
         marked = _omit_heading(marked, headings)
     if canvas.width is None:
         drawn = clean_lines(_SIGNS.sub("", marked)).split("\n")
@@ -71,12 +76,11 @@ def _mark_matches(text: str, highlights: Sequence[tuple[int, int]]) -> str:
     return "".join(parts) + text[last:]
 
 
-def _complete(text: str) -> str:
-    """Return a cut piece of Markdown with the opening of its first code block or table."""
+def _find_lost_fence(text: str) -> str:
+    """Return the opening of the first code block when a cut lost it, otherwise nothing."""
     fences = [match[1] for match in _FENCE.finditer(text)]
-    if fences and not fences[0] and (len(fences) % 2 or any(fences[1::2])):
-        text = f"```\n{text}"
-    return "\n".join(_complete_tables(text.split("\n")))
+    is_lost = fences and not fences[0] and (len(fences) % 2 or any(fences[1::2]))
+    return "```\n" if is_lost else ""
 
 
 def _complete_tables(lines: list[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from kebab.rag.answer_check import (
     Doubt,
     DoubtKind,
     check_answer_terms,
+    check_quote,
     compute_logit,
     estimate_probability,
     find_absent_terms,
@@ -178,3 +179,47 @@ def test_without_quotes_there_is_nothing_to_compare_the_wording_with():
     terms = extract_question_terms("who was not king")
 
     assert check_answer_terms("who was not king", terms, [], [], found()).doubts == ()
+
+
+RUN = "The nightly backup of the photos runs at two."
+
+
+def check_run(question, rarities, nearness=None, text=RUN):
+    quote = Quote(chunk=stored(text), start=0, end=len(text))
+    return [(one.kind, one.term) for one in check_quote(question, rarities, quote, nearness)]
+
+
+def test_a_quote_with_the_words_and_the_fact_has_no_doubt():
+    assert check_run("When does the backup run?", {"backup": 5.0, "run": 3.0}) == []
+
+
+def test_a_rare_word_that_the_quote_lacks_is_a_doubt():
+    rarities = {"backup": 4.0, "invoic": 8.0}
+
+    assert check_run("Where do backup invoices go?", rarities) == [
+        (DoubtKind.TERM_NOT_CITED, "invoices")
+    ]
+
+
+def test_a_word_is_covered_as_far_as_a_token_of_the_quote_is_near():
+    question, rarities = "Where do backup invoices go?", {"backup": 4.0, "invoic": 8.0}
+
+    assert check_run(question, rarities, {"invoic": 0.9}) == []
+    assert check_run(question, rarities, {"invoic": 0.1}) != []
+    assert check_run(question, rarities, {"invoic": -0.9}) == check_run(question, rarities, {})
+
+
+def test_a_quote_without_the_fact_that_is_asked_for_is_a_doubt():
+    rarities = {"pay": 3.5, "backup": 5.0}
+
+    assert check_run("How much do we pay for the backup?", rarities) == [
+        (DoubtKind.FACT_NOT_CITED, "an amount of money"),
+        (DoubtKind.TERM_NOT_CITED, "pay"),
+    ]
+
+
+def test_pairs_of_characters_are_covered_together():
+    text = "夜間のバックアップは二時に始まる。"
+
+    assert check_run("会議室の予約方法は?", {"会議": 7.0, "議室": 7.0, "予約": 7.0}, {}, text) == []
+    assert check_run("夜間の時刻は?", {"夜間": 5.0, "時刻": 5.0}, None, text) == []

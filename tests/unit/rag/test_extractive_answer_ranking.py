@@ -65,6 +65,33 @@ class Meaning:
         return [TokenVectors(row, [(0, 1)]) for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("question", "asked", "quoted"),
+    [
+        ("What is the deposit?", {"deposit": 4.0}, ["The deposit is 1,800 euros."]),
+        (
+            "What are the deposit and the oil?",
+            {"deposit": 4.0, "oil": 4.0},
+            ["The deposit is 1,800 euros.", "The chain is oiled and clean since yesterday."],
+        ),
+    ],
+    ids=["alone", "adds"],
+)
+def test_a_further_quote_adds_something(question, asked, quoted):
+    text = "The deposit is 1,800 euros.\n\nThe chain is oiled and clean since yesterday."
+    found = rank_sentences(question, [passage(text, title="Deposit")], asked, None, 3)
+
+    assert sorted(one.text for one in found) == sorted(quoted)
+
+
+def test_the_sentence_beside_a_quoted_one_is_quoted_too():
+    text = "A restore reads the snapshot of the night. It takes an hour on the old disks."
+
+    found = rank_sentences("restore a snapshot", [passage(text)], ASKED, Meaning("e"), 3)
+
+    assert len(found) == 2
+
+
 def test_the_sentence_with_the_keywords_comes_first():
     text = "Backups run at two o'clock. A restore reads the snapshot. The disks are labelled."
     assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]

@@ -61,6 +61,19 @@ def test_no_model_writes_an_extractive_answer():
     assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)
 
 
+def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():
+    asked = {"backup": 2.0, "invoic": 9.0}
+    writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
+    found = page(hit(stored(NOTE)), asked=asked)
+
+    draft = writer.write("How much are the backup invoices?", found, [], RecordingListener())
+
+    assert draft.uncertain is True
+    assert [one.code for one in draft.warnings] == ["term_not_cited"]
+    assert draft.warnings[0].message == "not in the cited sentence: invoices"
+    assert write_answer(stored(NOTE))[0].uncertain is False
+
+
 def ask_with_lead(question, lead):
     found = stored("A snapshot is read by a restore, and it ends.", 2, ordinal=4, doc_id="d")
     writer = ExtractiveWriter(

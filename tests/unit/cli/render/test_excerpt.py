@@ -21,6 +21,15 @@ def test_a_pipe_keeps_the_lines_and_gets_no_noise():
     assert drawn(text, Canvas()) == ["    see the manual", "    - one", "    - `a`"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["| nib | 4 |\n| ink | 5 |", "x <b>\n```\n\nthen\n\n```sh\ny\n```"],
+    ids=["table", "code"],
+)
+def test_a_pipe_gets_no_line_that_the_text_lacks(text):
+    assert drawn(text, Canvas()) == [f"    {line}" for line in text.split("\n") if line]
+
+
 def test_lines_fit_the_canvas_with_their_indent():
     lines = drawn("word " * 30, Canvas(width=30))
 
