@@ -20,8 +20,9 @@ from tools.surfaces.home import build_environment
 _DEADLINE_S = 300
 
 ABSENCE = re.compile(
-    r"not in (?:your|the) notes: (?P<words>.+)|^(?:note: )?(?:no results|nothing convincing)\b"
-    r"|^note: no line matches in [\d,]+ files",
+    r"not in (?:your|the) notes: (?P<words>.+)"
+    r"|^(?:note: )?(?:no results|nothing convincing)(?! so far)\b"
+    r"|^note: no line matches in [\d,]+ files: [^(\n]*$",
     re.MULTILINE,
 )
 """The sentences that state an absence without a limit.

@@ -1,7 +1,7 @@
 from collections import Counter
 
-from tools.claims.run import list_situations
 from tools.claims.corpora import LANGUAGES
+from tools.claims.run import list_situations
 from tools.claims.situations import NEEDS_QUESTIONS, SITUATIONS
 
 

@@ -33,6 +33,18 @@ def test_an_absence_without_a_limit_is_recognised(text):
     assert Reply(1, text, {}).states_absence("rixdra")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("note: not in the files that are read: rixdra (1 file)\n", id="words"),
+        pytest.param("no results so far for: rixdra\n", id="results"),
+        pytest.param("note: no line matches in 7 files: rixdra (1 file)\n", id="lines"),
+    ],
+)
+def test_an_absence_with_a_limit_is_none(text):
+    assert not Reply(1, text, {}).states_absence("rixdra")
+
+
 def test_the_absence_of_another_word_is_not_taken_for_it():
     assert not Reply(1, "not in your notes: other\n", {}).states_absence("rixdra")
 
