@@ -14,6 +14,7 @@ from kebab.app.context import AppContext
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_below
+from kebab.core.ids import hash_file
 from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.wire.coverage import MOST_NAMED, Coverage
@@ -33,6 +34,8 @@ _FEWEST = 256
 """How many folders, and how many files, are looked at however long it takes."""
 _FEWEST_LISTED = 16
 """How many changed folders are listed again however long it takes."""
+_BYTES_PER_S = 200_000_000
+"""How fast a file is read and hashed, for an estimate."""
 _STEP = 64
 """How many of them are looked at between two looks at the clock."""
 
@@ -55,6 +58,12 @@ class _Budget:
             return True
         return time.monotonic() - self.started < self.seconds
 
+    def allows_reading(self, size: int) -> bool:
+        """Return whether there is time to read and hash a file of so many bytes."""
+        if self.seconds is None:
+            return True
+        return time.monotonic() - self.started + size / _BYTES_PER_S < self.seconds
+
     def tick(self) -> None:
         """Count a listed folder of a walk, and end the walk when the time is over.
 
@@ -73,6 +82,8 @@ class _DiskChanges:
         self.changed: set[str] = set()
         self.new: set[str] = set()
         self.gone: set[str] = set()
+        self.touched: set[str] = set()
+        """Files with another time and the same content."""
         self.checked = 0
         self.unchecked_folders = 0
 
@@ -99,8 +110,9 @@ def measure_coverage(
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
+    known = survey.unread.keys() | changes.touched
     for hit in hits:
-        if hit.freshness != "fresh" and hit.file is not None and hit.file not in survey.unread:
+        if hit.freshness != "fresh" and hit.file is not None and hit.file not in known:
             states[hit.freshness].add(hit.file)
     counts, pending = survey.counts, survey.count_pending()
     partial = survey.list_partial()
@@ -291,8 +303,13 @@ class _Survey:
             except OSError:
                 continue
             else:
-                if (status.st_size, status.st_mtime_ns) != (size, mtime_ns):
+                if status.st_size != size:
                     changes.changed.add(absolute)
+                elif status.st_mtime_ns != mtime_ns:
+                    if not budget.allows_reading(size):
+                        continue
+                    same = _holds_content(absolute, self._known.find_content_hash(extent, path))
+                    (changes.touched if same else changes.changed).add(absolute)
             changes.checked += 1
 
 
@@ -353,6 +370,15 @@ def _read_time(path: str) -> int | None:
         return os.stat(path).st_mtime_ns  # noqa: PTH116 - called for every folder
     except OSError:
         return None
+
+
+def _holds_content(path: str, content_hash: str) -> bool:
+    """Return whether a file has the content of this hash."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a plain string
+            return hash_file(file) == content_hash
+    except OSError:
+        return False
 
 
 def join_root(root: str, path: str) -> str:

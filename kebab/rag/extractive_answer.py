@@ -225,7 +225,8 @@ def _select_distinct(
 def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking) -> bool:
     """Return whether a sentence adds key terms, or answers about as well as the best one.
 
-    The sentence before or after a quoted one belongs to its quote.
+    The sentence before or after a quoted one belongs to its quote. Where the best one holds the
+    fact that is asked for, one without it does not answer.
     """
     pairs = (sorted((one, other), key=attrgetter("start")) for other in quoted)
     if any(is_adjacent(*pair) for pair in pairs):
@@ -235,10 +236,12 @@ def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking
         compute_coverage(asking.weights, held)
         for held in (seen, seen | tokens, tokens, collect_tokens(quoted[0].text))
     )
-    if together - known >= _MIN_ADDED or own >= _MIN_SHARE * best:
+    if together - known >= _MIN_ADDED:
         return True
-    has_fact = asking.fact and not lacks_fact(asking.fact, asking.question, one.text)
-    return bool(has_fact) and own >= _MIN_SHARE_WITH_FACT * best
+    if asking.fact is None or lacks_fact(asking.fact, asking.question, quoted[0].text):
+        return own >= _MIN_SHARE * best
+    has_fact = not lacks_fact(asking.fact, asking.question, one.text)
+    return has_fact and own >= _MIN_SHARE_WITH_FACT * best
 
 
 def _overlaps(one: _Candidate, other: _Candidate) -> bool:

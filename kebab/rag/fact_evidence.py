@@ -148,7 +148,8 @@ _NUMBER = (
     r"|(?:하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉|열|한|두|세|네) ?(?:개|명|번|가지|대|곳|권|살|시)"
 )
 _TIME = (
-    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|\d{1,2}:\d\d|\d{1,2}(?:st|nd|rd|th)?[ ./-](?:[a-z]{3}|\d)"
+    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|\d{1,2}:\d\d|\d{1,2}[./-]\d"
+    r"|\d{1,2}(?:st|nd|rd|th)?[ ./-](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|okt|nov|de[cz])"
     r"|\d ?[年月日時时分秒년월일시세분]|世[紀纪]|세기|時代|시대"
     r"|\b(?:(?:jan|febr)uar|march|april|ma[iy]\b|jun[ei]\b|jul[iy]\b|august|septem|octo|okto|novem"
     r"|de[cz]em|mon|tues|wednes|thurs|fri|satur|sun)(?=\w*(?:y|h|l|t|r|i|e|day)\b)"

@@ -135,7 +135,7 @@ def ask_the_servers(stage: Stage) -> None:
     stage.ingest()
     word = stage.corpus.make_absent_word(stage.dice)
     _write_note(stage.notes / "added.md", word)
-    body = json.dumps({"query": word}).encode()
+    body = json.dumps({"queries": [word]}).encode()
     with run_http_server(stage.environment, stage.folder) as http:
         replies = {"HTTP": http.ask("search", body).reply}
     with McpClient(stage.environment, stage.folder) as mcp:
@@ -172,10 +172,11 @@ def search_with_a_removed_file(stage: Stage) -> None:
 
 def search_with_an_ignored_file(stage: Stage) -> None:
     """A file was added that no ingest reads: the statement stays true, and is made."""
+    (stage.notes / ".gitignore").write_text("*.secret\n", encoding="utf-8")
     stage.ingest()
     word = stage.corpus.make_absent_word(stage.dice)
-    (stage.notes / "draft.tmp~").write_text(word, encoding="utf-8")
-    (stage.notes / "photo.xyz").write_bytes(word.encode() + bytes(range(256)))
+    (stage.notes / "draft.secret").write_text(word, encoding="utf-8")
+    (stage.notes / "photo.xyz").write_bytes(bytes(range(256)))
     reply = stage.call("search", word)
     _judge_absence(stage, reply, word, true=True)
 

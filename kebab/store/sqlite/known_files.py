@@ -128,6 +128,15 @@ class KnownFiles:
         """Yield path, size and time of the documents of an extent, by path."""
         yield from self._select("path, size, mtime_ns", "documents", extent)
 
+    def find_content_hash(self, extent: Extent, path: str) -> str:
+        """Return the hash of the content that a document was read from."""
+        sql = (
+            "SELECT content_hash FROM documents JOIN assets USING (asset)"
+            " WHERE source = ? AND path = ?"
+        )
+        with self._translate_errors():
+            return str(self._database.execute(sql, (extent.number, path)).get)
+
     def list_folders(self, extent: Extent) -> dict[str, int]:
         """Return the time of each listed folder and ignore file of an extent."""
         return dict(self._select("path, mtime_ns", "listed_folders", extent))

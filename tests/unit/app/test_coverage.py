@@ -176,6 +176,17 @@ def test_files_that_a_scan_leaves_out_are_not_new(notes):
     assert "new" not in measure(notes)
 
 
+def test_a_file_with_another_time_and_the_same_content_is_not_changed(notes):
+    notes.write("a.md", "bread")
+    notes.ingest()
+
+    touch(notes.notes / "a.md")
+
+    found = measure(notes)
+    assert "changed" not in found
+    assert found["checked"] == found["files"]
+
+
 def test_a_changed_ignore_file_is_noticed(notes):
     notes.write(".gitignore", "secret.md\n")
     notes.write("sub/secret.md", "bread")

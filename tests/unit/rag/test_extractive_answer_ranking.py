@@ -84,6 +84,15 @@ def test_a_further_quote_adds_something(question, asked, quoted):
     assert sorted(one.text for one in found) == sorted(quoted)
 
 
+def test_a_further_quote_holds_the_fact_that_is_asked_for():
+    text = "The tower Vurmog was built in 1846.\n\nThe keeper of the tower Vurmog is Ada Holt."
+    asked = {"vurmog": 5.0, "tower": 3.0, "built": 3.0}
+
+    found = rank_sentences("When was the tower Vurmog built?", [passage(text)], asked, None, 3)
+
+    assert [one.text for one in found] == ["The tower Vurmog was built in 1846."]
+
+
 def test_the_sentence_beside_a_quoted_one_is_quoted_too():
     text = "A restore reads the snapshot of the night. It takes an hour on the old disks."
 

@@ -72,6 +72,7 @@ def test_text_with_evidence_may_state_the_fact(question, text):
 @pytest.mark.parametrize(
     ("question", "text"),
     [
+        ("When was the tower built?", "A night in the tower costs 91 euros."),
         ("Who wrote the manual?", "the manual has a chapter on backups"),
         ("When was it opened?", "It opens when a key is pressed."),
         ("¿Cuándo se abrió el puente?", "El puente es largo y ancho."),
