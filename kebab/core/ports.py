@@ -129,7 +129,7 @@ class LibraryWriter(Protocol):
         """Delete documents with their chunks; return how many chunks that were."""
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks that lack a vector, by key."""
+        """Return up to `limit` chunks that lack a vector, of the document edited last first."""
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""

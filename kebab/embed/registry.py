@@ -108,10 +108,13 @@ E5_SMALL = EmbeddingModel(
     cosine_scale=CosineScale(0.7, 0.95),
     answerability=Answerability(
         hybrid=AnswerabilityCurve(
-            words=7.8, cosine=7.8, evidence=0.0, length=0.0, start=-8.2, margin=1.04
+            words=7.1, cosine=8.6, evidence=0.0, length=0.0, start=-8.2, margin=0.7
         ),
         vector=AnswerabilityCurve(
             words=0.0, cosine=11.9, evidence=0.0, length=0.0, start=-6.4, margin=0.86
+        ),
+        absent=AnswerabilityCurve(
+            words=0.0, cosine=13.4, evidence=0.0, length=0.0, start=-7.7, margin=1.13
         ),
         foreign=AnswerabilityCurve(
             words=0.0, cosine=8.3, evidence=0.0, length=0.0, start=-3.1, margin=2.3
@@ -157,10 +160,13 @@ MINILM = EmbeddingModel(
     cosine_scale=CosineScale(0.0, 1.0),
     answerability=Answerability(
         hybrid=AnswerabilityCurve(
-            words=6.6, cosine=8.0, evidence=0.0, length=0.0, start=-6.9, margin=0.5
+            words=7.3, cosine=8.5, evidence=0.0, length=0.0, start=-7.5, margin=0.08
         ),
         vector=AnswerabilityCurve(
             words=0.0, cosine=10.4, evidence=0.0, length=0.0, start=-4.4, margin=0.69
+        ),
+        absent=AnswerabilityCurve(
+            words=0.0, cosine=13.7, evidence=0.0, length=0.0, start=-5.6, margin=0.12
         ),
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.

@@ -44,6 +44,8 @@ class AnswerSignals:
     """Whether the query is in another language than the passages, as far as can be told."""
     match: TokenMatch | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
+    absent: bool = False
+    """Whether every term of the query occurs nowhere."""
 
 
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
@@ -70,6 +72,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         by_vectors=highest is not None,
         foreign=highest is not None and _is_foreign(candidates.parsed.plain, intent, first),
         match=candidates.match,
+        absent=candidates.weighted.rarities.keys() <= candidates.weighted.absent,
     )
 
 

@@ -4,13 +4,15 @@ The estimate has two parts:
 - the probability that one of the first hits answers. It is a logistic curve of the share of the
   keywords that a passage holds, its cosine, and the distance of that cosine from the usual ones.
   One passage has to have both the words and the meaning. Words that occur nowhere count against
-  it, so that a handful of notes needs no statistics.
+  it, so that a handful of notes needs no statistics. A query whose every word occurs nowhere has a
+  curve of its own.
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
   for topics and described needs, which many passages are about.
 
-Their product is the answerability. It is fair at least where the first part is, so that a hit
-among equals is not taken for none. The curves with vectors belong to the model (`Answerability`).
-`python -m tools.calibrate` fits all of them; see `docs/search-quality.md`.
+Their product is the answerability. Across languages, and for topics and needs, it is fair at least
+where the first part is, so that a hit among equals is not taken for none. The curves with vectors
+belong to the model (`Answerability`). `python -m tools.calibrate` fits all of them; see
+`docs/search-quality.md`.
 """
 
 import math
@@ -26,10 +28,13 @@ STRONG = 0.8
 FAIR = 0.3
 """The least calibrated scores of strong and fair confidence."""
 
+_MOSTLY = 0.5
+"""From this on a query describes a need."""
+
 _EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
-LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
+LEXICAL = AnswerabilityCurve(words=7.7, cosine=0.0, evidence=6.7, length=1.11, start=-7.93)
 """The curve for the lexical channel alone."""
 
 
@@ -118,12 +123,19 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
         return 0.0
     curves = select_curves(signals, candidates.model.answerability if candidates.model else None)
     found = max(compute_probability(curve, signals) for curve in curves)
-    return combine(found, compute_precision(PRECISION, signals))
+    return combine(found, compute_precision(PRECISION, signals), signals)
 
 
-def combine(found: float, precision: float) -> float:
-    """Return the answerability: at least fair where one of the first hits is fair."""
-    return max(FAIR, found * precision) if found >= FAIR else found * precision
+def combine(found: float, precision: float, signals: AnswerSignals) -> float:
+    """Return the answerability; among equals it is fair where one of the first hits is.
+
+    Across languages, and for topics and needs, several hits are right.
+    """
+    intent = signals.intent
+    has_equals = not signals.absent and (not intent.asks or intent.need > _MOSTLY)
+    if found >= FAIR and (signals.foreign or has_equals):
+        return max(FAIR, found * precision)
+    return found * precision
 
 
 def select_curves(signals: AnswerSignals, model: Answerability | None) -> list[AnswerabilityCurve]:
@@ -136,7 +148,7 @@ def select_curves(signals: AnswerSignals, model: Answerability | None) -> list[A
         return [LEXICAL]
     same = model.hybrid if signals.by_words else model.vector
     if not signals.foreign:
-        return [same]
+        return [model.absent if signals.absent else same]
     if signals.match is not None and model.matched is not None:
         return [same, model.matched] if signals.by_words else [model.matched]
     return [same] if model.foreign is None else [same, model.foreign]

@@ -5,6 +5,7 @@ answers nothing. So in a short passage its title and the headings above its own 
 passage need not repeat what it is about.
 """
 
+import math
 import re
 from collections.abc import Collection, Mapping
 
@@ -37,6 +38,10 @@ _HIRAGANA_WEIGHT = 0.3
 
 _DENSE_DISCOUNT = 0.3
 """The share of a query in bigrams that no passage repeats: they overlap word borders."""
+
+_BEGINNING = 4
+_COMMON_SHARE = 0.65
+"""Forms of one word share so many first letters, and such a share of the longer one."""
 
 _LONG_BODY = 20
 """A body with so many tokens counts in full."""
@@ -77,10 +82,34 @@ def compute_own_coverage(
 ) -> float:
     """Return the coverage of a passage, in which a short body gives inherited terms less weight.
 
-    A term is inherited when only the title or the headings above the passage's own have it.
+    A term is inherited when only the title or the headings above the passage's own have it. Another
+    form of a keyword counts as the keyword.
     """
-    whole = compute_coverage(keywords, passages.tokenize_passage(chunk))
-    return whole * (1 - compute_inherited_share(keywords, chunk, passages))
+    held = select_held(keywords, passages.tokenize_passage(chunk))
+    share = compute_inherited_share(keywords, chunk, passages)
+    return compute_coverage(keywords, held) * (1 - share)
+
+
+def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[str]:
+    """Return the keywords that some tokens hold, as they are or in another inflected form.
+
+    Forms of one word share their beginning. English words are stems already; in other languages a
+    right passage often has another form than the question.
+    """
+    held = {term for term in keywords if term in tokens}
+    for term in keywords.keys() - held:
+        if len(term) > _BEGINNING and term.isalpha() and not is_dense(term):
+            start = term[:_BEGINNING]
+            if any(_is_form(term, token) for token in tokens if token.startswith(start)):
+                held.add(term)
+    return held
+
+
+def _is_form(left: str, right: str) -> bool:
+    """Return whether two words with a common beginning are forms of one word."""
+    longest = max(len(left), len(right))
+    needed = math.ceil(_COMMON_SHARE * longest)
+    return left[:needed] == right[:needed]
 
 
 def compute_inherited_share(

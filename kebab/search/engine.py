@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query, QueryInterpretation
 from kebab.search.absent_terms import find_absent_terms
@@ -124,7 +126,9 @@ class SearchEngine:
             return ()
         count = self._library.count_pending()
         reason = f"passages that still wait for their vector: {count}"
-        return (build_degraded(reason, "kebab ingest"),) if count else ()
+        if not count:
+            return ()
+        return (msgspec.structs.replace(build_degraded(reason, "kebab ingest"), partial=True),)
 
 
 def _is_reranked(query: Query, candidates: RankedCandidates, passages: PassageCache) -> bool:

@@ -1,7 +1,7 @@
 """Fuses lexical and vector evidence into one score per candidate."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -33,6 +33,12 @@ _UNKNOWN_SHARE = 0.9
 
 _NEED_LOSS = 0.15
 """What the lexical share loses for a described need: few passages hold most of so many words."""
+
+_PLACE_GAIN = 2.0
+"""A passage without a vector keeps its place in full from half of the strength of good words.
+
+Across languages the passages that share a word are seldom right.
+"""
 
 _SAMPLE = 5
 """How many passages show the language of the notes."""
@@ -92,13 +98,13 @@ def fuse_channels(
     share = compute_lexical_share(model, trust, strength, need)
     scores = fuse(evidence, semantic, share)
     index = vectors() if need * trust.both > 0 else None
-    if index is None:
-        return scores
-    best = select_best(scores, BOOSTED_LIMIT)
-    cosines = {key: matches.cosines[key] for key in best if key in matches.cosines}
-    moved = apply_relevance_feedback(cosines, best[0], need * trust.both, index)
-    lexical = {key: evidence.get(key, 0.0) for key in best}
-    return {**scores, **fuse(lexical, scale.normalise_all(moved), share)}
+    if index is not None:
+        best = select_best(scores, BOOSTED_LIMIT)
+        cosines = {key: matches.cosines[key] for key in best if key in matches.cosines}
+        moved = apply_relevance_feedback(cosines, best[0], need * trust.both, index)
+        lexical = {key: evidence.get(key, 0.0) for key in best}
+        scores |= fuse(lexical, scale.normalise_all(moved), share)
+    return scores | place_unembedded([*evidence.items()], scores, matches.cosines, strength)
 
 
 def measure_lexical_strength(evidence: Scores) -> float:
@@ -138,6 +144,50 @@ def fuse(lexical: Scores, semantic: Scores, share: float) -> dict[Key, float]:
         if key not in semantic:
             fused[key] = share * value + rest * value
     return fused
+
+
+def place_unembedded(
+    words: Sequence[KeyedScore], scores: Scores, embedded: Container[Key], strength: float
+) -> dict[Key, float]:
+    """Return the scores of the passages without a vector, which keep their places among the words.
+
+    The passages with a vector share the places that they have in the order of words, and change
+    them by their scores. These places give points: the score by words, and the score of the passage
+    that has the place now. The score of a passage without a vector lies on the line between the
+    points around it. Where the words say little, it keeps a part of the score that it had.
+
+    Args:
+        words: The passages that hold words of the query with their scores by words, in order.
+        scores: The scores by words and vectors of all passages.
+        embedded: The passages that have a vector.
+        strength: How much the words of the query say, from 0 to 1.
+    """
+    taken = (scores[key] for key in select_best(scores) if key in embedded)
+    points = [(score, next(taken)) for key, score in words if key in embedded]
+    weight = min(1.0, strength * _PLACE_GAIN)
+    placed: dict[Key, float] = {}
+    passed = 0
+    for key, score in words:
+        if key in embedded:
+            passed += 1
+        else:
+            placed[key] = scores[key] + weight * (_interpolate(points, passed, score) - scores[key])
+    return placed
+
+
+def _interpolate(points: Sequence[tuple[float, float]], index: int, score: float) -> float:
+    """Return the height at a score below `index` of the falling points.
+
+    Beyond the first and the last point the height is proportional to the score.
+    """
+    if not points:
+        return score
+    low = points[min(index, len(points) - 1)]
+    if not 0 < index < len(points):
+        return score * low[1] / low[0] if low[0] > 0 else min(score, low[1])
+    high = points[index - 1]
+    part = (score - low[0]) / (high[0] - low[0]) if high[0] > low[0] else 0.0
+    return low[1] + part * (high[1] - low[1])
 
 
 def rank_by_score(scores: Mapping[Key, float]) -> list[KeyedScore]:

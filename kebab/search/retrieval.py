@@ -14,7 +14,12 @@ from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.boosts import BoostScores, Scores, apply_boosts
-from kebab.search.fusion import fuse_channels, measure_lexical_strength, rank_by_score
+from kebab.search.fusion import (
+    fuse_channels,
+    measure_lexical_strength,
+    place_unembedded,
+    rank_by_score,
+)
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_operators import Phrase
 from kebab.search.query_parser import ParsedQuery, classify_intent, parse_query
@@ -24,6 +29,10 @@ from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceS
 
 CANDIDATE_LIMIT = 1000
 """How many candidates each channel gives; it is the same for every page, so that pages agree."""
+
+
+UNEMBEDDED = "unembedded"
+"""The name of the boost that keeps a passage without a vector at its place among the words."""
 
 
 class StageTimer:
@@ -203,6 +212,13 @@ class Ranker:
         boosts: BoostScores = {}
         if method is not Mode.VECTOR:
             scores, boosts = apply_boosts(parsed, intent, weighted, fused, passages)
+        if matches and not matches.cosines.keys() >= evidence.keys():
+            words, _ = apply_boosts(parsed, classify_intent(parsed), weighted, evidence, passages)
+            placed = place_unembedded(
+                rank_by_score(words), scores, matches.cosines, intent.strength
+            )
+            boosts = {**boosts, UNEMBEDDED: {key: placed[key] - scores[key] for key in placed}}
+            scores = {**scores, **placed}
         return RankedCandidates(
             ranked=rank_by_score(scores),
             method=method,

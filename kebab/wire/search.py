@@ -69,8 +69,9 @@ class Lift(Struct, frozen=True, kw_only=True):
     reason: str
     """`context`: other passages of the document match; `closeness`: the query terms are near each
     other; `headings`: a short passage has terms from the headings above its own only; `spread`:
-    better passages of the document are ranked already; `rerank`: it has changed places with other
-    first passages by the comparison of tokens."""
+    better passages of the document are ranked already; `unembedded`: a passage without a vector
+    keeps its place among the words; `rerank`: it has changed places with other first passages by
+    the comparison of tokens."""
     value: float
     """The added value."""
 
@@ -155,7 +156,7 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
 
 
 class DegradedChannel(Hinted, frozen=True, kw_only=True):
-    """A channel that was not available."""
+    """A channel that was not available, or only in part."""
 
     channel: str
     """`vector`, `lexical` or `rerank`; in a review `llm`, `related` or `document`."""
@@ -163,6 +164,8 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     """The reason why it was not available."""
     hint: str | None
     """The command or step that makes it available."""
+    partial: bool | UnsetType = UNSET
+    """True when it was searched, but not over every passage."""
 
 
 class TraceStage(Struct, frozen=True, kw_only=True):

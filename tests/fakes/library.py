@@ -156,6 +156,7 @@ class MemoryLibrary:
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
         waiting = [entry for entry in self._ordered() if entry.state == "pending"]
+        waiting.sort(key=lambda entry: (-entry.document.stamp.mtime_ns, entry.document.path))
         return [self._to_chunk(entry) for entry in waiting[:limit]]
 
     def count_all_chunks(self) -> int:

@@ -128,6 +128,14 @@ class TestDocuments:
         library.writer.put_document(document("a.md", ["one"]))
         assert library.writer.list_pending(1)[0].key > first
 
+    def test_the_document_edited_last_is_embedded_first(self, library: Library) -> None:
+        for path, time in (("a.md", 1), ("c.md", 2), ("b.md", 2)):
+            library.writer.put_document(
+                replace(document(path, [f"{path} one", f"{path} two"]), stamp=stamp(time))
+            )
+        texts = [chunk.text for chunk in library.writer.list_pending(5)]
+        assert texts == ["b.md one", "b.md two", "c.md one", "c.md two", "a.md one"]
+
     def test_a_new_title_makes_chunks_pending_and_is_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["body"], title="Old"))
         (old,) = commit_all(library)

@@ -78,7 +78,7 @@ class Curves:
         curves = select_curves(case.signals, model)
         chosen = [self.lexical if curve == LEXICAL else curve for curve in curves]
         found = max(compute_probability(curve, case.signals) for curve in chosen)
-        return combine(found, compute_precision(self.precision, case.signals))
+        return combine(found, compute_precision(self.precision, case.signals), case.signals)
 
 
 def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
@@ -100,6 +100,7 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
         Answerability(
             hybrid=hybrid,
             vector=fit.fit_curve(vectors, fit.VECTOR, lost) if vectors else today.model.vector,
+            absent=today.model.absent,
             foreign=fit.fit_curve(foreign, fit.VECTOR, _FOREIGN_LOSS * lost)
             if any(case.foreign for case in foreign)
             else today.model.foreign,

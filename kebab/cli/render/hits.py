@@ -232,7 +232,8 @@ def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:
     """Yield which channel did not work and what may fix it; `note` replaces the first words."""
     reranks = degraded.channel == "rerank"
-    lost = "no reranking" if reranks else f"no {clean(degraded.channel)} search"
+    extent = "incomplete" if degraded.partial is True else "no"
+    lost = "no reranking" if reranks else f"{extent} {clean(degraded.channel)} search"
     yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
     if degraded.hint:
         yield from canvas.hint(clean(degraded.hint))

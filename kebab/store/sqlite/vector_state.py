@@ -49,18 +49,20 @@ _PENDING = "pending_count"
 _CHUNK_COLUMNS = (
     "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash, c.context"
 )
-_CHUNK_TABLES = "vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc"
+_CHUNK_TABLES = "(vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc)"
 
 
 def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
-    """Return pending chunks by key.
+    """Return pending chunks: those of the document edited last first, then by path and key.
 
     The second condition on the state lets SQLite use the partial index of open states, so that the
-    repeated queries of a run do not scan the committed chunks.
+    repeated queries of a run do not scan the committed chunks. The inner query sorts without texts.
     """
     rows = database.execute(
-        f"SELECT {_CHUNK_COLUMNS} FROM {_CHUNK_TABLES}"  # noqa: S608 - constants
-        " WHERE v.state = 'pending' AND v.state <> 'committed' ORDER BY v.key LIMIT ?",
+        f"SELECT {_CHUNK_COLUMNS} FROM (SELECT v.key AS next"  # noqa: S608 - constants
+        f" FROM {_CHUNK_TABLES} WHERE v.state = 'pending' AND v.state <> 'committed'"
+        " ORDER BY d.mtime_ns DESC, d.path, v.key LIMIT ?)"
+        f" JOIN {_CHUNK_TABLES} ON v.key = next ORDER BY d.mtime_ns DESC, d.path, v.key",
         (limit,),
     )
     return _make_chunks(rows)

@@ -161,7 +161,7 @@ class SqliteWriter:
         return count
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks that lack a vector, by key."""
+        """Return up to `limit` chunks that lack a vector, of the document edited last first."""
         with self._translate_errors():
             return vector_state.list_pending(self._database, limit)
 

@@ -45,6 +45,31 @@ def test_each_passage_has_its_own_words_and_cosine(base, read):
     assert first[1] != second[1] > 0
 
 
+@pytest.mark.parametrize(
+    ("question", "held"),
+    [
+        ("Wann laufen die Sicherungen?", True),
+        ("Wann laufen die Sichtungen?", False),
+    ],
+    ids=["inflected", "other"],
+)
+def test_another_form_of_a_word_counts_as_held(base, read, question, held):
+    base.add("a.md", "Die Sicherung der Dokumente: sie laufen nachts um zwei.")
+
+    ((words, _),) = read(question, Mode.LEXICAL).passages
+
+    assert (words == 1.0) is held
+
+
+@pytest.mark.parametrize(
+    ("query", "absent"), [("FROBOZZ", True), ("what is FROBOZZ", True), ("FROBOZZ backup", False)]
+)
+def test_a_query_is_absent_when_every_term_is(base, read, query, absent):
+    base.add("a.md", _ENGLISH)
+
+    assert read(query).absent is absent
+
+
 def test_a_passage_without_a_vector_counts_with_the_highest_cosine(base, read):
     base.add("a.md", "A list of the documents.")
     base.add("b.md", "The backup of the archive.", embed=False)

@@ -127,11 +127,32 @@ def test_a_rival_and_a_topic_make_the_first_hit_less_certain():
     assert compute_precision(PRECISION, question) > compute_precision(PRECISION, topic)
 
 
+_TOPIC = QueryIntent(topic=1.0, need=0.0, asks=False)
+
+
+@pytest.mark.parametrize("given", [{"foreign": True}, {"intent": _TOPIC}], ids=["foreign", "topic"])
 @pytest.mark.parametrize(
     ("found", "precision", "expected"), [(0.9, 0.9, 0.81), (0.9, 0.1, FAIR), (0.2, 0.5, 0.1)]
 )
-def test_a_hit_among_equals_stays_fair(found, precision, expected):
-    assert combine(found, precision) == pytest.approx(expected)
+def test_a_hit_among_equals_stays_fair(found, precision, expected, given):
+    assert combine(found, precision, _build_signals(**given)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"intent": _TOPIC, "absent": True}], ids=["question", "absent"]
+)
+def test_a_question_in_the_language_of_the_notes_is_not_lifted(given):
+    assert combine(0.9, 0.1, _build_signals(**given)) == pytest.approx(0.09)
+
+
+def test_a_query_whose_every_word_is_absent_has_a_curve_of_its_own(base):
+    for number, text in enumerate(_NOTES):
+        base.add(f"{number}.md", text)
+    curves = replace(PROFILE.answerability, vector=_OTHER, absent=replace(_OTHER, start=-9.0))
+    base.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
+
+    assert _answerability(base, "FROBOZZ", Mode.HYBRID) < 0.01
+    assert _answerability(base, "sourdough backup", Mode.VECTOR) >= FAIR
 
 
 def test_the_logit_is_the_inverse_of_the_logistic_curve():

@@ -8,6 +8,7 @@ from kebab.search.fusion import (
     compute_lexical_share,
     fuse,
     measure_lexical_strength,
+    place_unembedded,
     rank_by_score,
 )
 from tests.fakes.embedder import PROFILE
@@ -27,6 +28,38 @@ def test_a_chunk_without_a_vector_keeps_its_lexical_evidence():
     scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({}), 0.6)
 
     assert scores == pytest.approx({1: 0.8, 2: 0.5})
+
+
+def _rank_partly(words, scores, embedded, strength=1.0):
+    """Return the order of the passages, of which some have a vector."""
+    words, scores = list(_keyed(words).items()), _keyed(scores)
+    placed = place_unembedded(words, scores, set(map(Key, embedded)), strength)
+    return [key for key, _ in rank_by_score({**scores, **placed})]
+
+
+_WORDS = {1: 0.5, 2: 0.4, 3: 0.3, 4: 0.2}
+_SCORES = {1: 0.5, 2: 0.7, 3: 0.3, 4: 0.9, 5: 0.8}
+
+
+@pytest.mark.parametrize(
+    ("embedded", "order"),
+    [
+        ([2, 4, 5], [1, 4, 3, 5, 2]),
+        ([1, 2, 3, 4, 5], [4, 5, 2, 1, 3]),
+        ([1, 3, 5], [5, 2, 1, 4, 3]),
+    ],
+    ids=["half", "all", "others"],
+)
+def test_a_passage_without_a_vector_keeps_its_place_among_the_words(embedded, order):
+    assert _rank_partly(_WORDS, _SCORES, embedded) == order
+
+
+def test_vectors_decide_where_the_words_say_little():
+    assert _rank_partly(_WORDS, _SCORES, [2, 4, 5], strength=0.0) == [4, 5, 2, 1, 3]
+
+
+def test_without_any_vector_the_words_decide():
+    assert _rank_partly(_WORDS, _SCORES, [])[:4] == [5, 1, 2, 3]
 
 
 def test_ties_go_to_the_smaller_key():

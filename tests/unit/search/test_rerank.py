@@ -238,7 +238,7 @@ def compared(base):
     """English notes, and a model that judges questions in other languages by their tokens."""
     base.embedder = Tokens()
     never = replace(_CURVE, start=-99.0)
-    curves = Answerability(hybrid=never, vector=never, foreign=never, matched=_CURVE)
+    curves = Answerability(hybrid=never, vector=never, absent=never, foreign=never, matched=_CURVE)
     base.embedder._profile = replace(PROFILE, answerability=curves)
     for name, text in (("far.md", FAR), ("near.md", NEAR), ("other.md", "nothing at all")):
         base.add(name, text, lang="en")

@@ -119,3 +119,20 @@ def test_vectors_decide_where_a_passage_holds_little_of_the_question(base):
     assert found.lexical.ranked[0][0] == 9
     assert _keys(found)[0] == 10
     assert "closeness" not in found.boosts or max(found.boosts["closeness"].values()) < 0.05
+
+
+def test_a_near_passage_does_not_pass_one_without_a_vector_that_has_more_of_the_words(base):
+    _fill(base)
+    base.add("gold.md", "the seal of the pump leaks when the gasket is worn")
+    base.add("near.md", "the pump and much else that takes room in a passage of a note")
+    gold, near = Key(9), Key(10)
+    text = "why does the seal of the pump leak with a worn gasket"
+
+    found = _rank(base, text, {near: 0.95})
+    complete = _rank(base, text, {near: 0.95, gold: 0.9})
+
+    assert _keys(_rank(base, text))[:2] == [gold, near]
+    assert _keys(found)[:2] == [gold, near]
+    assert found.boosts["unembedded"].keys() == {gold}
+    assert _keys(complete)[:2] == [gold, near]
+    assert "unembedded" not in complete.boosts

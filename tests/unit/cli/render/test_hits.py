@@ -94,3 +94,9 @@ def test_a_channel_that_did_not_work_is_named(channel, note):
     degraded = DegradedChannel(channel=channel, reason="slow", hint=None)
 
     assert list(render_degraded(degraded, Canvas())) == [note]
+
+
+def test_a_channel_that_was_searched_in_part_is_not_called_missing():
+    waits = DegradedChannel(channel="vector", reason="6 wait", hint=None, partial=True)
+
+    assert list(render_degraded(waits, Canvas())) == ["note: incomplete vector search: 6 wait"]

@@ -53,7 +53,8 @@ def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
 
     ((sql, values),) = asked
     plan = [row[3] for row in stored.database.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
-    assert "vectors_open" in plan[0]
+    first = next(step for step in plan if step.startswith(("SCAN", "SEARCH")))
+    assert "vectors_open" in first
 
 
 def test_the_stored_count_of_pending_chunks_serves_its_revision_only(stored):

@@ -28,7 +28,7 @@ def test_the_table_has_a_line_for_each_file_of_questions(cases, make_case):
 
 
 def test_curves_without_cases_stay_as_they_are(cases):
-    today = Curves(Answerability(hybrid=_FLAT, vector=_FLAT), LEXICAL, PRECISION)
+    today = Curves(Answerability(hybrid=_FLAT, vector=_FLAT, absent=_FLAT), LEXICAL, PRECISION)
 
     fitted = fit_curves(cases, today, 0.02)
 
