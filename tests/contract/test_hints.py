@@ -35,6 +35,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import MAX_HINT_CHARS
 from tests.fakes.console import run
+from tests.fakes.tesseract import install_tesseract
 from tests.shape.tree import ROOT
 
 QUESTION = "how do I restore 'a' backup?"
@@ -102,7 +103,10 @@ def write_settings(home, text):
 
 
 def copy_sample(home, name):
+    """Copy a sample, beside a program that recognises its text, whatever this machine has."""
     shutil.copy(ROOT / "samples" / "formats" / name, home / name)
+    (home / "bin").mkdir()
+    install_tesseract(home / "bin", "restore")
 
 
 def make_slow_parser(monkeypatch):
@@ -152,6 +156,7 @@ def test_a_hint_ends_its_fault_or_leads_to_another_message(case, lang, home, she
     code, arguments, produce = case
     monkeypatch.setenv("KEBAB_LANG", lang)
     monkeypatch.setenv("KEBAB_SEARCH_LIMIT", "5")  # so that it is restored afterwards
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     produce(home)
 
     messages: list[str] = []

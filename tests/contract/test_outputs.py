@@ -77,7 +77,7 @@ CASES = {
     "list": [
         (["list"], 0, "doc_list.v1"),
         (["list", "-n", "2", "--offset", "1"], 0, "doc_list.v1"),
-        (["list", "--tag", "none"], 0, "doc_list.v1"),
+        (["list", "--tag", "none"], 1, "doc_list.v1"),
         (["list", "--all"], 0, "doc_list.v1"),
         (["list", "--all", "-n", "1"], 2, "usage_invalid"),
     ],
