@@ -7,6 +7,7 @@ from kebab.app.classify import build_view
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
 from kebab.app.ingest_report import to_ingest_report
+from kebab.app.last_hits import list_last_hits
 from kebab.app.parsers import build_parsers
 from kebab.app.run_embedder import RunEmbedder, add_advice
 from kebab.core.documents import STDIN
@@ -174,6 +175,7 @@ def _build_ports(
         batch=library.batch if library else _no_batch,
         is_model_intact=context.embedders.is_intact,
         repair_model=models.repair,
+        list_searched=lambda: list_last_hits(context.settings),
     )
 
 

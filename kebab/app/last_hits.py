@@ -14,7 +14,7 @@ from msgspec import Struct
 from kebab.app.references import build_lookup_fault
 from kebab.config.paths import resolve_paths
 from kebab.config.settings import Settings
-from kebab.core.ids import compute_digest
+from kebab.core.ids import ChunkId, compute_digest
 from kebab.search.citations import quote_path
 from kebab.wire.library import NotFound
 from kebab.wire.search import SearchHit
@@ -69,12 +69,24 @@ def _write_private(path: Path, data: bytes) -> None:
         opened.write(data)
 
 
+def list_last_hits(settings: Settings) -> list[ChunkId]:
+    """Return the passages of the last search at a terminal; none when they cannot be read."""
+    try:
+        return [ChunkId(hit.chunk_id) for hit in _load_hits(get_hits_path(settings)).hits]
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return []
+
+
+def _load_hits(path: Path) -> _LastHits:
+    with path.open("rb") as file:
+        return msgspec.json.decode(file.read(_MAX_BYTES), type=_LastHits)
+
+
 def find_hit(settings: Settings, rank: int) -> list[str] | NotFound:
     """Return references to the hit of this rank, the most exact first."""
     path = get_hits_path(settings)
     try:
-        with path.open("rb") as file:
-            stored = msgspec.json.decode(file.read(_MAX_BYTES), type=_LastHits)
+        stored = _load_hits(path)
     except FileNotFoundError:
         return build_lookup_fault(str(rank), "there is no last search: run `kebab search` first")
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

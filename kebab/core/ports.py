@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         SourcePlan,
         VectorRow,
     )
-    from kebab.core.ids import DocId, DocNumber, Key, Keys
+    from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
     from kebab.core.model_profile import ModelProfile
     from kebab.core.queries import Filters, StoredChunk, VectorState
 
@@ -128,8 +128,11 @@ class LibraryWriter(Protocol):
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with their chunks; return how many chunks that were."""
 
-    def list_pending(self, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks that lack a vector, of the document edited last first."""
+    def list_pending(self, limit: int, first: Sequence[ChunkId] = ()) -> list[PendingChunk]:
+        """Return up to `limit` chunks that lack a vector, of the document edited last first.
+
+        The documents of the chunks `first` come before all others.
+        """
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""

@@ -99,7 +99,9 @@ class ChunkEmbedder:
         """
         total = self._library.count_pending()
         while not self._context.embedding_ended and self._late_in_a_row < _MAX_LATE_IN_A_ROW:
-            chunks = self._library.list_pending(BATCH_CHUNKS + len(self._late))
+            chunks = self._library.list_pending(
+                BATCH_CHUNKS + len(self._late), self._context.list_searched()
+            )
             chunks = [chunk for chunk in chunks if chunk.key not in self._late]
             if not chunks:
                 return

@@ -1,6 +1,6 @@
 """Declares a job: what it receives, how it reports progress, and what it returns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.file_ports import FileScanner, Parser
 from kebab.core.files import ScanRules
-from kebab.core.ids import DocId
+from kebab.core.ids import ChunkId, DocId
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
@@ -67,6 +67,7 @@ class IngestPorts:
     picklable, because worker processes get a copy of them. `is_model_intact` tells, without
     reading them, whether the model files of an embedding version are as they were installed.
     `repair_model` installs a model that failed again; it returns None when that does not help.
+    `list_searched` returns the chunks that were found last; their documents are embedded first.
     """
 
     library: LibraryWriter | None
@@ -80,6 +81,7 @@ class IngestPorts:
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
     is_model_intact: Callable[[str], bool] = lambda _version: True
     repair_model: Callable[[str], Embedder | None] = lambda _version: None
+    list_searched: Callable[[], Sequence[ChunkId]] = tuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +135,14 @@ class ProgressReporter:
 class RunContext:
     """The clock, the progress and the cancellation of a run."""
 
-    def __init__(self, report: ProgressCallback, clock: Clock, cancel: Cancel) -> None:
+    def __init__(
+        self,
+        report: ProgressCallback,
+        clock: Clock,
+        cancel: Cancel,
+        list_searched: Callable[[], Sequence[ChunkId]] = tuple,
+    ) -> None:
+        self.list_searched = list_searched
         self.reporter = ProgressReporter(report, clock)
         self.clock = clock
         self.cancel = cancel

@@ -80,7 +80,7 @@ def run_ingest(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser reads the only file named.
     """
-    context = RunContext(report, ports.clock, cancel or Cancel())
+    context = RunContext(report, ports.clock, cancel or Cancel(), ports.list_searched)
     context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
     try:

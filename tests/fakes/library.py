@@ -154,9 +154,11 @@ class MemoryLibrary:
         self._revision += 1
         return len(gone)
 
-    def list_pending(self, limit: int) -> list[PendingChunk]:
+    def list_pending(self, limit: int, first: Sequence[ChunkId] = ()) -> list[PendingChunk]:
         waiting = [entry for entry in self._ordered() if entry.state == "pending"]
+        wanted = {self._entries[one].document.path for one in first if one in self._entries}
         waiting.sort(key=lambda entry: (-entry.document.stamp.mtime_ns, entry.document.path))
+        waiting.sort(key=lambda entry: entry.document.path not in wanted)
         return [self._to_chunk(entry) for entry in waiting[:limit]]
 
     def count_all_chunks(self) -> int:

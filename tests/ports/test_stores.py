@@ -135,6 +135,9 @@ class TestDocuments:
             )
         texts = [chunk.text for chunk in library.writer.list_pending(5)]
         assert texts == ["b.md one", "b.md two", "c.md one", "c.md two", "a.md one"]
+        searched = [chunk.chunk_id for chunk in library.writer.list_pending(6)[-1:]]
+        texts = [chunk.text for chunk in library.writer.list_pending(3, searched)]
+        assert texts == ["a.md one", "a.md two", "b.md one"]
 
     def test_a_new_title_makes_chunks_pending_and_is_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["body"], title="Old"))

@@ -1,13 +1,13 @@
 """Contains the state of the vector of each chunk, and the keys of deleted chunks."""
 
 from array import array
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import apsw
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.ids import DocId, Key, Keys
+from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import transaction
 from kebab.store.sqlite.values import parse_strings, to_json
@@ -51,9 +51,18 @@ _CHUNK_COLUMNS = (
 )
 _CHUNK_TABLES = "(vectors v JOIN chunks c ON c.key = v.key JOIN documents d ON d.doc = c.doc)"
 
+_EMBED_ORDER = (
+    "d.doc IN (SELECT doc FROM chunks WHERE chunk_id IN (SELECT value FROM json_each(?1))) DESC,"
+    " d.mtime_ns DESC, d.path, v.key"
+)
 
-def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
+
+def list_pending(
+    database: apsw.Connection, limit: int, first: Sequence[ChunkId] = ()
+) -> list[PendingChunk]:
     """Return pending chunks: those of the document edited last first, then by path and key.
+
+    The documents of the chunks `first` come before all others.
 
     The second condition on the state lets SQLite use the partial index of open states, so that the
     repeated queries of a run do not scan the committed chunks. The inner query sorts without texts.
@@ -61,9 +70,9 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
     rows = database.execute(
         f"SELECT {_CHUNK_COLUMNS} FROM (SELECT v.key AS next"  # noqa: S608 - constants
         f" FROM {_CHUNK_TABLES} WHERE v.state = 'pending' AND v.state <> 'committed'"
-        " ORDER BY d.mtime_ns DESC, d.path, v.key LIMIT ?)"
-        f" JOIN {_CHUNK_TABLES} ON v.key = next ORDER BY d.mtime_ns DESC, d.path, v.key",
-        (limit,),
+        f" ORDER BY {_EMBED_ORDER} LIMIT ?2)"
+        f" JOIN {_CHUNK_TABLES} ON v.key = next ORDER BY {_EMBED_ORDER}",
+        (to_json(first), limit),
     )
     return _make_chunks(rows)
 

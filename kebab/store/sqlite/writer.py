@@ -19,7 +19,7 @@ from kebab.core.documents import (
     Source,
     SourcePlan,
 )
-from kebab.core.ids import DocId, Key, Keys
+from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, documents, fts, known_files, transaction, vector_state
 from kebab.store.sqlite.connection import get_database_path, open_writer, truncate_log
@@ -160,10 +160,13 @@ class SqliteWriter:
             self._transactions.mark_changed()
         return count
 
-    def list_pending(self, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks that lack a vector, of the document edited last first."""
+    def list_pending(self, limit: int, first: Sequence[ChunkId] = ()) -> list[PendingChunk]:
+        """Return up to `limit` chunks that lack a vector, of the document edited last first.
+
+        The documents of the chunks `first` come before all others.
+        """
         with self._translate_errors():
-            return vector_state.list_pending(self._database, limit)
+            return vector_state.list_pending(self._database, limit, first)
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""

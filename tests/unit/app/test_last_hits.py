@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from kebab.app.last_hits import find_hit, get_hits_path, store_hits
+from kebab.app.last_hits import find_hit, get_hits_path, list_last_hits, store_hits
 from kebab.config.load import load_settings
 from kebab.wire.library import NotFound
 from tests.fakes import replies
@@ -19,6 +19,13 @@ def test_a_hit_is_found_by_its_rank(settings):
     store_hits(settings, [replies.hit(1), hit])
 
     assert find_hit(settings, 2) == [hit.chunk_id, "/home/ada/my%20notes/a.md#L12"]
+
+
+def test_the_passages_of_the_last_search_are_listed(settings):
+    assert list_last_hits(settings) == []
+    store_hits(settings, [replies.hit(1), replies.hit(2)])
+
+    assert list_last_hits(settings) == [replies.hit(1).chunk_id, replies.hit(2).chunk_id]
 
 
 def test_text_without_a_file_is_found_by_its_name(settings):

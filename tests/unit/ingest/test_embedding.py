@@ -127,6 +127,17 @@ def test_progress_reaches_its_total(waiting):
     assert (batches[-1].done, batches[-1].total) == (5, 5)
 
 
+def test_the_documents_of_the_last_search_are_embedded_first(waiting):
+    *_, last = waiting.library.list_pending(99)
+    context = RunContext(waiting.events.append, waiting.clock, Cancel(), lambda: [last.chunk_id])
+    vectors = MemoryVectors()
+
+    work = ChunkEmbedder(waiting.library, vectors, "v", context)
+    work.embed_pending(waiting.embedder)
+
+    assert next(iter(work.counts.embedded)) == last.doc_id
+
+
 def test_copying_alone_needs_no_model(waiting):
     table = MemoryVectors()
     first = waiting.library.list_pending(1)

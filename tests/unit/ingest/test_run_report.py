@@ -1,4 +1,5 @@
 import gc
+import os
 
 from kebab.core.documents import KnownDocument
 from kebab.core.files import FileEntry
@@ -8,9 +9,8 @@ from tests.fakes.embedder import HashingEmbedder
 
 
 def test_vectors_are_counted_by_file_and_in_total(desk):
-    desk.write("a.md", "# Same\n\ntext")
-    desk.write("b.md", "# Same\n\ntext")
-    desk.write("c.md", "# Other\n\ntext")
+    for name, title in (("a.md", "Same"), ("b.md", "Same"), ("c.md", "Other")):
+        os.utime(desk.write(name, f"# {title}\n\ntext"), (1, 1))  # none is embedded before another
 
     outcome = desk.ingest()
 
