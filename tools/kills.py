@@ -37,7 +37,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("search", "--nonsense", "--json"),
 )
 _CHANGING = re.compile(
-    rb'"(timestamp|timing_ms|\w+_ms|corpus_revision|correlation_id|trace_id|created_at|indexed_at'
+    rb'"(timestamp|timing_ms|\w+_ms|corpus_revision|correlation_id|trace_id|created_at|checked_at|indexed_at'
     rb'|revision)":("[^"]*"|[\d.]+|null|\{[^}]*\})'
 )
 _INDEXING = re.compile(rb',"indexing":(null|\{[^}]*\})')

@@ -144,6 +144,11 @@ CASES: Sequence[ToolCase] = (
 """The calls: valid, broken and hostile ones."""
 
 
+def _share_coverage(reply: Node) -> Node:
+    coverage = reply["coverage"] or {}
+    return {"coverage": {name: one for name, one in coverage.items() if name != "checked_at"}}
+
+
 def _share_search(reply: Node) -> Node:
     hits = [
         {
@@ -154,7 +159,8 @@ def _share_search(reply: Node) -> Node:
         for hit in reply["hits"]
     ]
     convincing = bool(hits) and reply["convincing"]
-    return {"hits": hits, "convincing": convincing, "next_cursor": reply["next_cursor"]}
+    page = {"hits": hits, "convincing": convincing, "next_cursor": reply["next_cursor"]}
+    return page | _share_coverage(reply)
 
 
 def _share_read(reply: Node) -> Node:
@@ -174,14 +180,14 @@ def _share_read(reply: Node) -> Node:
 
 def _share_grep(reply: Node) -> Node:
     files = {one["file"]: one["lines"] for one in reply["files"]}
-    return {"files": files, "has_more": reply["has_more"]}
+    return {"files": files, "has_more": reply["has_more"], **_share_coverage(reply)}
 
 
 def _share_outline(reply: Node) -> Node:
     if reply["schema_version"] == "not_found.v1":
         return {"found": False}
     sizes = {"documents": reply["documents"], "tokens": reply["tokens"]}
-    return {"found": True, "sections": len(reply["sections"]), **sizes}
+    return {"found": True, "sections": len(reply["sections"]), **sizes, **_share_coverage(reply)}
 
 
 def _share_why(reply: Node) -> Node:
@@ -200,7 +206,8 @@ def _share_status(reply: Node) -> Node:
         "changed": "stale_doc_count",
         "pending": "pending_embeddings",
     }
-    return {name: reply["stats"][field] for name, field in names.items()}
+    counts = {name: reply["stats"][field] for name, field in names.items()}
+    return counts | _share_coverage(reply)
 
 
 def _share_ingest(reply: Node) -> Node:

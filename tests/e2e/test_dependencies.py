@@ -172,6 +172,7 @@ def test_what_every_command_needs_is_named_without_it(breakable, library):
         "feature": library,
         "install": f"pip install {library}",
         "program": None,
+        "cause": None,
     }
     assert told.err.decode().splitlines() == [
         f"error: cannot load the library for this feature: {library}",

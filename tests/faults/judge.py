@@ -19,11 +19,13 @@ _PASSING = frozenset(
     {
         *("timestamp", "correlation_id", "trace_id", "created_at", "updated_at", "indexed_at"),
         *("timing_ms", "duration_ms", "elapsed_ms", "latency_ms", "first_token_ms", "ms"),
-        *("last_ingest_at", "issued_at", "took_ms", "index_bytes", "modified_at"),
+        *("last_ingest_at", "checked_at", "issued_at", "took_ms", "index_bytes", "modified_at"),
     }
 )
 """Fields that differ from run to run."""
 _FLAGS = ("degraded", "warnings", "unreadable", "errors", "stale_doc_count", "skipped")
+_GAPS = ("unread", "failed", "changed", "new", "gone", "unchecked_folders", "unlisted")
+"""What a coverage lacks that these worlds do not lack."""
 _BY_WORDS = {("extractive ask", family) for family in ("onnx", "tokens", "memory")}
 _MODELS = ("extractive ask", "model list")
 _MODEL_FILES = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "manifest.json")
@@ -162,6 +164,8 @@ def _says(value: Any) -> bool:
             "gone",
         ):
             return True
+        if any(value.get(name) for name in _GAPS) or value.get("checked") != value.get("files"):
+            return "complete" in value
         return any(_says(one) for one in value.values())
     return isinstance(value, list) and any(_says(one) for one in value)
 

@@ -29,7 +29,7 @@ FAILURES = {
     "malformed": (Say('{"items": [{"sentence": 1, "words":'), ModelProtocol),
     "shape": (Say('{"error": "overloaded"}'), ModelProtocol),
     "garbage": (Fail("garbage"), ModelProtocol),
-    "crashed": (build_json_answer({"error": {"message": "boom"}}, 500), ModelUnreachable),
+    "crashed": (build_json_answer({"error": {"message": "boom"}}, 500), ModelProtocol),
     "missing": (Fail("missing"), ModelRejected),
     "stalled": (Say("late", held_s=30), TimedOut),
     "cut": (Say('{"items": [', end="cut"), ModelUnreachable),
