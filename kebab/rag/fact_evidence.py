@@ -153,6 +153,8 @@ _TIME = (
     r"|\d ?[年月日時时分秒년월일시세분]|世[紀纪]|세기|時代|시대"
     r"|\b(?:(?:jan|febr)uar|march|april|ma[iy]\b|jun[ei]\b|jul[iy]\b|august|septem|octo|okto|novem"
     r"|de[cz]em|mon|tues|wednes|thurs|fri|satur|sun)(?=\w*(?:y|h|l|t|r|i|e|day)\b)"
+    r"|\b(?:nightly|daily|o['\u2019]clock|at (?:one|two|three|four|five|six|seven|eight"
+    r"|nine|ten|eleven|twelve))\b"
     r"|\b(?:centur|decade|year|month|week|day|hour|minute|second|today|yesterday|tomorrow|midnight"
     r"|noon|immediately|never|always|annual|spring|summer|autumn|winter|wars?\b|b\.?c\b|a\.?d\b)"
     r"|\b(?:jahr|monat|woche|tag|stunde|sekunde|uhr\b|année|mois|semaine|jour|heure|siècle|ans?\b)"
@@ -225,11 +227,15 @@ def find_fact_kind(question: str) -> FactKind | None:
 def lacks_fact(kind: FactKind, question: str, text: str) -> bool:
     """Return whether a text has no evidence of a fact of this kind.
 
-    A question in the present for a time is also answered by a condition: `when`, `after`.
+    A question in the present for a time is also answered by a condition: `when`, `after`. The names
+    of the question are no answer to it.
     """
     pattern = _EVIDENCE[kind]
-    if kind in {FactKind.PERSON, FactKind.PLACE} and _compile(_SHOWS_NO_NAMES).search(text):
-        return False
+    if kind in {FactKind.PERSON, FactKind.PLACE}:
+        if _compile(_SHOWS_NO_NAMES).search(text):
+            return False
+        names = "|".join(map(re.escape, re.findall(rf"(?<=\s)[{_CAPITAL}]\w+", question)))
+        text = re.sub(rf"\b(?:{names})\b", "it", text) if names else text
     if kind is FactKind.TIME and not _compile(_PAST).search(question):
         pattern += _CONDITION
     return _compile(pattern).search(text) is None

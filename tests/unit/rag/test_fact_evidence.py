@@ -73,6 +73,7 @@ def test_text_with_evidence_may_state_the_fact(question, text):
     ("question", "text"),
     [
         ("When was the tower built?", "A night in the tower costs 91 euros."),
+        ("Who is the keeper of Vurmog?", "The lighthouse Vurmog was built in 1833."),
         ("Who wrote the manual?", "the manual has a chapter on backups"),
         ("When was it opened?", "It opens when a key is pressed."),
         ("¿Cuándo se abrió el puente?", "El puente es largo y ancho."),
