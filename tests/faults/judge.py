@@ -164,6 +164,8 @@ def _says(value: Any) -> bool:
             "gone",
         ):
             return True
+        if value.get("coverage", value) is None:
+            return True
         if any(value.get(name) for name in _GAPS) or value.get("checked") != value.get("files"):
             return "complete" in value
         return any(_says(one) for one in value.values())

@@ -23,9 +23,16 @@ import pytest
 
 now, now_ns = time.time, time.time_ns
 time.time, time.time_ns = lambda: now() + 1e8, lambda: now_ns() + 10**17
-options = ["--collect-only", "-q", "-n0", "-p", "no:randomly", "-p", "no:cacheprovider"]
+options = ["--collect-only", "-qq", "-n0", "-p", "no:randomly", "-p", "no:cacheprovider"]
+
+class Printer:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        print(*(item.nodeid for item in items), sep="\\n")
+        return (yield)
+
 sys.exit(pytest.main([*options, f"--rootdir={sys.argv[1]}", f"-c{sys.argv[1]}/pyproject.toml",
-                      f"{sys.argv[1]}/tests"]))
+                      f"{sys.argv[1]}/tests"], [Printer()]))
 """
 """Collects all tests below a folder at another time."""
 
