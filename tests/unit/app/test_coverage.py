@@ -152,6 +152,41 @@ def test_a_file_that_cannot_be_read_failed_until_it_can(notes):
     assert "failed" not in measure(notes)
 
 
+@pytest.fixture
+def bad(notes):
+    """A file that could not be read, of a source of named files."""
+    path = notes.write("bad.pdf", "%PDF-1.4 broken")
+    notes.write("n9.md", "bread")
+    notes.ingest(path, notes.notes / "n9.md")
+    assert measure(notes)["failed"] == 1
+    return path
+
+
+@pytest.mark.parametrize("changed", [False, True], ids=["all", "changed"])
+def test_a_named_file_that_failed_is_forgotten_when_it_is_gone(notes, bad, changed):
+    bad.unlink()
+
+    notes.ingest(bad, changed=True) if changed else notes.again()
+
+    assert measure(notes) == {"files": 1, "checked": 1}
+
+
+def test_a_named_file_that_failed_is_tried_again(notes, bad):
+    assert [item.doc_path for item in notes.again().items if item.kind == "error"] == ["bad.pdf"]
+
+
+def test_named_files_that_a_killed_run_left_are_read_by_the_next(notes, monkeypatch):
+    named = [notes.notes / f"n{number}.md" for number in range(3)]
+    with monkeypatch.context() as patch:
+        die_at(patch, "put_document", 2)
+        with pytest.raises(KilledError):
+            notes.ingest(*named)
+
+    notes.again()
+
+    assert measure(notes) == {"files": 3, "checked": 3}
+
+
 def test_new_changed_and_gone_files_are_counted(notes):
     notes.ingest()
     notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
@@ -294,6 +329,31 @@ def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeyp
     monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
 
     assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
+
+
+@pytest.mark.parametrize("name", ["fresh/b.md", "fresh/deep/b.md"], ids=["direct", "below"])
+def test_a_later_file_in_a_new_folder_is_noticed_after_its_first_was_read(notes, name):
+    notes.ingest()
+    notes.write("fresh/deep/a.md", "bread")
+    touch(notes.notes)
+    notes.search("bread", mode="lexical", refresh=True)
+
+    notes.write(name, "bread")
+    touch((notes.notes / name).parent)
+
+    assert measure(notes)["new"] == 1
+
+
+def test_an_edited_ignore_file_is_noticed_after_a_file_beside_it_was_read(notes):
+    notes.write(".gitignore", "secret.md\n")
+    notes.write("sub/secret.md", "bread")
+    notes.ingest()
+    notes.write(".gitignore", "other.md\n")
+    touch(notes.notes / ".gitignore")
+
+    notes.ingest(notes.write("n1.md", "more bread"), changed=True)
+
+    assert measure(notes)["new"] == 1
 
 
 def test_a_folder_with_another_new_file_is_listed_again(notes):
