@@ -334,6 +334,7 @@ def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeyp
 @pytest.mark.parametrize("name", ["fresh/b.md", "fresh/deep/b.md"], ids=["direct", "below"])
 def test_a_later_file_in_a_new_folder_is_noticed_after_its_first_was_read(notes, name):
     notes.ingest()
+    notes.write("top.md", "bread")
     notes.write("fresh/deep/a.md", "bread")
     touch(notes.notes)
     notes.search("bread", mode="lexical", refresh=True)
