@@ -242,14 +242,29 @@ class _Survey:
                 break
             if _read_time(join_root(root, path)) != listed_ns:
                 differing.append(path)
-        if not differing:
+        if self._has_changed_rules_above(extent):
+            folders = [path for path in listed if path.rpartition("/")[2] not in IGNORE_FILES]
+        else:
+            folders = _find_changed_folders(differing, listed)
+        if not folders:
             return
-        folders = _find_changed_folders(differing, listed)
         seen = SeenFiles(changed=folders, folders=listed, files=self._list_files(extent, folders))
         try:
             self._list_again(extent, seen, changes, budget)
         except _TimeUp:
             changes.unchecked_folders += len(folders)
+
+    def _has_changed_rules_above(self, extent: Extent) -> bool:
+        """Return whether an ignore file in a folder above the extent has another time."""
+        above = extent.below
+        while above:
+            above = above.rpartition("/")[0]
+            for name in IGNORE_FILES:
+                path = f"{above}/{name}".lstrip("/")
+                listed = self._known.list_folders(extent._replace(below=path))
+                if listed.get(path) != _read_time(join_root(extent.source.root, path)):
+                    return True
+        return False
 
     def _list_files(self, extent: Extent, folders: Collection[str]) -> set[str]:
         """Return the known files directly in some folders, and the unread ones anywhere."""

@@ -233,6 +233,21 @@ def test_a_changed_ignore_file_is_noticed(notes):
     assert measure(notes)["new"] == 1
 
 
+@pytest.mark.parametrize("edited", [True, False], ids=["edited", "deleted"])
+def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
+    rules = notes.write("sub/.gitignore", "secret.md\n")
+    notes.write("sub/deep/below/secret.md", "bread")
+    notes.write("sub/deep/below/known.md", "bread")
+    notes.ingest()
+    if edited:
+        notes.write("sub/.gitignore", "other.md\n")
+        touch(rules)
+    else:
+        rules.unlink()
+
+    assert notes.search("bread", path_glob="sub/deep/below/**").coverage.new == 1
+
+
 def test_a_folder_that_is_gone_takes_its_documents(notes):
     notes.ingest()
     shutil.rmtree(notes.notes / "sub")
