@@ -163,7 +163,9 @@ class ScopeScanner:
             )
             if not listed.entries and not listed.unreadable:
                 found = listed.folders.items()
-                times.update((path, ns) for path, ns in found if path == folder or path not in known)
+                times.update(
+                    (path, ns) for path, ns in found if path == folder or path not in known
+                )
         return times
 
     def _apply_rules(

@@ -16,6 +16,7 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
 from kebab.core.progress import Cancel
 from kebab.source import walk
+from kebab.store.sqlite.known_files import KnownFiles
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
@@ -344,6 +345,25 @@ def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeyp
     monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
 
     assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
+
+
+def test_a_file_that_was_read_alone_in_a_new_folder_is_not_new(notes):
+    notes.ingest()
+    notes.write("fresh/b.md", "bread")
+    notes.ingest(notes.write("fresh/a.md", "bread"), changed=True)
+    touch(notes.notes)
+
+    assert measure(notes)["new"] == 1
+
+
+def test_a_search_does_not_list_every_unread_file(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+    notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
+    monkeypatch.setattr(KnownFiles, "list_unread", None)
+
+    found = measure(notes)
+
+    assert (found["unread"], found["checked"]) == (FILES - 2, 2)
 
 
 @pytest.mark.parametrize("name", ["fresh/b.md", "fresh/deep/b.md"], ids=["direct", "below"])
