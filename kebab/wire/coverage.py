@@ -58,7 +58,6 @@ matches, or that the knowledge base is healthy."""
 
 def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> list[str]:
     reads_files = statement == "lines"
-    checks_parts = statement in ("absent", "convincing")
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
@@ -88,7 +87,7 @@ def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> l
             coverage.pending_vectors and statement == "convincing" and not by_words,
             f"{_pluralize(coverage.pending_vectors, 'passage')} without a vector",
         ),
-        (coverage.partial and checks_parts, _describe_partial(coverage)),
+        (coverage.partial and statement != "healthy", _describe_partial(coverage)),
     )
     gaps = [phrase for is_true, phrase in phrases if is_true]
     return gaps if gaps or coverage.files or coverage.gone else ["no folder is known"]
