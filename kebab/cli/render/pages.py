@@ -17,7 +17,6 @@ from kebab.cli.render.hits import (
     render_refresh,
 )
 from kebab.cli.render.width import clean, measure_width
-from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.search import SearchHit, SearchResponse
 
 _NEAREST = 3
@@ -161,7 +160,8 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> It
         return
     if reply.indexing:
         return
-    if describe_known_gaps(reply.coverage):
+    found = reply.coverage
+    if found and (found.unread or found.new or found.changed or found.unlisted):
         yield canvas.step("read what is missing first", paging.repeat("--refresh"))
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
