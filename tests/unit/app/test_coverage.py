@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from kebab.app import context as app_context
 from kebab.app import coverage as measuring
 from kebab.app.ask import ask
 from kebab.app.coverage import measure_stored_coverage
@@ -14,6 +15,7 @@ from kebab.app.rank import rank_lines
 from kebab.app.schema import describe_build
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
+from kebab.core.media import READABLE_NAMES
 from kebab.core.progress import Cancel
 from kebab.source import walk
 from kebab.store.sqlite.known_files import KnownFiles
@@ -126,6 +128,13 @@ def test_a_run_with_other_rules_is_not_a_listing_of_these(notes):
     found = notes.search("bread", context=notes.context(ingest__hidden=True)).coverage
 
     assert found.unlisted == [str(notes.notes)]
+
+
+def test_a_version_that_reads_more_formats_lists_every_folder_again(notes, monkeypatch):
+    notes.ingest()
+    monkeypatch.setattr(app_context, "READABLE_NAMES", READABLE_NAMES | {".fjord"})
+
+    assert notes.search("bread").coverage.unlisted == [str(notes.notes)]
 
 
 def test_an_interrupted_run_says_what_is_not_read(notes):
