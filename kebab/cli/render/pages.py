@@ -52,8 +52,9 @@ class Paging:
 
     def next_page(self, reply: SearchResponse, last: int) -> str:
         """Return the command for the page after the hit of rank `last`."""
-        if last % self.limit == 0:
-            number = str(last // self.limit + 1)
+        limit = max(self.limit, len(reply.queries or ()))
+        if last % limit == 0:
+            number = str(last // limit + 1)
             return self.repeat("--page", number, without=("--page", "--cursor"))
         return self.repeat("--cursor", reply.next_cursor or "", without=("--page", "--cursor"))
 
@@ -141,7 +142,8 @@ def _render_rest(
     """Yield the command that shows more hits."""
     shown = len(reply.hits) - hidden - weaker
     if hidden:
-        command = paging.repeat("-n", str(shown), "--page", "2")
+        fits = shown >= len(reply.queries or ())
+        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
         yield canvas.dim(f"more: {command}")
     elif weaker:
         noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")

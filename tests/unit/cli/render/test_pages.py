@@ -238,6 +238,13 @@ def test_several_queries_are_numbered():
     assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
 
 
+def test_a_page_of_several_queries_has_at_least_a_hit_for_each():
+    reply = replies.response(replies.hit(), queries=["a", "b", "c"])
+    paging = Paging(limit=1, repeat=repeat)
+
+    assert paging.next_page(reply, 3) == "kebab search x --page 2"
+
+
 def test_a_page_after_the_last_one_is_named():
     lines = drawn(replies.response(query="x"), paging=Paging(page=99))
 
