@@ -40,8 +40,9 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     cursor: str | None = None
     """The `next_cursor` of the previous page, for the same query and filters."""
     page: Positive | None = None
-    """The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at least
-    one for each query, over the current index, so after a change a hit may appear on two pages or on none."""
+    """The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at
+    least one for each query, over the current index, so after a change a hit may appear on two
+    pages or on none."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     min_confidence: ConfidenceName = "weak"
