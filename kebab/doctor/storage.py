@@ -5,8 +5,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from kebab.core.documents import SourceCounts
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.doctor.findings import (
@@ -182,8 +180,7 @@ def check_files(documents: DocumentInputs) -> Finding:
     coverage, lost = documents.measure_coverage(), 0
     if coverage is not None and coverage.gone:
         lost = min(coverage.gone, sum(one.documents for one in documents.list_lost_sources()))
-        coverage = replace(coverage, gone=coverage.gone - lost)
-    if gaps := describe_gaps(coverage, "healthy"):
+    if gaps := describe_gaps(coverage, "healthy", lost=lost):
         return warn(gaps, "kebab ingest")
     if coverage is None or coverage.files == lost:
         return skip("no document has a file")

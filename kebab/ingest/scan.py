@@ -154,7 +154,8 @@ class ScopeScanner:
         New folders below them are part of it. The time of a known ignore file stays as it was,
         because this run does not apply its change to other files.
         """
-        claimed, times = self._find_claimed_paths(scope.source, sources), {}
+        claimed = self._find_claimed_paths(scope.source, sources)
+        times: dict[str, int] = {}
         for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
             known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
             seen = SeenFiles(changed=[folder], folders=known, files=known)
