@@ -11,6 +11,7 @@ from kebab.config.settings import AUTO, Settings
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.files import ScanRules
+from kebab.core.media import READABLE_NAMES
 from kebab.core.ocr import IMAGE
 from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, InvalidInput, ReadOnly
 from kebab.errors.system import resolve_path
@@ -274,6 +275,7 @@ class AppContext:
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
             left_out=frozenset(() if settings.ocr else (IMAGE,)),
+            readable=READABLE_NAMES,
         )
 
     def decode_text(self, data: bytes, path: object) -> str:

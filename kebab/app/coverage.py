@@ -7,7 +7,7 @@ again under the rules of a scan. Files that were edited in place show in their o
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
@@ -32,8 +32,8 @@ THOROUGH_S = 0.05
 """The time when the reply says that something is not there."""
 _FEWEST = 256
 """How many folders, and how many files, are looked at however long it takes."""
-_FEWEST_LISTED = 16
-"""How many changed folders are listed again however long it takes."""
+_FEWEST_STEPS = 16
+"""How many steps are walked however long it takes: folders, and parts of large ones."""
 _BYTES_PER_S = 200_000_000
 """How fast a file is read and hashed, for an estimate."""
 _STEP = 64
@@ -50,7 +50,7 @@ class _Budget:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.started = time.monotonic()
-        self.folders = 0
+        self.steps = 0
 
     def allows(self, looks: int) -> bool:
         """Return whether another look is allowed after so many of one kind."""
@@ -65,13 +65,13 @@ class _Budget:
         return time.monotonic() - self.started + size / _BYTES_PER_S < self.seconds
 
     def tick(self) -> None:
-        """Count a listed folder of a walk, and end the walk when the time is over.
+        """Count a step of a walk, and end the walk when the time is over.
 
         Raises:
             _TimeUp: It is.
         """
-        self.folders += 1
-        if self.folders >= _FEWEST_LISTED and not self.allows(_FEWEST):
+        self.steps += 1
+        if self.steps >= _FEWEST_STEPS and not self.allows(_FEWEST):
             raise _TimeUp
 
 
@@ -110,10 +110,12 @@ def measure_coverage(
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
-    known = survey.unread.keys() | changes.touched
     for hit in hits:
-        if hit.freshness != "fresh" and hit.file is not None and hit.file not in known:
-            states[hit.freshness].add(hit.file)
+        file = hit.file
+        if hit.freshness == "fresh" or file is None or file in changes.touched:
+            continue
+        if not survey.is_unread(file):
+            states[hit.freshness].add(file)
     counts, pending = survey.counts, survey.count_pending()
     partial = survey.list_partial()
     missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted))
@@ -175,8 +177,8 @@ def list_outdated_paths(
     """
     survey = _Survey(context, reader, filters)
     changes = survey.compare(None)
-    paths = {*changes.changed, *changes.new, *changes.gone, *survey.unread, *survey.unlisted}
-    return sorted(paths), changes.checked
+    paths = changes.changed | changes.new | changes.gone | survey.list_unread()
+    return sorted(paths.union(survey.unlisted)), changes.checked
 
 
 class _Survey:
@@ -192,12 +194,6 @@ class _Survey:
         self._sources = self._known.list_extents()
         selected = _select_extents(self._known, self._sources, filters)
         self._extents = [_widen(self._known, extent) for extent in selected]
-        self._unread = {extent: self._known.list_unread(extent) for extent in self._extents}
-        self.unread = {
-            join_root(extent.source.root, path): reason
-            for extent, files in self._unread.items()
-            for path, reason in files.items()
-        }
         self.counts = _add_counts(map(self._known.count_files, self._extents))
         digest = self._rules.compute_digest()
         self.unlisted = [
@@ -212,6 +208,23 @@ class _Survey:
     def has_sources(self) -> bool:
         """Whether any folder or file was ever read."""
         return bool(self._sources)
+
+    def list_unread(self) -> set[str]:
+        """Return the absolute paths of the files that are known and not read."""
+        return {
+            join_root(extent.source.root, path)
+            for extent in self._extents
+            for path in self._known.list_unread(extent)
+        }
+
+    def is_unread(self, file: str) -> bool:
+        """Return whether a file, an absolute path, is known and not read."""
+        for extent in self._extents:
+            if is_below(file, root := extent.source.root):
+                counts = self._known.count_files(extent._replace(below=cut_root(file, root)))
+                if counts.unread or counts.failed:
+                    return True
+        return False
 
     def count_pending(self) -> int:
         """Return how many passages of the extents lack a vector."""
@@ -242,37 +255,60 @@ class _Survey:
                 break
             if _read_time(join_root(root, path)) != listed_ns:
                 differing.append(path)
-        if not differing:
+        if self._has_changed_rules_above(extent):
+            folders = [path for path in listed if path.rpartition("/")[2] not in IGNORE_FILES]
+        else:
+            folders = _find_changed_folders(differing, listed)
+        if not folders:
             return
-        folders = _find_changed_folders(differing, listed)
-        seen = SeenFiles(changed=folders, folders=listed, files=self._list_files(extent, folders))
         try:
-            self._list_again(extent, seen, changes, budget)
+            self._list_again(extent, folders, listed, changes, budget)
         except _TimeUp:
             changes.unchecked_folders += len(folders)
 
-    def _list_files(self, extent: Extent, folders: Collection[str]) -> set[str]:
-        """Return the known files directly in some folders, and the unread ones anywhere."""
-        inside, documents = set(folders), self._known.iterate_documents(extent)
-        paths = {path for path, _, _ in documents if path.rpartition("/")[0] in inside}
-        return paths | set(self._unread[extent])
+    def _has_changed_rules_above(self, extent: Extent) -> bool:
+        """Return whether an ignore file in a folder above the extent has another time."""
+        above = extent.below
+        while above:
+            above = above.rpartition("/")[0]
+            for name in IGNORE_FILES:
+                path = f"{above}/{name}".lstrip("/")
+                listed = self._known.list_folders(extent._replace(below=path))
+                if listed.get(path) != _read_time(join_root(extent.source.root, path)):
+                    return True
+        return False
 
     def _list_again(
-        self, extent: Extent, seen: SeenFiles, changes: _DiskChanges, budget: _Budget
+        self,
+        extent: Extent,
+        folders: Sequence[str],
+        listed: Collection[str],
+        changes: _DiskChanges,
+        budget: _Budget,
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
         from kebab.source.walk import FolderScanner
 
-        root = extent.source.root
-        for looks, path in enumerate(seen.files):
+        root, documents, unread = extent.source.root, set[str](), set[str]()
+        for looks, folder in enumerate(folders):
+            if looks % _STEP == 0 and not budget.allows(looks):
+                raise _TimeUp
+            documents |= self._known.list_documents_in(extent, folder)
+            unread |= self._known.list_unread_in(extent, folder)
+        for looks, path in enumerate(documents - unread):
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
             absolute = join_root(root, path)
-            if absolute not in self.unread and not os.path.lexists(absolute):
+            if not os.path.lexists(absolute):
                 changes.gone.add(absolute)
+        seen = SeenFiles(changed=folders, folders=listed, files=documents | unread)
         claimed, scanner = self._find_claimed_paths(root), FolderScanner()
         found = scanner.scan_again(root, self._rules, seen, claimed=claimed, tick=budget.tick)
-        changes.new |= {join_root(root, entry.path) for entry in found.entries}
+        known: set[str] = set()
+        for folder in found.folders.keys() - set(folders):
+            known |= self._known.list_documents_in(extent, folder)
+            known |= self._known.list_unread_in(extent, folder)
+        changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
     def _find_claimed_paths(self, root: str) -> dict[str, str]:
         """Return the skip reason of paths of other sources and of the folders of kebab."""
@@ -282,19 +318,20 @@ class _Survey:
             if not is_below(other.source.root, root):
                 continue
             if other.source.kind == "files":
-                for path, _, _ in self._known.iterate_documents(other):
+                for path in self._known.list_documents_in(other, ""):
                     claimed[join_root(other.source.root, path)] = "other_source"
             else:
                 claimed[other.source.root] = "other_source"
         return claimed
 
     def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
-        start, unread = f"{extent.source.root.rstrip('/')}/", self._unread[extent]
-        for looks, (path, size, mtime_ns) in enumerate(self._known.iterate_documents(extent)):
+        start, documents = (
+            f"{extent.source.root.rstrip('/')}/",
+            self._known.iterate_documents(extent),
+        )
+        for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return
-            if path in unread:
-                continue
             absolute = start + path
             try:
                 status = os.stat(absolute)  # noqa: PTH116 - called for every file

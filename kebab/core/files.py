@@ -59,18 +59,20 @@ class ScanRules:
     """The settings of a scan; `max_file_bytes` 0 means no limit.
 
     `left_out` are the media types that are not read with these settings: images without `ocr`.
+    `readable` are the names and suffixes that this version reads, which the digest tells apart.
     """
 
     exclude: tuple[str, ...] = ()
     hidden: bool = False
     max_file_bytes: int = 0
     left_out: frozenset[str] = frozenset({IMAGE})
+    readable: frozenset[str] = frozenset()
 
     def compute_digest(self) -> str:
         """Return a digest that changes with the rules."""
-        left_out = sorted(self.left_out)
         limits = (str(self.hidden), str(self.max_file_bytes))
-        return compute_digest(*limits, "exclude", *self.exclude, "left out", *left_out)
+        media = ("left out", *sorted(self.left_out), "readable", *sorted(self.readable))
+        return compute_digest(*limits, "exclude", *self.exclude, *media)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -194,6 +194,8 @@ _PROSE = frozenset(
 )
 _BY_SUFFIX = {suffix: media.name for media in MEDIA_TYPES for suffix in media.suffixes}
 _BY_FILE_NAME = {name: media.name for media in MEDIA_TYPES for name in media.names}
+READABLE_NAMES = frozenset({*_BY_SUFFIX, *_BY_FILE_NAME})
+"""The suffixes and the whole file names of every file format that kebab reads."""
 
 
 def get_media_type(name: str) -> MediaType:

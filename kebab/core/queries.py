@@ -88,6 +88,11 @@ class Query:
     rerank: bool | None = None
     trace: bool = False
 
+    @property
+    def page_size(self) -> int:
+        """The number of hits on a page, so many that the first page holds one for each query."""
+        return max(self.limit, 1 + len(self.more))
+
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 """Whether a chunk has a vector, waits for one, or is in a script unknown to its model."""

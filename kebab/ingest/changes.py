@@ -78,7 +78,8 @@ class _ChangedSource:
         if not path:
             self._is_whole = True
         elif self._source.kind == "files":
-            self._add_known_files(path)
+            if path in self._library.list_children(self._source.name, ""):
+                self._files[path] = None
         elif path.rpartition("/")[2] in IGNORE_FILES:
             self._add_folder(path.rpartition("/")[0])
         else:

@@ -149,16 +149,24 @@ class ScopeScanner:
         return {path: document for path, document in documents.items() if scope.contains(path)}
 
     def _list_parents(self, scope: Scope, sources: Iterable[Source]) -> dict[str, int]:
-        """Return the times of the folders of changed files in which every other file is known."""
-        claimed, times = self._find_claimed_paths(scope.source, sources), {}
+        """Return the times of the folders of changed files in which every other file is known.
+
+        New folders below them are part of it. The time of a known ignore file stays as it was,
+        because this run does not apply its change to other files.
+        """
+        claimed = self._find_claimed_paths(scope.source, sources)
+        times: dict[str, int] = {}
         for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
             known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
             seen = SeenFiles(changed=[folder], folders=known, files=known)
             listed = self._scanner.scan_again(
                 scope.source.root, self._job.rules, seen, claimed=claimed
             )
-            if not listed.entries and folder in listed.folders:
-                times[folder] = listed.folders[folder]
+            if not listed.entries and not listed.unreadable:
+                found = listed.folders.items()
+                times.update(
+                    (path, ns) for path, ns in found if path == folder or path not in known
+                )
         return times
 
     def _apply_rules(

@@ -108,8 +108,9 @@ def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -
 
 def build_source_scope(source: Source, library: LibraryState) -> Scope:
     """Return the scope of a whole source."""
-    files = tuple(library.load_known_documents(source.name)) if source.kind == "files" else None
-    return Scope(source=source, files=files)
+    if source.kind != "files":
+        return Scope(source=source)
+    return Scope(source=source, files=tuple(sorted(library.list_children(source.name, ""))))
 
 
 class _ScopeChooser:

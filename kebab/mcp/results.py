@@ -190,7 +190,7 @@ def build_status_result(reply: Introspection) -> StatusResult:
     return StatusResult(
         documents=stats.doc_count,
         passages=stats.chunk_count,
-        changed=stats.stale_doc_count,
+        changed=reply.coverage.changed if reply.coverage else stats.stale_doc_count,
         pending=stats.pending_embeddings,
         coverage=_to_fields(reply.coverage),
     )

@@ -57,14 +57,10 @@ class Selection:
 def select_hits(
     ranking: MergedRanking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
 ) -> Selection:
-    """Return the hits of one page within its token budget.
-
-    The first page holds the first hit of every query: the limit rises to their number.
-    """
-    limit = query.limit if query.offset else max(query.limit, 1 + len(query.more))
-    shown = deduplicate_hits(ranking.keys, read, query.per_doc)
-    found = list(islice(shown, query.offset, query.offset + limit + 1))
-    chunks, more = found[:limit], len(found) > limit
+    """Return the hits of one page within its token budget."""
+    size, shown = query.page_size, deduplicate_hits(ranking.keys, read, query.per_doc)
+    found = list(islice(shown, query.offset, query.offset + size + 1))
+    chunks, more = found[:size], len(found) > size
     hits = [
         _build_hit(ranking, chunk, query, rank)
         for rank, chunk in enumerate(chunks, start=query.offset + 1)

@@ -28,6 +28,8 @@ _COARSE_NS = 2_000_000_000
 _FINE_NS = 20_000_000
 _SECOND_NS = 1_000_000_000
 
+_VISITS_PER_TICK = 256
+
 CHANGED_NS = 0
 """The time of a folder that may have changed while it was listed, so that it is listed again."""
 
@@ -233,9 +235,15 @@ class _ChangedWalk(_Walk):
     ) -> None:
         super().__init__(root, rules, claimed)
         self._seen = seen
+        self._tick: Callable[[], None] = lambda: None
+        self._visited = 0
 
     def run_changed(self, tick: Callable[[], None]) -> None:
-        """Visit the changed folders, and the new folders below them."""
+        """Visit the changed folders, and the new folders below them.
+
+        A large folder ticks several times, because the time of the caller may be short.
+        """
+        self._tick = tick
         for path in self._seen.changed:
             absolute = os.path.join(self._root, path) if path else self._root  # noqa: PTH118 - a plain string
             layer = build_base_layer(self._rules)
@@ -249,6 +257,12 @@ class _ChangedWalk(_Walk):
     def _visit_folder(self, folder: Entry) -> None:
         if folder.path.rstrip("/") not in self._seen.folders:
             super()._visit_folder(folder)
+
+    def _visit(self, child: os.DirEntry[str], path: str, layer: Layer | None) -> None:
+        super()._visit(child, path, layer)
+        self._visited += 1
+        if self._visited % _VISITS_PER_TICK == 0:
+            self._tick()
 
     def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
         if path not in self._seen.files:

@@ -56,9 +56,11 @@ Statement: TypeAlias = Literal["absent", "convincing", "lines", "healthy"]
 matches, or that the knowledge base is healthy."""
 
 
-def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> list[str]:
+def _list_gaps(
+    coverage: Coverage, statement: Statement, *, by_words: bool, lost: int = 0
+) -> list[str]:
+    gone = coverage.gone - lost
     reads_files = statement == "lines"
-    checks_parts = statement in ("absent", "convincing")
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
@@ -76,8 +78,8 @@ def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> l
             f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
         ),
         (
-            coverage.gone and statement == "healthy",
-            f"{_pluralize(coverage.gone, 'file')} {_verb(coverage.gone)} gone",
+            gone and statement == "healthy",
+            f"{_pluralize(gone, 'file')} {_verb(gone)} gone",
         ),
         (unchecked, f"{unchecked:,} of {whole} were not compared with the disk"),
         (
@@ -88,14 +90,14 @@ def _list_gaps(coverage: Coverage, statement: Statement, *, by_words: bool) -> l
             coverage.pending_vectors and statement == "convincing" and not by_words,
             f"{_pluralize(coverage.pending_vectors, 'passage')} without a vector",
         ),
-        (coverage.partial and checks_parts, _describe_partial(coverage)),
+        (coverage.partial and statement != "healthy", _describe_partial(coverage)),
     )
     gaps = [phrase for is_true, phrase in phrases if is_true]
     return gaps if gaps or coverage.files or coverage.gone else ["no folder is known"]
 
 
 def describe_gaps(
-    coverage: Coverage | None, statement: Statement, *, by_words: bool = False
+    coverage: Coverage | None, statement: Statement, *, by_words: bool = False, lost: int = 0
 ) -> str:
     """Return what keeps a statement from being made; empty when the index covers it.
 
@@ -103,10 +105,11 @@ def describe_gaps(
         coverage: What the index covers; None where no index is searched.
         statement: The statement.
         by_words: Whether words alone were searched, so that vectors do not matter.
+        lost: How many of the files that are gone are stated elsewhere.
     """
     if coverage is None or coverage.complete:
         return ""
-    return "; ".join(_list_gaps(coverage, statement, by_words=by_words))
+    return "; ".join(_list_gaps(coverage, statement, by_words=by_words, lost=lost))
 
 
 def describe_known_gaps(coverage: Coverage | None) -> str:

@@ -35,12 +35,14 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     mode: ModeName = "hybrid"
     """The channels to search."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
-    """The maximum number of hits on a page; the first page has at least one for each query."""
+    """The maximum number of hits on a page. With several queries it is at least their number, so
+    that the first page has a hit of each."""
     cursor: str | None = None
     """The `next_cursor` of the previous page, for the same query and filters."""
     page: Positive | None = None
-    """The number of the page, from 1, instead of `cursor`. It counts `limit` hits per page over the
-    current index, so after a change a hit may appear on two pages or on none."""
+    """The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at
+    least one for each query, over the current index, so after a change a hit may appear on two
+    pages or on none."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     min_confidence: ConfidenceName = "weak"

@@ -17,7 +17,6 @@ from kebab.cli.render.hits import (
     render_refresh,
 )
 from kebab.cli.render.width import clean, measure_width
-from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.search import SearchHit, SearchResponse
 
 _NEAREST = 3
@@ -53,8 +52,9 @@ class Paging:
 
     def next_page(self, reply: SearchResponse, last: int) -> str:
         """Return the command for the page after the hit of rank `last`."""
-        if last % self.limit == 0:
-            number = str(last // self.limit + 1)
+        limit = max(self.limit, len(reply.queries or ()))
+        if last % limit == 0:
+            number = str(last // limit + 1)
             return self.repeat("--page", number, without=("--page", "--cursor"))
         return self.repeat("--cursor", reply.next_cursor or "", without=("--page", "--cursor"))
 
@@ -142,7 +142,8 @@ def _render_rest(
     """Yield the command that shows more hits."""
     shown = len(reply.hits) - hidden - weaker
     if hidden:
-        command = paging.repeat("-n", str(shown), "--page", "2")
+        fits = shown >= len(reply.queries or ())
+        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
         yield canvas.dim(f"more: {command}")
     elif weaker:
         noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
@@ -161,7 +162,8 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> It
         return
     if reply.indexing:
         return
-    if describe_known_gaps(reply.coverage):
+    found = reply.coverage
+    if found and (found.unread or found.new or found.changed or found.unlisted):
         yield canvas.step("read what is missing first", paging.repeat("--refresh"))
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":

@@ -124,9 +124,28 @@ class KnownFiles:
         """Return the unread files of an extent, with the reason of those that failed."""
         return dict(self._select("path, reason", "unread_files", extent))
 
+    def list_unread_in(self, extent: Extent, folder: str) -> set[str]:
+        """Return the unread files directly in a folder of the source of an extent."""
+        return self._list_in("unread_files", extent, folder)
+
+    def list_documents_in(self, extent: Extent, folder: str) -> set[str]:
+        """Return the documents directly in a folder of the source of an extent."""
+        return self._list_in("documents", extent, folder)
+
+    def _list_in(self, table: str, extent: Extent, folder: str) -> set[str]:
+        start = len(folder) + 2 if folder else 1
+        directly = f" AND instr(substr(path, {start}), '/') = 0"
+        rows = self._select("path", table, extent._replace(below=folder), directly)
+        return {path for (path,) in rows if path != folder}
+
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
-        """Yield path, size and time of the documents of an extent, by path."""
-        yield from self._select("path, size, mtime_ns", "documents", extent)
+        """Yield path, size and time of the documents of an extent whose file is not unread."""
+        unread = (
+            "SELECT 1 FROM unread_files u WHERE u.source = documents.source"
+            " AND u.path = documents.path"
+        )
+        columns, condition = "path, size, mtime_ns", f" AND NOT EXISTS ({unread})"
+        yield from self._select(columns, "documents", extent, condition)
 
     def find_content_hash(self, extent: Extent, path: str) -> str:
         """Return the hash of the content that a document was read from."""

@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from kebab.app import context as app_context
 from kebab.app import coverage as measuring
 from kebab.app.ask import ask
 from kebab.app.coverage import measure_stored_coverage
@@ -14,8 +15,10 @@ from kebab.app.rank import rank_lines
 from kebab.app.schema import describe_build
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
+from kebab.core.media import READABLE_NAMES
 from kebab.core.progress import Cancel
 from kebab.source import walk
+from kebab.store.sqlite.known_files import KnownFiles
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
@@ -127,6 +130,13 @@ def test_a_run_with_other_rules_is_not_a_listing_of_these(notes):
     assert found.unlisted == [str(notes.notes)]
 
 
+def test_a_version_that_reads_more_formats_lists_every_folder_again(notes, monkeypatch):
+    notes.ingest()
+    monkeypatch.setattr(app_context, "READABLE_NAMES", READABLE_NAMES | {".fjord"})
+
+    assert notes.search("bread").coverage.unlisted == [str(notes.notes)]
+
+
 def test_an_interrupted_run_says_what_is_not_read(notes):
     cancel = Cancel()
 
@@ -150,6 +160,41 @@ def test_a_file_that_cannot_be_read_failed_until_it_can(notes):
     notes.ingest()
 
     assert "failed" not in measure(notes)
+
+
+@pytest.fixture
+def bad(notes):
+    """A file that could not be read, of a source of named files."""
+    path = notes.write("bad.pdf", "%PDF-1.4 broken")
+    notes.write("n9.md", "bread")
+    notes.ingest(path, notes.notes / "n9.md")
+    assert measure(notes)["failed"] == 1
+    return path
+
+
+@pytest.mark.parametrize("changed", [False, True], ids=["all", "changed"])
+def test_a_named_file_that_failed_is_forgotten_when_it_is_gone(notes, bad, changed):
+    bad.unlink()
+
+    notes.ingest(bad, changed=True) if changed else notes.again()
+
+    assert measure(notes) == {"files": 1, "checked": 1}
+
+
+def test_a_named_file_that_failed_is_tried_again(notes, bad):
+    assert [item.doc_path for item in notes.again().items if item.kind == "error"] == ["bad.pdf"]
+
+
+def test_named_files_that_a_killed_run_left_are_read_by_the_next(notes, monkeypatch):
+    named = [notes.notes / f"n{number}.md" for number in range(3)]
+    with monkeypatch.context() as patch:
+        die_at(patch, "put_document", 2)
+        with pytest.raises(KilledError):
+            notes.ingest(*named)
+
+    notes.again()
+
+    assert measure(notes) == {"files": 3, "checked": 3}
 
 
 def test_new_changed_and_gone_files_are_counted(notes):
@@ -196,6 +241,21 @@ def test_a_changed_ignore_file_is_noticed(notes):
     touch(notes.notes / ".gitignore")
 
     assert measure(notes)["new"] == 1
+
+
+@pytest.mark.parametrize("edited", [True, False], ids=["edited", "deleted"])
+def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
+    rules = notes.write("sub/.gitignore", "secret.md\n")
+    notes.write("sub/deep/below/secret.md", "bread")
+    notes.write("sub/deep/below/known.md", "bread")
+    notes.ingest()
+    if edited:
+        notes.write("sub/.gitignore", "other.md\n")
+        touch(rules)
+    else:
+        rules.unlink()
+
+    assert notes.search("bread", path_glob="sub/deep/below/**").coverage.new == 1
 
 
 def test_a_folder_that_is_gone_takes_its_documents(notes):
@@ -294,6 +354,51 @@ def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeyp
     monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
 
     assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
+
+
+def test_a_file_that_was_read_alone_in_a_new_folder_is_not_new(notes):
+    notes.ingest()
+    notes.write("fresh/b.md", "bread")
+    notes.ingest(notes.write("fresh/a.md", "bread"), changed=True)
+    touch(notes.notes)
+
+    assert measure(notes)["new"] == 1
+
+
+def test_a_search_does_not_list_every_unread_file(notes, monkeypatch):
+    kill_ingest(notes, monkeypatch, "put_document", 3)
+    notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
+    monkeypatch.setattr(KnownFiles, "list_unread", None)
+
+    found = measure(notes)
+
+    assert (found["unread"], found["checked"]) == (FILES - 2, 2)
+
+
+@pytest.mark.parametrize("name", ["fresh/b.md", "fresh/deep/b.md"], ids=["direct", "below"])
+def test_a_later_file_in_a_new_folder_is_noticed_after_its_first_was_read(notes, name):
+    notes.ingest()
+    notes.write("top.md", "bread")
+    notes.write("fresh/deep/a.md", "bread")
+    touch(notes.notes)
+    notes.search("bread", mode="lexical", refresh=True)
+
+    notes.write(name, "bread")
+    touch((notes.notes / name).parent)
+
+    assert measure(notes)["new"] == 1
+
+
+def test_an_edited_ignore_file_is_noticed_after_a_file_beside_it_was_read(notes):
+    notes.write(".gitignore", "secret.md\n")
+    notes.write("sub/secret.md", "bread")
+    notes.ingest()
+    notes.write(".gitignore", "other.md\n")
+    touch(notes.notes / ".gitignore")
+
+    notes.ingest(notes.write("n1.md", "more bread"), changed=True)
+
+    assert measure(notes)["new"] == 1
 
 
 def test_a_folder_with_another_new_file_is_listed_again(notes):

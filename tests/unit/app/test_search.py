@@ -270,6 +270,16 @@ def test_several_queries_are_answered_together(library):
     assert len({hit.chunk_id for hit in page.hits}) == 6
 
 
+def test_pages_of_several_queries_have_at_least_a_hit_for_each(library):
+    several = {"queries": ["cat on a mat", "garden"], "limit": 1}
+    pages = [library.search("backup", page=number, **several) for number in (1, 2, 3)]
+
+    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 10))
+    assert len({hit.chunk_id for page in pages for hit in page.hits}) == 9
+    following = library.search("backup", cursor=pages[0].next_cursor, **several)
+    assert following.hits == pages[1].hits
+
+
 def test_queries_alone_are_enough_and_one_is_as_a_query(library):
     alone, plain = library.search("", queries=["backup"]), library.search("backup")
 

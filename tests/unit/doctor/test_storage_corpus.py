@@ -48,6 +48,18 @@ def test_without_files_there_is_nothing_to_look_at():
     assert storage.check_files(asked(replace_fields(coverage(), files=0))).status == "skip"
 
 
+def test_the_files_of_a_lost_folder_are_left_to_the_check_of_folders():
+    lost = SourceCounts(Source(name="/a", root="/a", kind="folder"), 2, 5, None)
+
+    def check(**fields):
+        found = replace(asked(coverage(**fields)), list_lost_sources=lambda: [lost])
+        return storage.check_files(found).summary
+
+    assert check(gone=2) == "every other file is read as it is now: 5,001 files"
+    assert check(gone=3) == "1 file is gone"
+    assert check(gone=2, files=2, checked=2) == "no document has a file"
+
+
 def test_a_lost_folder_is_fixed_by_removing_its_source():
     lost = [
         SourceCounts(Source(name=name, root=name, kind="folder"), 2, 5, None)

@@ -1,6 +1,7 @@
 """Structured results hold references, counts and verdicts."""
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.mcp.results import (
     build_explain_result,
@@ -8,12 +9,14 @@ from kebab.mcp.results import (
     build_outline_result,
     build_read_result,
     build_search_result,
+    build_status_result,
 )
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.grep import GrepRequest
 from kebab.wire.outline import OutlineRequest
 from kebab.wire.search import SearchRequest
 from kebab.wire.why import WhyRequest
+from tests.fakes import replies
 
 
 @pytest.fixture
@@ -54,6 +57,15 @@ def test_matches_are_counted_by_file(run, notes):
 @pytest.mark.parametrize(("name", "found"), [("bread.md", True), ("nowhere.md", False)])
 def test_an_outline_says_whether_there_is_one(run, name, found):
     assert build_outline_result(run("outline", OutlineRequest(name=name))).found is found
+
+
+def test_the_changed_files_of_a_status_are_those_of_its_coverage():
+    reply = replace(replies.introspection(), coverage=replies.coverage(changed=3))
+
+    result = build_status_result(reply)
+
+    assert result.changed == result.coverage["changed"] == 3
+    assert build_status_result(replace(reply, coverage=None)).changed == 0
 
 
 def test_a_verdict_has_its_reason_and_rank(run):

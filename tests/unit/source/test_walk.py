@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 
 from kebab.core.files import ScanRules, SeenFiles
+from kebab.source import walk
 from kebab.source.walk import CHANGED_NS, FolderScanner, read_change_time
 
 RULES = ScanRules()
@@ -274,6 +275,17 @@ def test_changed_folders_are_searched_for_unseen_files(root):
     found = SCANNER.scan_again(str(root), RULES, seen, claimed={})
 
     assert [entry.path for entry in found.entries] == ["new.md", "fresh/deep/c.md"]
+
+
+def test_a_large_changed_folder_gives_several_ticks(root, monkeypatch):
+    monkeypatch.setattr(walk, "_VISITS_PER_TICK", 2)
+    for number in range(6):
+        (root / f"{number}.md").write_text("x")
+    seen, ticks = SeenFiles(changed=[""], folders=[""], files=[]), []
+
+    SCANNER.scan_again(str(root), RULES, seen, claimed={}, tick=lambda: ticks.append(1))
+
+    assert len(ticks) == 4
 
 
 def test_a_scan_returns_the_times_of_folders_and_ignore_files(root):

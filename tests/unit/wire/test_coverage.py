@@ -67,6 +67,9 @@ def test_vectors_matter_for_meaning_only():
 def test_files_are_searched_for_lines_as_they_are_now():
     assert describe_gaps(coverage(changed=3, checked=2), "lines") == ""
     assert describe_gaps(coverage(new=1), "lines") == "1 new file is not read yet"
+    assert describe_gaps(coverage(partial=1, partial_examples=["a.pdf"]), "lines") == (
+        "perhaps in the part of `a.pdf` that is not searched"
+    )
 
 
 def test_results_are_shown_with_what_is_known_to_be_missing():

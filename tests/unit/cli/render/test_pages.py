@@ -238,6 +238,13 @@ def test_several_queries_are_numbered():
     assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
 
 
+def test_a_page_of_several_queries_has_at_least_a_hit_for_each():
+    reply = replies.response(replies.hit(), queries=["a", "b", "c"])
+    paging = Paging(limit=1, repeat=repeat)
+
+    assert paging.next_page(reply, 3) == "kebab search x --page 2"
+
+
 def test_a_page_after_the_last_one_is_named():
     lines = drawn(replies.response(query="x"), paging=Paging(page=99))
 
@@ -260,6 +267,23 @@ def test_no_results_are_no_absence_while_files_are_unread():
     ]
     assert f"note: not in the files that are read: fjord ({MISSING})" in text
     assert not any("your notes" in line for line in text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "suggested"),
+    [
+        pytest.param({"new": 1}, True, id="new"),
+        pytest.param({"unlisted": ["/n"]}, True, id="unlisted"),
+        pytest.param({"failed": 1, "checked": 5002}, False, id="failed"),
+        pytest.param({"gone": 1}, False, id="gone"),
+    ],
+)
+def test_a_refresh_is_suggested_where_it_reads_more(fields, suggested):
+    reply = replace(replies.response(query="x"), coverage=replies.coverage(**fields))
+
+    assert (
+        any("--refresh" in line for line in drawn(reply, paging=Paging(repeat=repeat))) == suggested
+    )
 
 
 def test_nothing_is_suggested_while_an_ingest_runs():

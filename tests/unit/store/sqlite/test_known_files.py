@@ -119,6 +119,21 @@ def test_documents_of_which_a_part_is_searched_are_listed(empty):
         assert known.list_partial(known.list_extents()[0]) == ["cut.json"]
 
 
+def test_the_files_directly_in_a_folder_are_listed(empty):
+    writer, folder = empty
+    for path in ("x/b.md", "x/y/c.md", "x.md"):
+        writer.put_document(document(path, ["sun"]))
+    writer.store_plans([plan("x/b.md", "x/d.md", "x/y/e.md", indexed=False)])
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        extent = known.list_extents()[0]._replace(below="x")
+        assert known.list_documents_in(extent, "x") == {"x/b.md"}
+        assert known.list_unread_in(extent, "x") == {"x/b.md", "x/d.md"}
+        assert known.list_documents_in(extent, "") == {"x.md", "a.md"}
+        assert [path for path, _, _ in known.iterate_documents(extent)] == ["x/y/c.md"]
+
+
 def test_pending_vectors_of_a_folder_are_counted(empty):
     writer, folder = empty
     writer.put_document(document("x/b.md", ["sun", "moon"]))
