@@ -146,9 +146,12 @@ def _convert_os_error(fault: OSError) -> Signal:
 
 def _is_interruption(fault: BaseException) -> bool:
     """Return whether Ctrl-C is the exception or its cause; an import may raise it as another."""
-    return isinstance(fault, KeyboardInterrupt) or (
-        fault.__cause__ is not None and _is_interruption(fault.__cause__)
-    )
+    cause: BaseException | None = fault
+    for _ in range(_MOST_CAUSES):
+        if cause is None or isinstance(cause, KeyboardInterrupt):
+            break
+        cause = cause.__cause__
+    return isinstance(cause, KeyboardInterrupt)
 
 
 def _is_lack_of_memory(fault: BaseException) -> bool:

@@ -136,6 +136,7 @@ def test_an_endless_chain_is_cut():
     one.__cause__, other.__cause__ = other, one
 
     assert len(list_causes(one)) == 20
+    assert classify_error(one, operation="list").reply.code == "generic"
 
 
 def test_secrets_are_removed_from_message_hint_and_details():
