@@ -123,7 +123,7 @@ def test_a_document_that_is_not_the_same_is_not_asked_about_again(text):
     finish_all(units)
 
     assert desk.full.worked == [("b.md", 1)]
-    assert [one.file for one in units.list_unanswered(0, 9, is_last=True)] == ["/notes/a.md"]
+    assert [one.file for one in units.list_unanswered(0, 9, is_last=True)] == ["a.md"]
 
 
 def test_the_only_document_must_be_readable():
