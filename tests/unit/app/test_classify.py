@@ -9,6 +9,7 @@ from kebab.errors.catalog import (
     ConfigInvalid,
     ConfirmationRequired,
     ContextOverflow,
+    DependencyMissing,
     EmbeddingUnavailable,
     IoError,
     ModelNotPulled,
@@ -129,6 +130,14 @@ def test_a_chain_follows_contexts_unless_they_are_suppressed():
 
 def test_an_exception_without_a_message_has_its_class_name():
     assert list_causes(KeyboardInterrupt()) == ["KeyboardInterrupt"]
+
+
+def test_an_interruption_that_became_a_signal_is_one():
+    fault = DependencyMissing(feature="embedding", install="pip install x")
+    fault.__cause__ = ImportError("failed")
+    fault.__cause__.__cause__ = KeyboardInterrupt()
+
+    assert classify_error(fault, operation="ask").reply.code == "cancelled"
 
 
 def test_an_endless_chain_is_cut():
