@@ -42,7 +42,8 @@ def test_an_unknown_rule_is_refused(desk):
 def test_a_stored_run_can_be_continued_when_the_server_is_back():
     for failure in (GONE, CRASHED):
         assert describe_failure(failure, "r1").hint == "kebab review --run-id r1"
-    assert "OLLAMA_HOST" in describe_failure(replace(CRASHED, setting="OLLAMA_HOST"), "r1").hint
+    misplaced = replace(CRASHED, setting="OLLAMA_HOST")
+    assert describe_failure(misplaced, "r1").hint == misplaced.format_hint()
     assert describe_failure(GONE, None).hint == (
         "go on without a server: `kebab review --no-llm DOCUMENT`"
     )

@@ -87,8 +87,9 @@ def test_a_busy_database_names_the_process_that_writes(tmp_path):
         "with WriterLock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         assert report_busy(tmp_path / "kebab.sqlite").holder_pid == process.pid
         assert isinstance(report_busy(tmp_path / "reviews.sqlite"), IoError)
