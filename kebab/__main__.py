@@ -7,6 +7,7 @@ import _signal  # type: ignore[import-not-found]  # built in, unlike `signal`
 import os
 import sys
 
+_ERROR = 2
 _INTERRUPTED = 130
 _UTF8 = "utf8"
 
@@ -33,12 +34,12 @@ def run() -> None:
     except KeyboardInterrupt:
         os._exit(_INTERRUPTED)
     except Exception as fault:  # noqa: BLE001 - what is not reported yet must not end as a traceback
-        from kebab.errors.start import ERROR, describe_start_failure
-
         try:
+            from kebab.errors.start import describe_start_failure
+
             os.write(2, describe_start_failure(fault, sys.argv[1:]).encode())
         finally:
-            os._exit(ERROR)
+            os._exit(_ERROR)
 
 
 if __name__ == "__main__":

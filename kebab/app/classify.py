@@ -15,6 +15,7 @@ from kebab.errors.system import (
     build_io_error,
     build_memory_error,
     build_read_error,
+    is_interruption,
     is_memory_fault,
 )
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
@@ -124,10 +125,10 @@ def _list_public_details(signal: Signal) -> dict[str, Any]:
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
     if _is_lack_of_memory(fault):
         return build_memory_error(operation)
+    if is_interruption(fault):
+        return Cancelled(operation=operation)
     if isinstance(fault, Signal):
         return fault
-    if _is_interruption(fault):
-        return Cancelled(operation=operation)
     if isinstance(fault, OSError):
         return _convert_os_error(fault)
     if isinstance(fault, ImportError):
@@ -142,13 +143,6 @@ def _convert_os_error(fault: OSError) -> Signal:
         # Only the working folder is looked up without a name.
         return build_read_error(".", "the working folder was deleted")
     return Generic()
-
-
-def _is_interruption(fault: BaseException) -> bool:
-    """Return whether Ctrl-C is the exception or its cause; an import may raise it as another."""
-    return isinstance(fault, KeyboardInterrupt) or (
-        fault.__cause__ is not None and _is_interruption(fault.__cause__)
-    )
 
 
 def _is_lack_of_memory(fault: BaseException) -> bool:

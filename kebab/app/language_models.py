@@ -145,11 +145,11 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     """Return one sentence about the server that would answer; None when no server is used.
 
     Raises:
-        ModelUnreachable: There is no connection, the server stays silent, or it failed.
+        ModelUnreachable: There is no connection, or the server stays silent.
         ModelNotPulled: Ollama does not have the model.
         ModelRejected: The server wants another key, does not list the model, or refuses it.
         ModelBusy: The server is busy, or loads its model.
-        ModelProtocol: The response is not that of a model server.
+        ModelProtocol: The response is not that of a model server, or the server failed.
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
@@ -177,7 +177,7 @@ def require_language_model(settings: Settings, name: str, operation: str) -> Non
         ModelUnreachable: There is no connection, or the server stays silent.
         ModelNotPulled: Ollama does not have the model.
         ModelRejected: The model cannot write.
-        ModelProtocol: The response is not that of a model server.
+        ModelProtocol: The response is not that of a model server, or the server failed.
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """

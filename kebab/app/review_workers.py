@@ -5,8 +5,8 @@ from kebab.app.language_models import build_language_model, resolve_endpoint
 from kebab.app.related_passages import NO_INDEX, build_passage_finder
 from kebab.app.review_surroundings import build_surroundings
 from kebab.core.review_store import StoredRun
-from kebab.errors.catalog import ModelUnreachable
-from kebab.errors.signal import Signal
+from kebab.errors.catalog import ModelProtocol
+from kebab.errors.signal import Retry, Signal
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import select_rules
 from kebab.review.rules_worker import RulesWorker
@@ -53,7 +53,8 @@ def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
     A run that is stored can be continued when the server is back.
     """
     hint = failure.format_hint()
-    if isinstance(failure, ModelUnreachable) and run_id:
+    is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
+    if failure.meaning.retry is Retry.TRANSIENT and not is_misplaced and run_id:
         hint = f"kebab review --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
 

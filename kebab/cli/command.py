@@ -156,7 +156,7 @@ def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 def _wants_json(ctx: click.Context) -> bool:
     """Return whether the call asks for JSON; not all of its flags are parsed yet."""
-    from kebab.cli.errors import detect_json_output
+    from kebab.errors.start import detect_json_output
 
     return ctx.obj.flags.machine or detect_json_output(ctx.obj.arguments)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.own_process import RunCold
 from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
-from kebab.errors.start import describe_start_failure
+from kebab.errors.start import describe_start_failure, detect_json_output
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kebab.errors.translations.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
-_JSON_FLAGS = ("--json", "--stream", "--bulk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,15 @@ def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> in
     Raises:
         RunCold: This is the warm process, and the call needs a process of its own.
     """
-    import click
-
     try:
-        return work()
+        import click
+
+        try:
+            return work()
+        except click.exceptions.Exit as leaving:
+            return leaving.exit_code
     except RunCold:
         raise
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
     except BaseException as error:  # noqa: BLE001 - the edge of the process
         return report_safely(context, error)
 
@@ -252,22 +252,6 @@ def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
     import msgspec
 
     return replace(classified, reply=msgspec.structs.replace(classified.reply, hint=hint))
-
-
-def detect_json_output(arguments: Sequence[str]) -> bool:
-    """Return whether unparsed arguments ask for JSON.
-
-    This decides only the format of errors that occur before the flags are parsed.
-    """
-    wanted = False
-    for position, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        name, _, value = argument.partition("=")
-        if name == "--output-format":
-            wanted = (value or "".join(arguments[position + 1 : position + 2])) == "json"
-        wanted = wanted or argument in _JSON_FLAGS
-    return wanted
 
 
 def report_missing_library(

@@ -101,26 +101,31 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
     Raises:
         RunCold: This is the warm process, and the call needs a process of its own.
     """
-    import threading
-
-    from kebab.cli.errors import report_missing_library, run_reporting_errors
-    from kebab.errors.system import guard_native_imports
-
-    try:
-        from kebab.cli.context import CommandContext
-        from kebab.cli.interrupt import Interrupts
-    except ImportError as error:
-        return report_missing_library(error, channels.err.write, arguments)
-    guard_native_imports()
+    from kebab.errors.start import ERROR, describe_start_failure
 
     def leave_soon() -> None:
         timer = threading.Timer(_GRACE_S, _end_process, [context, leave])
         timer.daemon = True
         timer.start()
 
-    interrupts = Interrupts(leave_soon)
-    context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory, failure)
-    interrupts.install(signals)
+    try:
+        import threading
+
+        from kebab.cli.errors import report_missing_library, run_reporting_errors
+        from kebab.errors.system import guard_native_imports
+
+        try:
+            from kebab.cli.context import CommandContext
+            from kebab.cli.interrupt import Interrupts
+        except ImportError as error:
+            return report_missing_library(error, channels.err.write, arguments)
+        guard_native_imports()
+        interrupts = Interrupts(leave_soon)
+        context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory, failure)
+        interrupts.install(signals)
+    except Exception as fault:  # noqa: BLE001 - only the channels reach the caller from here on
+        channels.err.write(describe_start_failure(fault, arguments))
+        return ERROR
     status = run_reporting_errors(context, lambda: _dispatch(context))
     if leave_warm:
         from kebab.cli.warm_start import start_warm_process

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 
+class AnswerCutError(Exception):
+    """The stream of an answer ended without its end mark."""
+
+
 class Refusal(StrEnum):
     """Why there is no answer."""
 
@@ -222,7 +226,8 @@ class LanguageModel(Protocol):
             ModelNotPulled: The server does not have the model.
             ModelRejected: The model cannot chat or be loaded, or the server refuses the request.
             ModelBusy: The server accepts no more work at the moment.
-            ModelProtocol: The response is not the protocol's, or it ended too early.
+            ModelProtocol: The response is not the protocol's, the server failed, or the stream
+                ended too early; the cause is then an `AnswerCutError`.
             ContextOverflow: The conversation does not fit the context window.
             TimedOut: A deadline passed; `operation` names it.
         """

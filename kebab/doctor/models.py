@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kebab.core.model_profile import ProbePair
 from kebab.doctor.findings import Finding, fail, skip, succeed, warn
-from kebab.errors.catalog import ModelNotPulled, ModelRejected, ModelUnreachable
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelRejected, ModelUnreachable
 from kebab.errors.signal import Signal
 
 _MOST_NAMES = 5
@@ -143,6 +143,8 @@ def _describe_refusal(signal: ModelNotPulled | ModelRejected) -> str:
 
 def _choose_server_fix(signal: Signal, models: ModelInputs) -> str:
     """Return the command that repairs the fault; hints about asking help nobody here."""
+    if isinstance(signal, ModelProtocol) and not signal.setting:
+        return "restart the model server, then try again: `kebab doctor`"
     hint = signal.format_hint()
     is_plain = isinstance(signal, ModelUnreachable) and signal.choose_case() in ("ollama", "server")
     if hint is None or is_plain or hint == "kebab doctor":

@@ -14,7 +14,7 @@ ERROR = 2
 """The exit status of an error."""
 
 _NO_MEMORY = ("allocat", "out of memory", "failed to map", "can't start new thread")
-_JSON_FLAGS = ("--json", "--stream", "--bulk", "--output-format=json")
+_JSON_FLAGS = ("--json", "--stream", "--bulk")
 
 _MEMORY = {
     "code": '"out_of_memory"',
@@ -46,9 +46,23 @@ def describe_start_failure(fault: BaseException, arguments: "Sequence[str]") -> 
     words = str(fault).lower()
     lacks_memory = isinstance(fault, MemoryError) or any(one in words for one in _NO_MEMORY)
     fields = _MEMORY if lacks_memory else _OTHER
-    in_json = any(one in _JSON_FLAGS for one in arguments)
-    in_json = in_json or "--output-format json" in " ".join(arguments)
-    return _build_json(fields) if in_json else _build_text(fields)
+    return _build_json(fields) if detect_json_output(arguments) else _build_text(fields)
+
+
+def detect_json_output(arguments: "Sequence[str]") -> bool:
+    """Return whether unparsed arguments ask for JSON.
+
+    This decides only the format of errors that occur before the flags are parsed.
+    """
+    wanted = False
+    for position, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        name, _, value = argument.partition("=")
+        if name == "--output-format":
+            wanted = (value or "".join(arguments[position + 1 : position + 2])) == "json"
+        wanted = wanted or argument in _JSON_FLAGS
+    return wanted
 
 
 def _build_text(fields: dict[str, str]) -> str:

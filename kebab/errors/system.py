@@ -130,6 +130,16 @@ def is_memory_fault(fault: BaseException) -> bool:
     return False
 
 
+def is_interruption(fault: BaseException) -> bool:
+    """Return whether Ctrl-C is the exception or its cause; an import may raise it as another."""
+    cause: BaseException | None = fault
+    for _ in range(_MOST_CAUSES):
+        if cause is None or isinstance(cause, KeyboardInterrupt):
+            break
+        cause = cause.__cause__
+    return isinstance(cause, KeyboardInterrupt)
+
+
 @contextmanager
 def translate_os_errors(path: object, op: Op) -> Iterator[None]:
     """Turn errors of the file system in the block into `IoError`."""
@@ -162,17 +172,21 @@ _IMPORT_RETRY_S = 0.5
 def import_library(name: str, feature: str, package: str) -> Any:
     """Import a library that kebab always needs, and return it.
 
-    A failed import is tried once more: an installer may be replacing the library.
+    A failed import is tried once more, unless the library is not installed: an installer may be
+    replacing it.
 
     Raises:
-        DependencyMissing: It failed twice; the cause is that of the first time.
+        DependencyMissing: It failed; the cause is that of the first time.
+        KeyboardInterrupt: Ctrl-C ended the import, which the library reports as a failure.
         OutOfMemory: There is too little memory for it.
     """
     with translate_import_errors(feature, package):
         try:
             return import_module(name)
         except (ImportError, OSError) as first:
-            if is_memory_fault(first):
+            if is_interruption(first):
+                raise KeyboardInterrupt from first
+            if is_memory_fault(first) or _is_absent(first, name, package):
                 raise
             time.sleep(_IMPORT_RETRY_S)
             invalidate_caches()
@@ -180,6 +194,20 @@ def import_library(name: str, feature: str, package: str) -> Any:
                 return import_module(name)
             except (ImportError, OSError):
                 raise first from None
+
+
+def _is_absent(fault: Exception, name: str, package: str) -> bool:
+    """Return whether an import failed because the package of the library is not installed."""
+    library = name.partition(".")[0]
+    if not isinstance(fault, ModuleNotFoundError) or fault.name != library:
+        return False
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return True
+    return False
 
 
 def build_import_error(fault: ImportError) -> Signal | None:

@@ -112,12 +112,20 @@ def _set_alarms(seconds: float) -> Iterator[None]:
 @contextmanager
 def _set_alarm(timer: int, sent: int, handler: _Handler) -> Iterator[None]:
     """Handle the signal of a timer in the block; an alarm of others is set again after it."""
+    is_active = True
+
+    def handle_while_active(number: int, frame: FrameType | None) -> None:
+        # One that runs late would start the timer again, and its signal may end the process.
+        if is_active:
+            handler(number, frame)
+
     started = time.monotonic()
     other_alarm, interval = signal.getitimer(timer)
-    before = signal.signal(sent, handler)
+    before = signal.signal(sent, handle_while_active)
     try:
         yield
     finally:
+        is_active = False
         signal.setitimer(timer, 0)
         signal.signal(sent, before or signal.SIG_DFL)
         if other_alarm:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
+from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
 from kebab.llm.error_tables import OLLAMA_ERRORS
@@ -63,11 +63,11 @@ class OllamaChat(ChatModel[OllamaOptions]):
         """Return the answer of the model, without its reasoning.
 
         Raises:
-            ModelUnreachable: There is no connection, it was cut, or the model crashed.
+            ModelUnreachable: There is no connection, or it was cut.
             ModelNotPulled: The server does not have the model.
             ModelRejected: The model cannot chat or be loaded, or the request is refused.
             ModelBusy: The server accepts no more work now.
-            ModelProtocol: The server is not Ollama, or the last line is missing.
+            ModelProtocol: The server is not Ollama, the model crashed, or the last line is missing.
             ContextOverflow: The conversation does not fit the window.
             TimedOut: A deadline passed; `operation` names it.
         """
@@ -121,7 +121,7 @@ class _LineReader(AnswerReader):
                 if line.get("done") is True:
                     return self._finish(line)
         cause = "the stream ended without its last line, as when a model repeats itself"
-        raise self.request.call.build_protocol_error(cause)
+        raise self.request.call.build_protocol_error(cause) from AnswerCutError()
 
     def _parse_line(self, raw: bytes) -> _Line:
         """Return the object of a line; an error in it is raised."""

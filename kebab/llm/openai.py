@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
+from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
@@ -142,11 +142,12 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
         """Return the answer of the model, without its reasoning.
 
         Raises:
-            ModelUnreachable: There is no connection, it was cut, or the server failed.
+            ModelUnreachable: There is no connection, or it was cut.
             ModelRejected: The server has no such model, cannot load it, requires another key, or
                 refuses the request.
             ModelBusy: The server accepts no more work now, or still loads the model.
-            ModelProtocol: The response does not follow the API, or ended too early.
+            ModelProtocol: The response does not follow the API or ended too early, or the server
+                failed.
             ContextOverflow: The conversation does not fit the window.
             TimedOut: A deadline passed; `operation` names it.
         """
@@ -218,7 +219,8 @@ class _EventReader(AnswerReader):
                 return
             self._add_event(event)
         if not self.complete:
-            raise self.request.call.build_protocol_error("the stream ended without an end mark")
+            cause = "the stream ended without an end mark"
+            raise self.request.call.build_protocol_error(cause) from AnswerCutError()
 
     def _iter_lines(self) -> Iterator[bytes]:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
-from kebab.core.answers import FinishReason, JsonSchema, LanguageModel, Message
+from kebab.core.answers import AnswerCutError, FinishReason, JsonSchema, LanguageModel, Message
 from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.review.light_format import MAX_TEXT_CHARS, decode_list, is_repeating
@@ -95,9 +95,9 @@ class ModelCalls:
         except _EndlessError:
             self._completion_tokens += len(pieces)
             return "".join(pieces), "length"
-        except ModelProtocol:
+        except ModelProtocol as failure:
             # Ollama ends the stream of a model that repeats itself as if the connection were cut.
-            if not pieces:
+            if not pieces or not isinstance(failure.__cause__, AnswerCutError):
                 raise
             self._completion_tokens += len(pieces)
             return "".join(pieces), None

@@ -119,6 +119,7 @@ class RunPages:
         while True:
             end = self._work(start, all_pages=all_pages)
             if end.stopped and end.position == start:
+                self._reporter.release()
                 raise Cancelled(operation=self._run.kind)
             page = StoredPage(start, end.position, end.forced, 0)
             stored = self._ports.store.add_page(self._run.run_id, page)

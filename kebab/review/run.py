@@ -289,11 +289,19 @@ class RunUnits:
 
     def _plan_again(self) -> bool:
         """Plan the units of a document that earlier requests left unanswered; return if any."""
-        untried = self._list_untried()
-        if not untried:
-            return False
-        part = self._parts[untried[0].document]
-        self.open(part)
+        while True:
+            untried = self._list_untried()
+            if not untried:
+                return False
+            part = self._parts[untried[0].document]
+            try:
+                self.open(part)
+                break
+            except (StaleCursor, *_UNREADABLE):
+                if len(self._run.files) == 1:
+                    raise
+            # The stored units are not those of the document any more.
+            self._tried |= {unit.number for unit in untried if unit.document == part.number}
         assert self._ports.full is not None, "the model is asked only with its worker"
         plan = self._load_plan(part.file)
         chosen: set[int] = set()

@@ -49,6 +49,7 @@ class SegmentAsker:
 
         def ask_part(part: Sequence[int], limit: Limit) -> AnswerState:
             todo = [number for number in part if number not in settled]
+            is_unusable = False
             for numbers in _split_requests(todo, texts, limit):
                 tokens = min(limit.tokens, _estimate_need(texts, numbers))
                 messages, schema = inquiry.build_messages(numbers), inquiry.build_schema(numbers)
@@ -57,10 +58,13 @@ class SegmentAsker:
                 accepted, readable = inquiry.accept(numbers, answer.objects, is_complete)
                 state = self._calls.judge(answer, readable, may_be_empty=inquiry.may_be_empty)
                 settled.update(() if state == "unusable" else accepted)
-                if state != "complete" and not settled.issuperset(numbers):
+                if state == "complete" or settled.issuperset(numbers):
+                    answered.update(numbers)
+                elif state == "unusable":
+                    is_unusable = True
+                else:
                     return state
-                answered.update(numbers)
-            return "complete"
+            return "unusable" if is_unusable else "complete"
 
         self._calls.ask_all(list(texts), _LIMITS, ask_part)
         # Texts whose response was cut off to the end would be so again.

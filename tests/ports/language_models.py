@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from kebab.core.answers import Completion, FinishReason, JsonSchema, LanguageModel
+from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -140,6 +140,7 @@ class ScriptedSubject:
             "failed": ModelProtocol(cause="crashed", **_PLACE),
             "unended": ModelProtocol(cause="no end", **_PLACE),
         }
+        signals["unended"].__cause__ = AnswerCutError()
         self.model.enqueue(Pieces(*pieces, then=signals[ending]))
 
     def stalls(self, *pieces: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.answers import Message
+from kebab.core.answers import AnswerCutError, Message
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -259,9 +259,10 @@ def test_an_overflow_tells_tokens(dialect):
 def test_a_broken_answer_has_its_signal(subject, ending, expected, pieces, heard):
     subject.breaks(*pieces, ending=ending)
 
-    with pytest.raises(expected):
+    with pytest.raises(expected) as raised:
         ask(subject, heard.append)
 
+    assert isinstance(raised.value.__cause__, AnswerCutError) is (ending == "unended")
     assert heard == list(pieces)
     assert_works(subject)
 

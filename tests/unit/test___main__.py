@@ -49,6 +49,23 @@ def test_a_failed_import_at_the_start_is_an_error(form):
         assert [line.partition(":")[0] for line in err.splitlines()] == ["error", "hint", "code"]
 
 
+@pytest.mark.parametrize("module", ["kebab.cli.errors", "kebab.cli.context", "click"])
+def test_a_lack_of_memory_behind_the_channels_is_reported(module, tmp_path):
+    code = (
+        "import sys; import kebab.__main__ as m\n"
+        "class Finder:\n"
+        "    def find_spec(name, *_):\n"
+        f"        if name == {module!r}: raise MemoryError\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        f"sys.argv = ['kebab', 'list', '--json', '--data-dir', {str(tmp_path)!r}]; m.run()"
+    )
+    process = start(code)
+    out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (2, "")
+    assert json.loads(err)["code"] == "out_of_memory"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is Linux's")
 @pytest.mark.parametrize("kilobytes", [30_000, 100_000, 200_000])
 def test_too_little_memory_is_never_an_empty_no(kilobytes, tmp_path):

@@ -1,5 +1,6 @@
 """Translates the exceptions of SQLite to signals, by one table."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,33 +60,54 @@ _FAULTS_IN_KEBAB = (
     apsw.RangeError,
 )
 
+_INDEX_NAME = "kebab.sqlite"
+"""The database whose writers hold `writer.lock` too."""
 _SYSTEM_LOCKS = Path("/proc/locks")
 _LOCK_KIND, _LOCK_PID, _LOCK_FILE = 3, 4, 5
 """The positions of the kind, the process and the file in a line of that list."""
 
 
-def find_writer_pid(path: str) -> int | None:
-    """Return the process that has locked a database for writing; None where none is known."""
-    inodes = set()
-    for file in (Path(path), Path(f"{path}-shm"), Path(path).with_name("writer.lock")):
-        with suppress(OSError):
-            inodes.add(str(file.stat().st_ino))
-    with suppress(OSError, ValueError):
-        for words in map(str.split, _SYSTEM_LOCKS.read_text(encoding="ascii").splitlines()):
-            # A line with `->` is a process that only waits, and 0 is one of another namespace.
-            if "->" in words or words[_LOCK_KIND] != "WRITE" or int(words[_LOCK_PID]) <= 0:
-                continue
-            if words[_LOCK_FILE].rpartition(":")[2] in inodes:
-                return int(words[_LOCK_PID])
-    return None
+def list_writer_pids(path: str) -> list[int]:
+    """Return the other processes that have locked a database for writing.
+
+    One that the system does not name, as of another namespace, is 0.
+
+    Raises:
+        OSError: The system does not list its locks.
+        ValueError: The list has another format.
+        IndexError: The list has another format.
+    """
+    locks = _SYSTEM_LOCKS.read_text(encoding="ascii").splitlines()
+    names = [path, f"{path}-shm"]
+    if Path(path).name == _INDEX_NAME:
+        names.append(str(Path(path).with_name("writer.lock")))
+    devices: dict[int, str] = {}
+    for name in names:
+        with suppress(FileNotFoundError):
+            status = Path(name).stat()
+            device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+            devices[status.st_ino] = device
+    pids: list[int] = []
+    for words in map(str.split, locks):
+        # A line with `->` is a process that only waits.
+        if "->" in words or words[_LOCK_KIND] != "WRITE":
+            continue
+        device, _, inode = words[_LOCK_FILE].rpartition(":")
+        pid = int(words[_LOCK_PID])
+        if devices.get(int(inode)) == device and pid != os.getpid():
+            pids.append(max(pid, 0))
+    return pids
 
 
 def _build_busy_signal(path: str, op: Op, _cause: str) -> Signal:
-    """Return `Locked` with its holder; a lock that nobody is known to hold is an I/O error."""
-    holder = find_writer_pid(path)
-    if holder is None:
+    """Return `Locked`; when no other process holds a lock, it is an I/O error."""
+    try:
+        pids = list_writer_pids(path)
+    except (OSError, ValueError, IndexError):
+        return Locked(path=path, holder_pid=None)
+    if not pids:
         return IoError(path=path, op=op, cause="the database was busy for too long")
-    return Locked(path=path, holder_pid=holder)
+    return Locked(path=path, holder_pid=max(pids) or None)
 
 
 SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {

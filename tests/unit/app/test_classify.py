@@ -9,6 +9,7 @@ from kebab.errors.catalog import (
     ConfigInvalid,
     ConfirmationRequired,
     ContextOverflow,
+    DependencyMissing,
     EmbeddingUnavailable,
     IoError,
     ModelNotPulled,
@@ -131,11 +132,20 @@ def test_an_exception_without_a_message_has_its_class_name():
     assert list_causes(KeyboardInterrupt()) == ["KeyboardInterrupt"]
 
 
+def test_an_interruption_that_became_a_signal_is_one():
+    fault = DependencyMissing(feature="embedding", install="pip install x")
+    fault.__cause__ = ImportError("failed")
+    fault.__cause__.__cause__ = KeyboardInterrupt()
+
+    assert classify_error(fault, operation="ask").reply.code == "cancelled"
+
+
 def test_an_endless_chain_is_cut():
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
 
     assert len(list_causes(one)) == 20
+    assert classify_error(one, operation="list").reply.code == "generic"
 
 
 def test_secrets_are_removed_from_message_hint_and_details():

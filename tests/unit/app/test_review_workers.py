@@ -1,12 +1,21 @@
+from dataclasses import replace
+
 import pytest
 
 from kebab.app.review_workers import build_workers, describe_failure, list_missing
-from kebab.errors.catalog import ConfigInvalid, InvalidInput, ModelNotPulled, ModelUnreachable
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    InvalidInput,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelUnreachable,
+)
 from kebab.review.model_worker import ModelWorker
 from kebab.wire.review import ReviewRequest
 from tests.fakes.review_store import make_run
 
 GONE = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
+CRASHED = ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause="it crashed")
 
 
 def test_a_run_without_a_model_has_the_rules_only(desk):
@@ -31,7 +40,10 @@ def test_an_unknown_rule_is_refused(desk):
 
 
 def test_a_stored_run_can_be_continued_when_the_server_is_back():
-    assert describe_failure(GONE, "r1").hint == "kebab review --run-id r1"
+    for failure in (GONE, CRASHED):
+        assert describe_failure(failure, "r1").hint == "kebab review --run-id r1"
+    misplaced = replace(CRASHED, setting="OLLAMA_HOST")
+    assert describe_failure(misplaced, "r1").hint == misplaced.format_hint()
     assert describe_failure(GONE, None).hint == (
         "go on without a server: `kebab review --no-llm DOCUMENT`"
     )

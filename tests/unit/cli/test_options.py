@@ -1,13 +1,13 @@
 import click
 import pytest
 
-from kebab.cli.errors import detect_json_output
 from kebab.cli.options import (
     create_global_options,
     detect_error_language,
     filter_options,
     select_global_options,
 )
+from kebab.errors.start import detect_json_output
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),

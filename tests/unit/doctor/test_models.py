@@ -132,7 +132,10 @@ def check_server(signal):
             ModelUnreachable(endpoint=URL, operation="doctor", cause="x", setting="OLLAMA_HOST"),
             "start the server, or set another address: `export OLLAMA_HOST=URL`",
         ),
-        (ModelProtocol(endpoint=URL, operation="doctor", cause="no Ollama"), "ollama serve"),
+        (
+            ModelProtocol(endpoint=URL, operation="doctor", cause="it crashed"),
+            "restart the model server, then try again: `kebab doctor`",
+        ),
         (TimedOut(operation="doctor", elapsed_ms=2001, deadline_ms=2000), "ollama serve"),
     ],
 )

@@ -132,6 +132,38 @@ def test_the_cause_of_a_library_that_stays_broken_is_that_of_the_first_attempt(m
     assert str(caught.value).endswith("embedding: the file is cut off")
 
 
+@pytest.mark.parametrize(
+    ("package", "attempts"), [("no-such-package", 1), ("pytest", 2)], ids=["absent", "installed"]
+)
+def test_a_library_that_is_not_installed_is_not_waited_for(monkeypatch, package, attempts):
+    tried = []
+
+    def fail(name):
+        tried.append(name)
+        raise ModuleNotFoundError("No module", name=name)
+
+    monkeypatch.setattr(system, "import_module", fail)
+    monkeypatch.setattr(system, "_IMPORT_RETRY_S", 0)
+    with pytest.raises(DependencyMissing):
+        system.import_library("library", "embedding", package)
+
+    assert len(tried) == attempts
+
+
+def test_an_interrupted_import_is_an_interruption(monkeypatch):
+    attempts = []
+
+    def interrupt(name):
+        attempts.append(name)
+        raise ImportError("initialization failed", name=name) from KeyboardInterrupt()
+
+    monkeypatch.setattr(system, "import_module", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        system.import_library("onnxruntime", "embedding", "onnxruntime")
+
+    assert len(attempts) == 1
+
+
 def test_an_import_that_would_end_the_process_is_refused(monkeypatch):
     monkeypatch.setattr(system, "read_memory_limit", lambda: 1)
 

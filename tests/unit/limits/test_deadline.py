@@ -115,3 +115,12 @@ def test_on_another_thread_late_work_is_refused_when_it_ends():
     thread.join()
 
     assert len(caught) == 1
+
+
+def test_an_alarm_that_is_handled_late_starts_no_timer():
+    with limit_time(5, "a.md"):
+        handle = signal.getsignal(signal.SIGPROF)
+    assert callable(handle)
+    handle(signal.SIGPROF, None)
+
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

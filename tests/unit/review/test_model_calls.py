@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kebab.core.answers import Completion, Message
+from kebab.core.answers import AnswerCutError, Completion, Message
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
 from kebab.review.limits import Limit
 from kebab.review.model_calls import ModelCalls
@@ -62,6 +62,7 @@ def test_a_model_that_does_not_end_is_stopped(pieces):
 def test_a_stream_that_ends_early_keeps_what_is_complete_and_has_no_end():
     item = json.dumps({"words": "x"})
     cut = ModelProtocol(cause="the stream ended without its last line", **PLACE)
+    cut.__cause__ = AnswerCutError()
 
     _, calls, answer = request(Pieces('{"items":[', item, ",", then=cut))
 
@@ -114,9 +115,10 @@ def test_a_protocol_error_before_any_text_is_raised(signal):
         request(signal)
 
 
-def test_a_lost_server_is_raised_also_amid_a_response():
-    with pytest.raises(ModelUnreachable):
-        request(Pieces('{"items":[', then=ModelUnreachable(cause="cut", **PLACE)))
+@pytest.mark.parametrize("failure", [ModelUnreachable, ModelProtocol], ids=["lost", "crashed"])
+def test_a_failed_server_is_raised_also_amid_a_response(failure):
+    with pytest.raises(failure):
+        request(Pieces('{"items":[', then=failure(cause="cut", **PLACE)))
 
 
 def test_lower_limits_are_counted_and_the_largest_need_is_reported():

@@ -199,6 +199,22 @@ def test_work_that_is_stopped_before_it_begins_is_cancelled():
         desk.get()
 
 
+def test_pages_that_wait_for_the_model_are_reported_before_an_interruption():
+    desk = Desk({"a.md": "1 1"}, required="first")
+    work = desk.full.work
+
+    def interrupt(document, units, index, load):
+        if index:
+            raise KeyboardInterrupt
+        return work(document, units, index, load)
+
+    desk.full.work = interrupt
+    with pytest.raises(Cancelled):
+        desk.get(all_pages=True)
+
+    assert [len(event.data.page.items) for event in desk.events if event.type == "items"] == [1]
+
+
 def test_an_interrupt_within_a_unit_stops_the_work_and_keeps_what_is_done():
     desk = Desk({"a.md": "1 1"}, page_items=9)
 

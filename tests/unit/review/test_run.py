@@ -110,6 +110,22 @@ def test_a_stop_is_heeded_before_a_unit_and_before_a_document():
         units.find_part(2)
 
 
+@pytest.mark.parametrize("text", ["0 odd 9", None], ids=["edited", "deleted"])
+def test_a_document_that_is_not_the_same_is_not_asked_about_again(text):
+    desk = Desk({"a.md": "0 odd", "b.md": "0 odd"})
+    finish_all(open_units(desk))
+    desk.full.confused = False
+    desk.full.worked.clear()
+    del desk.texts["a.md"]
+    if text is not None:
+        desk.texts["a.md"] = text
+    units = open_units(desk)
+    finish_all(units)
+
+    assert desk.full.worked == [("b.md", 1)]
+    assert [one.file for one in units.list_unanswered(0, 9, is_last=True)] == ["a.md"]
+
+
 def test_the_only_document_must_be_readable():
     desk = Desk({"a.md": "0"})
     desk.texts.clear()

@@ -111,6 +111,14 @@ def test_a_text_that_stays_missing_is_given_up_and_the_others_go_on() -> None:
     assert model.unplayed == 0
 
 
+def test_an_unusable_response_does_not_drop_the_other_requests() -> None:
+    texts = _texts(2, 1500)
+    model = ScriptedModel("I cannot do this.", _answer(n2="zwei"))
+    draft, asker = _Draft(texts), SegmentAsker(model)
+    assert asker.ask(draft.texts, draft.inquiry) == {2}
+    assert (model.unplayed, asker.unanswered) == (0, {1})
+
+
 def test_broken_json_is_counted() -> None:
     model = ScriptedModel("Sure: " + _answer(n1="eins"))
     draft, asker = _Draft(_texts(1)), SegmentAsker(model)
