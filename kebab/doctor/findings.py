@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.core.ports import Clock
-from kebab.errors.signal import Signal
+from kebab.errors.signal import MAX_HINT_CHARS, Signal
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 _CIRCULAR_HINT = "kebab doctor"
@@ -61,11 +61,17 @@ def skip(summary: str) -> Finding:
 def suggest_move(path: Path) -> str:
     """Return the command that moves a file or folder to a name that nothing has.
 
-    A fix never deletes: what is moved away can be looked at, and moved back.
+    A fix never deletes: what is moved away can be looked at, and moved back. A long folder is named
+    only once, because a hint is short.
     """
     names = (f"{path.name}.old", *(f"{path.name}.old.{number}" for number in range(1, 100)))
     free = (path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
-    return f"mv {shlex.quote(str(path))} {shlex.quote(str(next(free)))}"
+    target = next(free)
+    line = f"mv {shlex.quote(str(path))} {shlex.quote(str(target))}"
+    if len(line) <= MAX_HINT_CHARS:
+        return line
+    folder = shlex.quote(str(path.parent))
+    return f"cd {folder} && mv {shlex.quote(path.name)} {shlex.quote(target.name)}"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -66,7 +66,10 @@ def shell(kebab, monkeypatch):
     """Run a line as a POSIX shell does, with kebab in this process."""
 
     def call(line):
-        words = shlex.split(line)
+        folder, _, rest = line.rpartition(" && ")
+        if folder:
+            monkeypatch.chdir(*shlex.split(folder)[1:])
+        words = shlex.split(rest)
         while "=" in words[0]:
             name, _, value = words.pop(0).partition("=")
             monkeypatch.setenv(name, value)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from kebab.doctor.findings import (
@@ -138,4 +140,10 @@ def test_nothing_is_moved_onto_something_else(tmp_path):
     for name in ("data", "data.old", "data.old.1"):
         (tmp_path / name).touch()
 
-    assert suggest_move(tmp_path / "data").endswith("/data.old.2")
+    assert suggest_move(tmp_path / "data").endswith("data.old.2")
+
+
+def test_a_long_folder_is_named_once():
+    folder = Path("/srv") / ("long name " * 12)
+
+    assert suggest_move(folder / "a b") == f"cd '{folder}' && mv 'a b' 'a b.old'"
