@@ -62,7 +62,8 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """
     text: str | None = None
     if isinstance(val, bytes):
-        text = val[:_MAX_ID].decode("latin-1")
+        # What follows the first words may hold a time, as in the header of a zip file.
+        text = re.match(rb"[ -~\n]*", val)[0].decode("ascii")  # type: ignore[index]  # it matches
     elif isinstance(val, (str, Path)):
         text = str(val)
     elif isinstance(val, (list, tuple)) and all(isinstance(one, (str, int)) for one in val):

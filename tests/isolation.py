@@ -7,6 +7,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +28,14 @@ UNREACHABLE = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_OFFLINE": "1",
     "LANG": "C.UTF-8",
+    "TZ": "UTC",
     "OLLAMA_HOST": NOWHERE,
     # No folder can be made in it, so no warm process starts, and every call runs cold.
     "XDG_RUNTIME_DIR": os.devnull,
     "PIP_CONFIG_FILE": os.devnull,
     "PIP_INDEX_URL": f"http://{NOWHERE}/simple",
 }
-"""The services that a process would reach, and the language that it would speak."""
+"""The services that a process would reach, its language and its time zone."""
 
 DEFAULT_PORTS = (8080, 11434)
 """Where a model server of the person who runs the tests may listen."""
@@ -125,6 +127,7 @@ def _replace_environment(wanted: Mapping[str, str]) -> None:
     for name in set(os.environ) - set(wanted):
         del os.environ[name]
     os.environ.update(wanted)
+    time.tzset()
 
 
 def _check_address(family: int, address: Any) -> None:

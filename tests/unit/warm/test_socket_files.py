@@ -25,7 +25,8 @@ def test_one_process_has_the_lock(path):
 
 
 def test_a_folder_that_others_can_enter_is_refused(runtime, path):
-    (runtime / "kebab").mkdir(mode=0o755)
+    (runtime / "kebab").mkdir()
+    (runtime / "kebab").chmod(0o755)
 
     with pytest.raises(IoError):
         SocketLock.acquire(path)
