@@ -30,7 +30,7 @@ class Recorder(FakeKebab):
         self.requests.append(request)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.keys() - BORROWED)
+@pytest.mark.parametrize("operation", sorted(OPERATIONS.keys() - BORROWED))
 def test_a_command_line_sends_the_request_that_it_was_written_from(operation):
     maker = RequestMaker(7, {})
     written = 0
