@@ -267,6 +267,11 @@ class AppContext:
         counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 
+    @property
+    def private_folders(self) -> tuple[str, str]:
+        """The folders that no scan enters: those of the index and of the models."""
+        return str(self.paths.data), str(self.paths.models)
+
     def build_scan_rules(self) -> ScanRules:
         """Return the rules of a scan under these settings."""
         settings = self.settings.ingest

@@ -287,6 +287,7 @@ class _Survey:
         budget: _Budget,
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
+        from kebab.ingest.scan import find_claimed_paths
         from kebab.source.walk import FolderScanner
 
         root, documents, unread = extent.source.root, set[str](), set[str]()
@@ -302,7 +303,14 @@ class _Survey:
             if not os.path.lexists(absolute):
                 changes.gone.add(absolute)
         seen = SeenFiles(changed=folders, folders=listed, files=documents | unread)
-        claimed, scanner = self._find_claimed_paths(root), FolderScanner()
+        extents = {one.source.name: one for one in self._sources}
+        claimed = find_claimed_paths(
+            extent.source,
+            (one.source for one in self._sources),
+            lambda name: self._known.list_documents_in(extents[name], ""),
+            self._context.private_folders,
+        )
+        scanner = FolderScanner()
         found = scanner.scan_again(root, self._rules, seen, claimed=claimed, tick=budget.tick)
         known: set[str] = set()
         for folder in found.folders.keys() - set(folders):
@@ -310,25 +318,9 @@ class _Survey:
             known |= self._known.list_unread_in(extent, folder)
         changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
-    def _find_claimed_paths(self, root: str) -> dict[str, str]:
-        """Return the skip reason of paths of other sources and of the folders of kebab."""
-        private = (self._context.paths.data, self._context.paths.models)
-        claimed = dict.fromkeys(map(os.path.realpath, private), "excluded")
-        for other in self._sources:
-            if not is_below(other.source.root, root):
-                continue
-            if other.source.kind == "files":
-                for path in self._known.list_documents_in(other, ""):
-                    claimed[join_root(other.source.root, path)] = "other_source"
-            else:
-                claimed[other.source.root] = "other_source"
-        return claimed
-
     def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
-        start, documents = (
-            f"{extent.source.root.rstrip('/')}/",
-            self._known.iterate_documents(extent),
-        )
+        start = f"{extent.source.root.rstrip('/')}/"
+        documents = self._known.iterate_documents(extent)
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return

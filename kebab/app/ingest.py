@@ -141,7 +141,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
         max_memory_mb=settings.ingest.max_memory_mb,
-        private=(str(context.paths.data), str(context.paths.models)),
+        private=context.private_folders,
     )
 
 

@@ -130,8 +130,7 @@ class _FolderFinder:
         self._sources = sources
         self._named = named
         self._rules = context.build_scan_rules()
-        private = (context.paths.data, context.paths.models)
-        self._private = dict.fromkeys(map(os.path.realpath, private), "excluded")
+        self._private = dict.fromkeys(map(os.path.realpath, context.private_folders), "excluded")
 
     def build(self, source: Source, below: str = "") -> WatchedFolder:
         """Return a source, or a folder below its root, to be watched."""

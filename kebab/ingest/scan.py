@@ -187,9 +187,8 @@ class ScopeScanner:
 
     def _find_claimed_paths(self, source: Source, sources: Iterable[Source]) -> dict[str, str]:
         """Return the skip reason of paths of other sources and of the folders of kebab."""
-        claimed = find_claimed_paths(source, sources, self._library)
-        claimed.update(dict.fromkeys(map(os.path.realpath, self._job.private), "excluded"))
-        return claimed
+        list_paths = self._library.load_known_documents
+        return find_claimed_paths(source, sources, list_paths, self._job.private)
 
     def _scan_folder(
         self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
@@ -233,18 +232,29 @@ def list_ancestors(path: str) -> list[str]:
 
 
 def find_claimed_paths(
-    source: Source, others: Iterable[Source], library: LibraryState
+    source: Source,
+    others: Iterable[Source],
+    list_paths: Callable[[str], Iterable[str]],
+    private: Iterable[str],
 ) -> dict[str, str]:
-    """Return the skip reason of absolute paths below a source that belong to another source."""
+    """Return the skip reason of absolute paths that a scan of a source leaves to others.
+
+    Args:
+        source: The source.
+        others: All sources; those below it have their own folders and files.
+        list_paths: Returns the paths of the documents of a source of single files, by its name.
+        private: The folders of kebab.
+    """
     claimed: dict[str, str] = {}
     for other in others:
         if not is_below(other.root, source.root):
             continue
         if other.kind == "files":
-            for path in library.load_known_documents(other.name):
+            for path in list_paths(other.name):
                 claimed[os.path.join(other.root, path)] = "other_source"  # noqa: PTH118 - a plain string
         else:
             claimed[other.root] = "other_source"
+    claimed.update(dict.fromkeys(map(os.path.realpath, private), "excluded"))
     return claimed
 
 

@@ -60,16 +60,14 @@ def forget_unread(database: apsw.Connection, source: str, path: str) -> None:
 
 def list_children(database: apsw.Connection, source: str, folder: str) -> set[str]:
     """Return the documents, unread files and folders that are known directly in a folder."""
-    start = f"{folder}/" if folder else ""
-    where, values = _match_below(folder)
+    where, values = _match_directly_in(folder)
     children: set[str] = set()
     for table in ("documents", "unread_files", "listed_folders"):
         rows = database.execute(
-            f"SELECT path FROM {table} WHERE source = {_SOURCE} AND {where}"  # noqa: S608 - constants
-            " AND instr(substr(path, ?), '/') = 0",
-            (source, *values, len(start) + 1),
+            f"SELECT path FROM {table} WHERE source = {_SOURCE} AND {where}",  # noqa: S608 - constants
+            (source, *values),
         )
-        children.update(path for (path,) in rows if path != folder)
+        children.update(path for (path,) in rows)
     return children
 
 
@@ -78,6 +76,13 @@ def _match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]
     if not path:
         return "1", ()
     return f"({column} = ? OR {column} >= ? AND {column} < ?)", (path, f"{path}/", f"{path}0")
+
+
+def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
+    """Return the condition for the paths directly in a folder, without the folder itself."""
+    where, values = _match_below(folder)
+    start = len(folder) + 2 if folder else 1
+    return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)
 
 
 class KnownFiles:
@@ -133,10 +138,10 @@ class KnownFiles:
         return self._list_in("documents", extent, folder)
 
     def _list_in(self, table: str, extent: Extent, folder: str) -> set[str]:
-        start = len(folder) + 2 if folder else 1
-        directly = f" AND instr(substr(path, {start}), '/') = 0"
-        rows = self._select("path", table, extent._replace(below=folder), directly)
-        return {path for (path,) in rows if path != folder}
+        where, values = _match_directly_in(folder)
+        sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
+        with self._translate_errors():
+            return {path for (path,) in self._database.execute(sql, (extent.number, *values))}
 
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
         """Yield path, size and time of the documents of an extent whose file is not unread."""

@@ -115,6 +115,7 @@ def test_other_sources_claim_their_folders_and_their_files(desk):
     inner = Source(name=f"{desk.root}/other", root=f"{desk.root}/other", kind="folder")
     desk.library.add_source(inner)
 
-    claimed = find_claimed_paths(folder(desk.root), desk.library.list_sources(), desk.library)
+    list_paths, sources = desk.library.load_known_documents, desk.library.list_sources()
+    claimed = find_claimed_paths(folder(desk.root), sources, list_paths, private=())
 
     assert claimed == {f"{desk.root}/other": "other_source", f"{desk.root}/in/a.md": "other_source"}
