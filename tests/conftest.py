@@ -32,7 +32,7 @@ _MAX_ID = 24
 
 # A time limit for single examples fails on a busy machine, and when the first one imports a module.
 # Tests of speed have `pytest.mark.timeout`.
-settings.register_profile("kebab", deadline=None)
+settings.register_profile("kebab", deadline=None, derandomize=True)
 settings.load_profile("kebab")
 
 
