@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.wire.catalog import build_error_rows, describe_backoff
-from kebab.wire.error import ErrorRow
+from kebab.wire.error import ErrorRow, build_error_rows, describe_backoff
 
 Frozen: TypeAlias = Mapping[str, Any]
 """The frozen fields of one row; `details` maps each detail to its type."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from kebab.core.file_ports import Parser
+from kebab.core.content import list_unsupported
+from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import MEDIA_TYPES, CitationKind, MediaType
-from kebab.core.ocr import IMAGE, OCR_SETTING
-from kebab.core.unsupported import list_unsupported
+from kebab.core.ports import Parser
 from kebab.parse.registry import PARSERS, LazyParser
 
 _CITED_BY = {
@@ -28,7 +28,7 @@ def render_formats_page() -> str:
     ]
     return (
         "# File formats\n\nGenerated from `kebab/core/media.py`, `kebab/parse/registry.py` and"
-        " `kebab/core/unsupported.py`. The content of a file decides where its name says nothing"
+        " `kebab/core/content.py`. The content of a file decides where its name says nothing"
         " or something wrong.\n\n## What kebab reads\n\n"
         f"{_render_table(['format', 'files', 'cited by', 'needs'], readable)}\n"
         "## What kebab does not read\n\n`kebab ingest --explain FILE` says so as well.\n\n"

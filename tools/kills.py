@@ -22,8 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.warm.socket_files import is_listening
-from kebab.warm.start import ask_status, find_own_socket
+from kebab.warm.start import ask_status, find_own_socket, is_listening
 
 CALLS: tuple[tuple[str, ...], ...] = (
     ("search", "sourdough", "--json"),

@@ -18,10 +18,9 @@ import msgspec
 
 from kebab.app.facade import Kebab
 from kebab.cli.render.answer import render_answer
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_character
 from kebab.cli.render.health import render_doctor
-from kebab.cli.render.pages import Paging, render_hits
-from kebab.cli.render.width import measure_character
+from kebab.cli.render.hits import Paging, render_hits
 from kebab.config.settings import Llm, Models, Settings
 from kebab.wire.ask import AskRequest
 from kebab.wire.health import DoctorRequest

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kebab.config.template import build_settings_table as settings_table
-from kebab.http.openapi import build_document
+from kebab.config.settings_file import build_settings_table as settings_table
+from kebab.http.application import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
 from tools.cli_reference import build_commands_table, build_reference_page

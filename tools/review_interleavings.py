@@ -127,7 +127,7 @@ class Lab:
         settings = load_settings(environ={}, flags=flags)
         context = AppContext(settings, config_path=self._folder / "config.toml")
         model = self._build_model(seed)
-        with patch("kebab.app.review_workers.build_language_model", lambda *_, **__: model):
+        with patch("kebab.app.review_start.build_language_model", lambda *_, **__: model):
             try:
                 reply = review(context, request, lambda _: None, Cancel())
             finally:

@@ -3,7 +3,7 @@
 import re
 
 from kebab.review.rules.registry import RULES, describe_rule
-from kebab.wire.review_runs import ReviewRule
+from kebab.wire.review import ReviewRule
 
 _LEAST_FENCE = 3
 

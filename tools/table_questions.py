@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.markdown.parser import MarkdownParser
+from kebab.parse.markdown import MarkdownParser
 
 _MIN_ROWS = 3
 _PER_TABLE = 6

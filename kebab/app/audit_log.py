@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from kebab import __version__
-from kebab.app.classify import ClassifiedError, list_causes
-from kebab.app.redaction import redact, redact_arguments, redact_start
+from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
 from kebab.app.timestamps import format_timestamp
-from kebab.config.paths import resolve_paths
-from kebab.config.settings import Settings
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit
 from kebab.wire.error import AuditMeta, ErrorAudit

@@ -1,12 +1,23 @@
-"""Converts exceptions to `error.v1` and exit statuses. No other module reads a signal."""
+"""Converts exceptions to `error.v1`.
 
+Exit statuses, without secrets and with the trace of the caller. No other module reads a signal.
+
+The rules of redaction know the forms of keys, the names that precede a secret, and the secrets in
+the environment of this process. In doubt they hide a word. The trace is that of the W3C
+recommendation Trace Context.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from kebab.app.redaction import redact
-from kebab.app.trace import find_trace
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
@@ -19,7 +30,170 @@ from kebab.errors.system import (
     is_memory_fault,
 )
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.error import ErrorReply
+
+HEADER = "traceparent"
+"""The name of the HTTP header, and of the key in `_meta` of an MCP request."""
+
+_VARIABLE = "TRACEPARENT"
+_FORM = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_FIRST_VERSION = "00-"
+_LONGEST = 256
+_given: ContextVar[str | None] = ContextVar("given")
+
+
+@contextmanager
+def accept_trace(given: object) -> Iterator[None]:
+    """Give the block the trace of a request, in place of that in the environment."""
+    token = _given.set(given if isinstance(given, str) else None)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def find_trace() -> str | None:
+    """Return the trace of this call; None when there is none, or it is malformed."""
+    given = _given.get(os.environ.get(_VARIABLE))
+    match = _FORM.match(given or "")
+    if match is None or given is None:
+        return None
+    # A later version may have more parts.
+    rest = given[match.end() :]
+    later = rest.startswith("-") and not given.startswith(_FIRST_VERSION)
+    return given if not rest or (later and len(given) <= _LONGEST and rest.isprintable()) else None
+
+
+HIDDEN = "[redacted]"
+
+_MIN_SECRET_CHARS = 8
+"""The minimum length of a secret of the environment; a shorter value may be a common word."""
+
+_MAX_SECRET_CHARS = 4_096
+"""The maximum length that a rule needs to recognise a secret; the longest is a web token."""
+
+_SENSITIVE_WORDS = r"pass(?:word|wd|phrase|code)|secret|credentials?"
+"""Words that mark a secret anywhere in a name."""
+
+_SENSITIVE_PAIRS = (
+    r"(?:api|access|account|auth|bearer|client|encryption|id|license|private|refresh|secret"
+    r"|session|shared|signing|ssh|storage)[_-]?(?:key|token|sig(?:nature)?)|pwd"
+)
+"""Pairs of words that mark a secret, such as `api_key`."""
+
+_AMBIGUOUS_WORDS = r"(?<![a-z0-9])(?:key|token|sig(?:nature)?)"
+"""Names that may mark a secret, such as `key`; `tokens` is a count and marks none."""
+
+_VALUE = r"""(?:"[^"]*"|'[^']*'|["'`]?[^\s&,;"'`<>(){}\[\]]+)"""
+_QUOTED = r"""(?:"[^"]+"|'[^']+')"""
+_SECRET_NAME = re.compile(
+    rf"(?i)(?:.*(?:{_SENSITIVE_WORDS})|(?:.*[^a-z])?(?:{_SENSITIVE_PAIRS})|(?:.*[^a-z0-9])?(?:key|token)"
+    r"|(?:proxy-)?authorization|(?:set-)?cookie)"
+)
+_SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)")
+
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)",
+            re.DOTALL,
+        ),
+        "",
+    ),
+    # The user info of a URL, also with a password that is not percent-encoded.
+    (re.compile(r"(?<=://)[^\s/?#]{0,512}@"), "@"),
+    (re.compile(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}@"), "@"),
+    (re.compile(r"(?i)(\b(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)[^\r\n,;'\"}]+"), r"\1"),
+    (re.compile(r"(?i)(\b(?:set-)?cookie['\"]?\s*:\s*['\"]?)[^\r\n'\"}]+"), r"\1"),
+    (re.compile(r"(?i)(\bx-[a-z-]{0,64}(?:key|token)['\"]?\s*[:=]\s*['\"]?)[^\s,;'\"}]+"), r"\1"),
+    (re.compile(r"(?i)(\bbearer\s+)(?!tokens?\b)[^\s,;'\"`]+"), r"\1"),
+    (
+        re.compile(
+            rf"(?i)((?:{_SENSITIVE_WORDS}|{_SENSITIVE_PAIRS})[\w-]{{0,64}}[\"']?\s*[=:]\s*){_VALUE}"
+        ),
+        r"\1",
+    ),
+    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}=){_VALUE}"), r"\1"),
+    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}[\"']\s*:\s*){_QUOTED}"), r"\1"),
+    (re.compile(r"(?<![A-Za-z0-9])sk-(?:(?=[\w-]{0,64}\d)[\w-]{6,}|[\w-]{16,})"), ""),
+    (re.compile(r"(?<![A-Za-z0-9])(?:gh[opsur]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,})"), ""),
+    (re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA)[A-Z0-9]{8,}"), ""),
+    (re.compile(r"(?<![A-Za-z0-9])(?:xox[a-z]-[\w-]{8,}|hf_\w{16,}|AIza[\w-]{16,})"), ""),
+    (re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"), ""),
+)
+"""Patterns of secrets, and the part of a match that is shown beside `[redacted]`."""
+
+
+def redact(value: Any, *, hides_home: bool = False) -> Any:
+    """Return a value without secrets, nested values included.
+
+    Args:
+        value: Text, a number, None, or lists and mappings of these.
+        hides_home: Write the home directory as `~`.
+    """
+    if isinstance(value, str):
+        text = _hide_secrets(escape_undecodable(value))
+        return _hide_home(text) if hides_home else text
+    if isinstance(value, dict):
+        return {
+            redact(name, hides_home=hides_home): HIDDEN
+            if isinstance(item, str) and item and _SECRET_NAME.fullmatch(str(name))
+            else redact(item, hides_home=hides_home)
+            for name, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redact(item, hides_home=hides_home) for item in value]
+    return value
+
+
+def redact_start(text: str, longest: int) -> str:
+    """Return the start of a text without secrets, at most `longest` characters.
+
+    Only the start of a long text is searched. The last part of the searched text is not shown,
+    because the rules may not recognise a secret that is cut there.
+    """
+    searched = text[: longest + 2 * _MAX_SECRET_CHARS]
+    shown: str = redact(searched)
+    if len(searched) < len(text):
+        return shown[: min(longest - 1, max(0, len(shown) - _MAX_SECRET_CHARS))] + "…"
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
+    """Return a command line without secrets, each argument at most `longest` characters.
+
+    The argument after a flag that names a secret is hidden.
+    """
+    shown: list[str] = []
+    before = ""
+    for argument in arguments:
+        named = before.startswith("--") and _SECRET_NAME.fullmatch(before)
+        shown.append(HIDDEN if named else redact_start(argument, longest))
+        before = argument[:_MAX_SECRET_CHARS]
+    return shown
+
+
+def _hide_secrets(text: str) -> str:
+    for secret in _list_own_secrets():
+        text = text.replace(secret, HIDDEN)
+    for pattern, prefix in _RULES:
+        text = pattern.sub(HIDDEN + prefix if prefix == "@" else prefix + HIDDEN, text)
+    return text
+
+
+def _list_own_secrets() -> Iterator[str]:
+    """Yield the secrets of the environment, the longest first, because one may contain another."""
+    values = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
+    yield from sorted(
+        (text for text in values if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
+    )
+
+
+def _hide_home(text: str) -> str:
+    home = str(Path.home()).rstrip("/")
+    return re.sub(rf"{re.escape(home)}(?![^/\s\"'`:;,)\]}}>])", "~", text) if home else text
+
 
 _MOST_CAUSES = 20
 _NO_MEMORY = "out of memory"

@@ -6,13 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.paths import resolve_paths
-from kebab.config.settings import AUTO, Settings
+from kebab.config.settings import AUTO, Settings, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.core.files import ScanRules
+from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.core.ocr import IMAGE
 from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, InvalidInput, ReadOnly
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
@@ -20,17 +18,15 @@ from kebab.text.normalize import escape_undecodable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kebab.app.embedders import Embedders
+    from kebab.app.model_adapters import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
-    from kebab.config.paths import Paths
+    from kebab.config.settings import Paths
     from kebab.core.ports import Embedder
     from kebab.store.lance.table import LanceVectors
     from kebab.store.lance.vector_search import MappedVectors
-    from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.filter_values import FilterValues
-    from kebab.store.sqlite.query_cache import QueryCache
-    from kebab.store.sqlite.reader import ReaderPool, SqliteReader
+    from kebab.store.sqlite.catalogue import Catalogue, FilterValues
+    from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
@@ -157,7 +153,7 @@ class AppContext:
 
     def build_filter_values(self, reader: "SqliteReader") -> "FilterValues":
         """Return the reader of the values of filters in a snapshot."""
-        from kebab.store.sqlite.filter_values import FilterValues
+        from kebab.store.sqlite.catalogue import FilterValues
 
         return FilterValues(reader)
 
@@ -191,7 +187,7 @@ class AppContext:
     @cached_property
     def cache(self) -> "QueryCache | None":
         """The cache of search results; None when writing is switched off."""
-        from kebab.store.sqlite.query_cache import QueryCache
+        from kebab.store.sqlite.reader import QueryCache
 
         return None if self.read_only else QueryCache(self.paths.data)
 
@@ -245,7 +241,7 @@ class AppContext:
     @cached_property
     def embedders(self) -> "Embedders":
         """The embedding models."""
-        from kebab.app.embedders import Embedders
+        from kebab.app.model_adapters import Embedders
 
         return Embedders(self.settings, self.paths.models)
 

@@ -12,8 +12,7 @@ from kebab.core.files import FileState
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.citation import Freshness
-from kebab.wire.query_parsed import ActiveFilters, QueryParsed
-from kebab.wire.search import SearchHit, SearchResponse
+from kebab.wire.search import ActiveFilters, QueryParsed, SearchHit, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.progress import Progress

@@ -1,7 +1,9 @@
-"""Measures what the index covers: what was planned and not read, and what changed on disk since.
+"""Measures what the index covers.
 
-New and deleted files show in the times of their folders; a folder with another time is listed
-again under the rules of a scan. Files that were edited in place show in their own times only.
+What was planned and not read, and what changed on disk since; and brings the index up to date.
+
+New and deleted files show in the times of their folders; a folder with another time is listed again
+under the rules of a scan. Files that were edited in place show in their own times only.
 """
 
 import os
@@ -15,15 +17,21 @@ from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_below
 from kebab.core.ids import hash_file
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
-from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
 from kebab.wire.coverage import MOST_NAMED, Coverage
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.search import FilteredRequest, IndexRefresh
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kebab.store.sqlite.known_files import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
-    from kebab.wire.indexing import Indexing
+    from kebab.wire.coverage import Indexing
+    from kebab.wire.ingest import IngestReport
     from kebab.wire.search import SearchHit
 
 QUICK_S = 0.005
@@ -287,7 +295,7 @@ class _Survey:
         budget: _Budget,
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
-        from kebab.ingest.scan import find_claimed_paths
+        from kebab.ingest.plan import find_claimed_paths
         from kebab.source.walk import FolderScanner
 
         root, documents, unread = extent.source.root, set[str](), set[str]()
@@ -413,3 +421,62 @@ def _holds_content(path: str, content_hash: str) -> bool:
 def join_root(root: str, path: str) -> str:
     """Return the absolute path of a path below a root."""
     return f"{root.rstrip('/')}/{path}" if path else root
+
+
+_VECTOR_SECONDS = 5.0
+"""The longest time to wait for vectors; words find the passages that remain."""
+
+
+def refresh_index(
+    context: AppContext,
+    request: FilteredRequest,
+    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest], Filters]",
+) -> IndexRefresh:
+    """Index new, changed and unread files of what is searched; say why when that is impossible."""
+    with context.open_reader() as reader:
+        filters = read_filters(context, reader, request)
+        paths, checked = list_outdated_paths(context, reader, filters)
+    if not paths:
+        return _build_refresh(checked)
+    if context.read_only:
+        return _build_refresh(checked, "`--read-only`")
+    if getattr(request, "cursor", None) is not None:
+        return _build_refresh(checked, "`cursor` continues the index as it was")
+    return _index(context, paths, checked)
+
+
+def has_changed_index(refresh: IndexRefresh) -> bool:
+    """Return whether a search may now find something else."""
+    return bool(refresh.new or refresh.updated or refresh.removed or refresh.errors)
+
+
+def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:
+    from kebab.app.ingest import ingest
+
+    request = IngestRequest(paths=paths, changed=True, vector_seconds=_VECTOR_SECONDS)
+    try:
+        report = ingest(context, request, ignore_progress, Cancel())
+    except (Locked, IoError, OutOfMemory) as signal:
+        return _build_refresh(checked, signal.format_message())
+    return summarize_report(report, checked=checked)
+
+
+def summarize_report(report: "IngestReport", *, folder: str = "", checked: int = 0) -> IndexRefresh:
+    """Return what a run did before a search, for the reply of that search."""
+    return IndexRefresh(
+        folder=folder,
+        refreshed=True,
+        reason=None,
+        new=report.new,
+        updated=report.updated + report.moved,
+        removed=report.removed,
+        errors=report.errors,
+        pending=report.embedding.pending,
+        duration_ms=report.duration_ms,
+        checked=checked,
+    )
+
+
+def _build_refresh(checked: int, reason: str | None = None) -> IndexRefresh:
+    """Return the outcome of a refresh that indexed nothing; without a reason nothing changed."""
+    return IndexRefresh(folder="", refreshed=reason is None, reason=reason, checked=checked)

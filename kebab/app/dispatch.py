@@ -1,33 +1,55 @@
 """Runs an operation by its name, from a JSON object to the object that `--json` prints.
 
+Builds the lines of streams.
+
 HTTP, MCP and other surfaces without flags use it:
 
 1. `decode_operation_request` or `convert_operation_request` makes the request.
 2. `run_operation` runs it on a knowledge base.
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
+
+Each line of `search --bulk` gets its own response or its own error, and the events of a review or a
+translation become a stream that ends with `end`.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.app.audit_log import FailedCall, log_failure
-from kebab.app.classify import ClassifiedError, build_view, classify_error
+from kebab.app.classify import ClassifiedError, View, build_view, classify_error
 from kebab.app.request_defaults import fill_request, list_request_defaults
 from kebab.app.timestamps import format_timestamp
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import Generic
-from kebab.errors.signal import Exit
-from kebab.wire.exit_status import find_exit_status
+from kebab.errors.catalog import Cancelled, Generic, build_catalog
+from kebab.errors.signal import Exit, Signal
+from kebab.wire.library import NotFound
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import Reply, Request, add_envelope, decode_request, to_invalid_input
+from kebab.wire.record import (
+    DECODE_ERRORS,
+    Reply,
+    Request,
+    add_envelope,
+    decode_request,
+    find_exit_status,
+    to_invalid_input,
+)
+from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.wire.stream import BulkSearchItem, ReviewEvent, ReviewEventData
 
 if TYPE_CHECKING:
+    from msgspec import UnsetType
+
     from kebab.app.facade import Kebab
+    from kebab.wire.error import ErrorReply
+    from kebab.wire.review import AgentItems
 
 R = TypeVar("R", bound=Reply)
 
@@ -153,3 +175,159 @@ def _add_envelope(operation: str, reply: R, status: Exit | None) -> R:
         timestamp=format_timestamp(time.time()),
         exit_code=None if status is None else int(status),
     )
+
+
+@dataclass(slots=True)
+class BulkOutcome:
+    """Collects the items of a bulk search to choose its exit status."""
+
+    answered: bool = False
+    found: bool = False
+    failures: set[Exit] = field(default_factory=set)
+    """The exit statuses of the errors."""
+
+    def add(self, item: BulkSearchItem) -> None:
+        """Add an item."""
+        if item.error:
+            self.failures.add(build_catalog()[item.error.code].meaning.exit)
+        elif item.response:
+            self.answered = True
+            self.found = self.found or bool(item.response.hits and item.response.convincing)
+
+    @property
+    def status(self) -> Exit:
+        """The exit status: a convincing hit counts most, an error only when every line failed."""
+        if self.found:
+            return Exit.DONE
+        if self.answered or not self.failures:
+            return Exit.NO
+        return Exit.UNUSABLE if self.failures == {Exit.UNUSABLE} else Exit.ERROR
+
+
+def search_lines(
+    search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
+) -> Iterator[BulkSearchItem]:
+    """Yield the response or the error of each line that is not empty.
+
+    A line is a JSON string or a search request. `search_one` is the `search` of a facade.
+    """
+    filled = (line for line in lines if line.strip())
+    for index, line in enumerate(filled):
+        query: str | None = None
+        try:
+            request = _read_line(line)
+            query = _join_queries(request.query, *request.queries)
+            item = BulkSearchItem(index=index, query=query, response=search_one(request))
+        except Signal as signal:
+            query = _find_query(line) if query is None else query
+            error = classify_error(signal, operation="search", view=view).reply
+            item = BulkSearchItem(index=index, query=query, error=error)
+        yield item
+
+
+def _find_query(line: bytes) -> str | None:
+    """Return the query of a line that is no request, if it has one."""
+    try:
+        fields = msgspec.json.decode(line)
+    except DECODE_ERRORS:
+        return None
+    if not isinstance(fields, dict):
+        return None
+    first, more = fields.get("query"), fields.get("queries")
+    texts = [first, *(more if isinstance(more, list) else [])]
+    return _join_queries(*(text for text in texts if isinstance(text, str)))
+
+
+def _join_queries(*texts: str) -> str:
+    return " | ".join(filter(None, texts))
+
+
+def _read_line(line: bytes) -> SearchRequest:
+    decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
+    return SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
+
+
+_FURTHER_PAGES = "there are further pages"
+_MODEL_MISSING = "the language model did not answer about all of the text"
+_NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
+    ("command", "timestamp", "exit_code", "output_format"), UNSET
+)
+"""The fields of the envelope, as pages within events have them."""
+
+
+class ReviewFrames:
+    """The events of one run, as every surface sends them.
+
+    The run reports `stage`, `items` and `progress`. A stream has at least one page, unless the work
+    fails before the first. `complete` follows the last page, and `end` is the last event.
+    """
+
+    def __init__(self) -> None:
+        self.status = Exit.DONE
+        """The exit status by the pages so far."""
+        self._run_id: str | UnsetType = UNSET
+        self._stage: str | UnsetType = UNSET
+        self._last_page: AgentItems | None = None
+
+    def note(self, event: ReviewEvent) -> None:
+        """Remember what the last events depend on."""
+        self._run_id = event.data.run_id or self._run_id
+        self._stage = event.data.stage or self._stage
+        if event.data.page:
+            self._note_page(event.data.page)
+
+    def build_heartbeat(self, elapsed_ms: float) -> ReviewEvent:
+        """Return the event that says that the work continues."""
+        return self._build("heartbeat", elapsed_ms=elapsed_ms)
+
+    def build_end(
+        self, reply: "AgentItems | NotFound", *, cancelled: bool = False
+    ) -> Iterator[ReviewEvent]:
+        """Yield the last page unless the run reported it, `complete` and `end`.
+
+        Work that was `cancelled` before it was done is not complete, and a document that does not
+        exist has no page.
+        """
+        if isinstance(reply, NotFound):
+            fault = reply.error
+            self.status = find_exit_status(reply)
+            yield self._build("error", message=fault.message, retryable=fault.retryable)
+            yield self._build("end", completed=False, reason=fault.kind)
+            return
+        page = replace(reply, **_NO_ENVELOPE)
+        if page != self._last_page:
+            self._note_page(page)
+            yield self._build("items", page=page)
+        stopped = cancelled and page.has_more
+        if stopped:
+            self.status = Exit.INTERRUPTED
+        else:
+            yield self._build("complete", completed_at=format_timestamp(time.time()))
+        reason = Cancelled.meaning.code if stopped else _find_reason(page)
+        yield self._build("end", completed=not reason, reason=reason)
+
+    def build_failure(self, error: "ErrorReply") -> Iterator[ReviewEvent]:
+        """Yield `error` and `end`; an interruption is only the reason of `end`."""
+        if error.code != Cancelled.meaning.code:
+            yield self._build(
+                "error",
+                stage=self._stage,
+                message=error.message,
+                retryable=error.retryable,
+                code=error.code,
+            )
+        yield self._build("end", completed=False, reason=error.code)
+
+    def _note_page(self, page: "AgentItems") -> None:
+        self.status = max(self.status, find_exit_status(page))
+        self._run_id, self._last_page = page.run_id, page
+
+    def _build(self, kind: Any, **fields: Any) -> ReviewEvent:
+        return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run_id, **fields))
+
+
+def _find_reason(page: "AgentItems") -> "str | UnsetType":
+    """Return why the work that a page ends is not all that the run has to do."""
+    if page.has_more:
+        return _FURTHER_PAGES
+    return _MODEL_MISSING if page.partial else UNSET

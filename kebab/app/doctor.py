@@ -9,8 +9,8 @@ from msgspec import structs
 from kebab.app.context import AppContext
 from kebab.app.coverage import measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
-from kebab.app.language_models import check_server, resolve_endpoint
-from kebab.app.sources import list_lost_sources
+from kebab.app.library import list_lost_sources
+from kebab.app.model_adapters import check_server, resolve_endpoint
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
@@ -25,7 +25,7 @@ from kebab.doctor.storage import (
     StorageInputs,
 )
 from kebab.embed import registry
-from kebab.embed.choice import describe_better_model
+from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.reembed import find_unfinished_change
 from kebab.wire.coverage import Coverage
@@ -95,7 +95,7 @@ def _read_settings(context: AppContext) -> SettingsFile:
 
 def _build_storage_inputs(context: AppContext) -> StorageInputs:
     from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.review_database import get_reviews_path
+    from kebab.store.sqlite.reviews import get_reviews_path
 
     return StorageInputs(
         path=context.database,
@@ -148,8 +148,7 @@ def _find_damaged_keys(context: AppContext) -> set[Key]:
 
 def _read_reviews(context: AppContext) -> ReviewFile | None:
     """Return the file with the stored reviews; nothing is written, not even a migration."""
-    from kebab.store.sqlite.review_database import get_reviews_path
-    from kebab.store.sqlite.reviews import SqliteReviewStore
+    from kebab.store.sqlite.reviews import SqliteReviewStore, get_reviews_path
 
     path = get_reviews_path(context.paths.data)
     if not path.exists():
@@ -209,7 +208,7 @@ def _has_model(context: AppContext) -> bool:
 
 
 def _check_weights(context: AppContext) -> Weights | None:
-    from kebab.embed.model_directory import verify_files
+    from kebab.embed.install import verify_files
 
     version = _find_version(context)
     if version is None:

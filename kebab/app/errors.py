@@ -17,7 +17,6 @@ from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.catalog import build_error_row, build_error_rows
 from kebab.wire.error import (
     Dimension,
     ErrorAudit,
@@ -28,6 +27,8 @@ from kebab.wire.error import (
     ErrorStats,
     ExplainRequest,
     InspectErrorRequest,
+    build_error_row,
+    build_error_rows,
 )
 from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import DECODE_ERRORS

@@ -14,20 +14,18 @@ from msgspec.structs import replace
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
-from kebab.app.document_names import join_path
-from kebab.app.headings import parse_file
-from kebab.app.parsers import build_parsers
+from kebab.app.file_text import build_parsers, parse_file
+from kebab.app.references import join_path
 from kebab.app.timestamps import format_timestamp
+from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
-from kebab.core.files import ScanRules, get_suffix, is_below
+from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
 from kebab.core.media import detect_media_type, get_media_type
-from kebab.core.ocr import IMAGE, OCR_SETTING
-from kebab.core.unsupported import describe_unsupported
 from kebab.errors.catalog import NotIndexed, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.path_explanation import (
+from kebab.wire.sources import (
     ExplainPathsRequest,
     IndexedState,
     PathExplanation,
@@ -219,7 +217,7 @@ class _Explainer:
 
     def _detect_by_content(self, base: PathExplanation, size: int) -> PathExplanation:
         """Return the explanation with the format that the first bytes show."""
-        from kebab.source.detect import detect_file_media
+        from kebab.source.walk import detect_file_media
 
         if base.media is not None or not os.access(self._file, os.R_OK):
             return base

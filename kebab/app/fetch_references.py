@@ -1,6 +1,8 @@
 """Fetches what references name, with context, as sections, and within a token budget."""
 
 import difflib
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
@@ -9,33 +11,35 @@ from msgspec.structs import replace
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.fetch import (
+    PlaceRequest,
     Selection,
     build_indexed_text,
     build_lines,
     count_indexed_lines,
-    fetch_document,
-    fetch_passage,
-)
-from kebab.app.fetch_budget import fit_budget
-from kebab.app.fetch_places import Request as PlaceRequest
-from kebab.app.fetch_places import (
     describe_units,
+    fetch_document,
     fetch_fragment,
     fetch_numbers,
+    fetch_passage,
     find_foreign_unit,
     find_missing_sheet,
     get_unit,
 )
-from kebab.app.file_text import FileText, has_own_lines, join_passages, load_text
-from kebab.app.headings import Section, find_section, find_section_by_title, make_anchor
-from kebab.app.reference_syntax import Lines
-from kebab.app.references import (
-    ReferenceFinder,
-    Target,
-    build_lookup_fault,
+from kebab.app.file_text import (
+    FileText,
+    Section,
+    find_section,
+    find_section_by_title,
+    has_own_lines,
+    join_passages,
+    load_text,
+    make_anchor,
 )
+from kebab.app.reference_syntax import Lines
+from kebab.app.references import ReferenceFinder, Target, build_lookup_fault
 from kebab.core.documents import DocumentDetail
 from kebab.search.citations import build_file_path, format_reference, quote_path
+from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchResult, NotFound
@@ -43,6 +47,56 @@ from kebab.wire.library import FetchChunkRequest, FetchResult, NotFound
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk
     from kebab.store.sqlite.catalogue import Catalogue
+
+
+def fit_budget(
+    results: Sequence[FetchResult | NotFound], names: Sequence[str], max_tokens: int
+) -> list[FetchResult | NotFound]:
+    """Return the results with texts of at most `max_tokens` estimated tokens in total.
+
+    Each text gets an equal share; what short texts leave is given to longer ones. Texts are cut
+    between lines, and keep at least their first line or the beginning of it.
+    """
+    sizes = [
+        estimate_tokens(result.text) if isinstance(result, FetchResult) else 0 for result in results
+    ]
+    shares = share_budget(sizes, max_tokens)
+    return [
+        _cut_result(result, name, share) if isinstance(result, FetchResult) else result
+        for result, name, share in zip(results, names, shares, strict=True)
+    ]
+
+
+def share_budget(sizes: Sequence[float], total: float) -> list[float]:
+    """Divide a total: what is smaller than an equal share leaves the rest of it to the others."""
+    shares = [0.0] * len(sizes)
+    waiting = sorted(range(len(sizes)), key=sizes.__getitem__)
+    for position, index in enumerate(waiting):
+        shares[index] = min(sizes[index], total / (len(sizes) - position))
+        total -= shares[index]
+    return shares
+
+
+def _cut_result(result: FetchResult, name: str, tokens: float) -> FetchResult:
+    if estimate_tokens(result.text) <= tokens:
+        return result
+    lines = result.text.split("\n")
+    count = _find_longest(
+        len(lines), tokens, lambda number: estimate_tokens("\n".join(lines[:number]))
+    )
+    text = "\n".join(lines[:count])
+    if not count:
+        line = lines[0]
+        text = line[: _find_longest(len(line), tokens, lambda end: estimate_tokens(line[:end]))]
+    last = result.start_line + max(count, 1) - 1
+    more = last < result.end_line and not result.is_indexed_text
+    rest = format_reference(name, last + 1, result.end_line) if more else None
+    return replace(result, text=text, end_line=last, truncated=True, rest=rest)
+
+
+def _find_longest(most: int, tokens: float, measure: Callable[[int], float]) -> int:
+    """Return the largest number up to `most` whose measure is within a limit."""
+    return bisect_right(range(1, most + 1), tokens, key=measure)
 
 
 class _Place(NamedTuple):

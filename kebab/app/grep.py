@@ -1,23 +1,23 @@
 """Searches the indexed files for a pattern, as they are on disk now."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.document_names import DocumentNames
 from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
-from kebab.app.filters import explain_filters, resolve_filters
-from kebab.app.grep_pattern import LinePattern
+from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
+from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
-from kebab.app.suggested_commands import suggest_filters
 from kebab.core.queries import Filters
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.catalog import InvalidInput, ParseFailed
 from kebab.search.citations import build_file_path
-from kebab.wire.grep import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
+from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
     from kebab.core.documents import LineHeadings, StoredDocument
@@ -25,6 +25,75 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
+
+_SPECIAL = frozenset(".^$*+?{}[]\\|()")
+_SHARE_BEFORE = 3
+"""A cut line begins a third of its length before the first match."""
+
+
+class LinePart(NamedTuple):
+    """A part of a line with its matches; `column` is that of the first match, from 1."""
+
+    text: str
+    column: int
+    highlights: list[tuple[int, int]]
+    is_cut: bool
+
+
+class LinePattern:
+    """A compiled pattern that is compared with one line at a time.
+
+    Raises:
+        InvalidInput: The pattern is empty or no regular expression.
+    """
+
+    def __init__(self, request: GrepRequest) -> None:
+        source = unicodedata.normalize("NFC", request.pattern)
+        if not source:
+            raise InvalidInput(field="$.pattern", cause="it is empty")
+        is_plain = request.fixed or not _SPECIAL.intersection(source)
+        is_exact = is_plain and source.isascii() and not request.ignore_case
+        self._bytes = source.encode() if is_exact and "\n" not in source else b""
+        expression = re.escape(source) if request.fixed else source
+        if request.word:
+            expression = rf"(?<!\w)(?:{expression})(?!\w)"
+        self._regex = _compile(expression, source, ignore_case=request.ignore_case)
+
+    def can_match(self, data: bytes) -> bool:
+        """Return whether a file with these bytes can have a match; a cheap test before decoding."""
+        return self._bytes in data or b"\0" in data
+
+    def matches(self, line: str) -> bool:
+        """Return whether a line matches."""
+        return self._regex.search(line) is not None
+
+    def cut_line(self, line: str, max_columns: int | None) -> LinePart:
+        """Return a matching line with its matches, cut around the first when it is too long."""
+        spans = [match.span() for match in self._regex.finditer(line)]
+        column = spans[0][0] + 1
+        start, end = 0, len(line)
+        if max_columns is not None and len(line) > max_columns:
+            start = min(max(0, column - 1 - max_columns // _SHARE_BEFORE), len(line) - max_columns)
+            end = start + max_columns
+        inside = [
+            (max(first, start) - start, min(last, end) - start)
+            for first, last in spans
+            if first < end and last > start and last > first
+        ]
+        return LinePart(line[start:end], column, inside, (start, end) != (0, len(line)))
+
+
+def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[str]:
+    try:
+        re.compile(source if expression != re.escape(source) else expression)
+        return re.compile(expression, re.IGNORECASE if ignore_case else 0)
+    except re.error as fault:
+        place = "" if fault.pos is None else f" at position {fault.pos}"
+        cause = f"no regular expression, {fault.msg}{place}; `--fixed` takes it as plain text"
+        raise InvalidInput(field="$.pattern", cause=cause) from fault
+    except (OverflowError, RecursionError, MemoryError) as fault:
+        raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
+
 
 _DEADLINE_S = 5.0
 """The time limit for one file; a pattern that needs longer backtracks without end."""

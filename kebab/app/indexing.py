@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from kebab.app.timestamps import format_timestamp
 from kebab.store.sqlite.lock import IngestState, read_writer
-from kebab.wire.indexing import Indexing, format_indexing
+from kebab.wire.coverage import Indexing, format_indexing
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext

@@ -1,43 +1,310 @@
-"""Runs an ingest over the adapters."""
+"""Runs an ingest over the adapters, loads its embedder.
 
-from contextlib import contextmanager, nullcontext
+Converts its outcome to a report that says what would make files readable.
+"""
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kebab.app.classify import build_view
+from msgspec import structs
+
+from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
+from kebab.app.file_text import build_parsers
 from kebab.app.indexing import watch_progress
-from kebab.app.ingest_report import to_ingest_report
-from kebab.app.last_hits import list_last_hits
-from kebab.app.parsers import build_parsers
-from kebab.app.run_embedder import RunEmbedder, add_advice
-from kebab.core.documents import STDIN
-from kebab.core.progress import Cancel, ProgressCallback
+from kebab.app.references import list_last_hits
+from kebab.config.load import read_locale_language
+from kebab.core.content import UnsupportedFormat, describe_unsupported
+from kebab.core.documents import EMBEDDING_VERSION, STDIN
+from kebab.core.files import IMAGE, OCR_SETTING
+from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
+from kebab.embed.registry import ModelChoice, choose_models, describe_better_model
 from kebab.errors.catalog import (
+    DependencyMissing,
+    EmbeddingUnavailable,
     InvalidInput,
     ParseFailed,
     TooLarge,
     UnsupportedMedia,
     UsageInvalid,
+    build_variable_name,
 )
-from kebab.errors.system import resolve_path
+from kebab.errors.system import format_install, resolve_path
 from kebab.ingest.job import (
+    FileOutcome,
     IngestJob,
     IngestOutcome,
     IngestPorts,
+    ItemKind,
+    LoadedModel,
+    SurveyLanguages,
     TextNote,
 )
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import (
-    IngestReport,
-    IngestRequest,
-    IngestTextRequest,
-)
+from kebab.wire.ingest import IngestItem, IngestReport, IngestRequest, IngestTextRequest, UnreadKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
+    from kebab.chunk.budget import Budget
     from kebab.core.documents import Source
+    from kebab.core.ports import Embedder, LibraryWriter
+    from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.embed.registry import EmbeddingModel
     from kebab.store.sqlite.writer import SqliteWriter
+
+_EXAMPLES = 3
+_EXTRAS = re.compile(r"\bkebab\[([\w,]+)\]")
+
+
+def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
+    """Convert the outcome of a run; `view` says how errors are worded."""
+    return IngestReport(
+        scope=list(outcome.scope),
+        dry_run=outcome.dry_run,
+        scanned=outcome.scanned,
+        new=outcome.count(ItemKind.NEW),
+        updated=outcome.count(ItemKind.UPDATED),
+        moved=outcome.count(ItemKind.MOVED),
+        unchanged=outcome.unchanged,
+        skipped=outcome.skipped,
+        documents=outcome.unchanged + outcome.count(ItemKind.NEW, ItemKind.UPDATED, ItemKind.MOVED),
+        removed=outcome.count(ItemKind.REMOVED),
+        errors=outcome.count(ItemKind.ERROR),
+        cancelled=outcome.cancelled,
+        duration_ms=outcome.duration_ms,
+        skipped_by_reason=outcome.skipped_by_reason,
+        skipped_by_extension=outcome.skipped_by_extension,
+        skip_examples=outcome.skip_examples,
+        items=[_to_item(item, view) for item in outcome.items],
+        embedding=outcome.embedding,
+        slowest=list(outcome.slowest),
+        media=_count_kinds(outcome),
+        unread=list_unread_kinds(outcome),
+        not_read=outcome.not_read,
+        install=build_install(outcome.items),
+    )
+
+
+def _to_item(item: FileOutcome, view: View) -> IngestItem:
+    return IngestItem(
+        kind=item.kind.value,
+        doc_id=item.doc_id,
+        doc_path=item.doc_path,
+        source=item.source,
+        chunk_count=item.chunk_count,
+        embedded=item.embedded,
+        reused=item.reused,
+        warnings=list(item.warnings),
+        error=build_error_reply(item.error, operation="ingest", view=view) if item.error else None,
+    )
+
+
+def _count_kinds(outcome: IngestOutcome) -> dict[str, int]:
+    """Return the numbers of readable files by the name of their format, the most first."""
+    counts: Counter[str] = Counter()
+    for media, count in outcome.media.items():
+        counts[get_media_type(media).label] += count
+    for item in outcome.items:
+        failed = detect_media_type(item.doc_path) if item.kind is ItemKind.ERROR else None
+        if failed is not None:
+            counts[get_media_type(failed).label] -= 1
+    return {label: count for label, count in counts.most_common() if count > 0}
+
+
+def list_unread_kinds(outcome: IngestOutcome) -> list[UnreadKind]:
+    """Return the kinds of files that were not read: those with a remedy first, then the most."""
+    kinds = [
+        *_list_missing_libraries(outcome.items),
+        *_list_pictures(outcome),
+        *_list_unsupported(outcome),
+    ]
+    return sorted(kinds, key=lambda kind: (kind.hint is None, -kind.count, kind.label))
+
+
+def build_install(items: Iterable[FileOutcome]) -> str | None:
+    """Return one command that installs every extra of kebab that the files need."""
+    commands = {item.error.install for item in items if isinstance(item.error, DependencyMissing)}
+    found = [extras for command in commands for extras in _EXTRAS.findall(command)]
+    extras = sorted({extra for names in found for extra in names.split(",")})
+    return format_install("kebab", extras) if extras else None
+
+
+def _list_missing_libraries(items: Iterable[FileOutcome]) -> Iterator[UnreadKind]:
+    """Yield the kinds of files whose parser lacks a library."""
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for item in items:
+        if isinstance(item.error, DependencyMissing):
+            media = detect_media_type(item.doc_path)
+            label = get_media_type(media).label if media else "other"
+            groups[label, item.error.install].append(item.doc_path)
+    for (label, install), paths in groups.items():
+        yield UnreadKind(
+            reason="library_missing",
+            label=label,
+            count=len(paths),
+            hint=install,
+            examples=paths[:_EXAMPLES],
+        )
+
+
+def _list_pictures(outcome: IngestOutcome) -> Iterator[UnreadKind]:
+    """Yield the images and scanned documents that are read only with a setting."""
+    hint = f"export {build_variable_name(OCR_SETTING)}=true"
+    suffixes = [suffix for suffix in outcome.skipped_by_extension if _is_image(suffix)]
+    if suffixes:
+        yield UnreadKind(
+            reason="ocr_off",
+            label=get_media_type(IMAGE).label,
+            count=sum(outcome.skipped_by_extension[suffix] for suffix in suffixes),
+            hint=hint,
+            extensions=suffixes,
+            examples=outcome.skip_examples.get("ocr_off", [])[:_EXAMPLES],
+        )
+    scanned = [
+        item.doc_path
+        for item in outcome.items
+        if isinstance(item.error, ParseFailed) and item.error.setting == OCR_SETTING
+    ]
+    if scanned:
+        yield UnreadKind(
+            reason="ocr_off",
+            label="scanned document",
+            count=len(scanned),
+            hint=hint,
+            examples=scanned[:_EXAMPLES],
+        )
+
+
+def _is_image(suffix: str) -> bool:
+    return detect_media_type(f"name{suffix}") == IMAGE
+
+
+def _list_unsupported(outcome: IngestOutcome) -> Iterator[UnreadKind]:
+    """Yield the kinds of files that no parser reads."""
+    examples = outcome.skip_examples.get("unsupported", [])
+    unread = {
+        suffix: count
+        for suffix, count in outcome.skipped_by_extension.items()
+        if not _is_image(suffix)
+    }
+    for kind, suffixes in group_suffixes(unread).items():
+        named = [path for path in examples if any(map(path.lower().endswith, suffixes))]
+        yield UnreadKind(
+            reason="unsupported",
+            label=kind.label,
+            count=sum(suffixes.values()),
+            hint=kind.hint or None,
+            extensions=[suffix for suffix in suffixes if suffix],
+            examples=named,
+        )
+
+
+def group_suffixes(suffixes: Mapping[str, int]) -> dict[UnsupportedFormat, dict[str, int]]:
+    """Return the numbers of files by suffix, grouped by format; unknown suffixes are formats."""
+    groups: defaultdict[UnsupportedFormat, dict[str, int]] = defaultdict(dict)
+    for suffix, count in sorted(suffixes.items(), key=lambda item: (-item[1], item[0])):
+        unknown = UnsupportedFormat(f"{suffix} file" if suffix else "file without an extension")
+        groups[describe_unsupported(suffix) or unknown][suffix] = count
+    return dict(groups)
+
+
+@dataclass(slots=True)
+class RunEmbedder:
+    """Loads the embedder of one run; without one the run indexes words only."""
+
+    context: AppContext
+    library: "SqliteWriter | None"
+    report: ProgressCallback
+    cancel: Cancel
+    downloads: bool = True
+    loaded: "Embedder | None" = field(default=None, init=False)
+    started: float = field(default_factory=time.monotonic, init=False)
+
+    def load(self, survey: SurveyLanguages) -> LoadedModel:
+        """Return the embedder, downloaded if necessary; by the languages when none is named.
+
+        Raises:
+            EmbeddingUnavailable: There is none.
+            DependencyMissing: Its libraries cannot be loaded.
+        """
+        stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
+        if self.context.embedders.choose_model(stored) is None:
+            return self._choose(survey())
+        try:
+            return LoadedModel(self._check(self._obtain(stored)))
+        except EmbeddingUnavailable:
+            repairs = stored is not None and self.downloads
+            repaired = self.repair(stored) if repairs and stored else None
+            if repaired is None:
+                raise
+            return LoadedModel(repaired)
+
+    def _obtain(
+        self, stored: str | None, candidates: "Sequence[EmbeddingModel] | None" = None
+    ) -> "OnnxEmbedder":
+        return self.context.embedders.obtain(
+            stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
+        )
+
+    def _choose(self, languages: "Mapping[str, int]") -> LoadedModel:
+        """Choose the model of a knowledge base without vectors.
+
+        Raises:
+            EmbeddingUnavailable: No model that serves the text can be had.
+        """
+        choice = choose_models(languages, read_locale_language())
+        chosen = self._obtain_one(choice)
+        reason = choice.explain(chosen.profile)
+        self._report(f"embedding model: {chosen.profile.key}, because {reason}")
+        return LoadedModel(self._check(chosen), reason)
+
+    def _obtain_one(self, choice: ModelChoice) -> "OnnxEmbedder":
+        try:
+            return self._obtain(None, choice.models)
+        except EmbeddingUnavailable:
+            if choice.fallbacks:
+                with suppress(EmbeddingUnavailable):
+                    return self._obtain(None, choice.fallbacks)
+            raise
+
+    def repair(self, version: str) -> "Embedder | None":
+        """Install the files of a model that failed again; None when they are intact."""
+        repaired = self.context.embedders.repair(version, self.report, self.cancel)
+        return self._check(repaired) if repaired is not None else None
+
+    def _check(self, embedder: "Embedder") -> "Embedder":
+        embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
+        self.loaded = embedder
+        self._report(f"embedding with {embedder.version}")
+        return embedder
+
+    def budget(self) -> "Budget":
+        """Return the token limit of a chunk; an embedder counts its own tokens."""
+        return self.context.build_budget(self.loaded)
+
+    def _report(self, message: str) -> None:
+        elapsed_ms = int((time.monotonic() - self.started) * 1000)
+        kind = ProgressKind.HEARTBEAT
+        self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
+
+
+def add_advice(outcome: IngestOutcome, library: "LibraryWriter | None") -> None:
+    """Add to the outcome which other model would fit the text of the library better."""
+    version = outcome.embedding.version
+    if library is None or version is None or outcome.embedding.unavailable:
+        return
+    advice = describe_better_model(version, library.measure_languages())
+    if advice is not None:
+        cause, command = advice
+        outcome.embedding = structs.replace(outcome.embedding, advice=cause, hint=command)
+
 
 _STDIN = "<stdin>"
 
@@ -82,7 +349,7 @@ def ingest_text(
         InvalidInput: There is no title.
         TooLarge: The text is above the limit for files.
     """
-    from kebab.ingest.stdin import ingest_text as run
+    from kebab.ingest.run import ingest_text as run
 
     if not request.title.strip():
         raise InvalidInput(field="$.title", cause="empty")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
-from kebab.app.reset import measure_size
-from kebab.config.locale import read_locale_language
+from kebab.app.own_files import measure_size
+from kebab.config.load import read_locale_language
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed import registry
-from kebab.embed.choice import ModelChoice, choose_models
+from kebab.embed.registry import ModelChoice, choose_models
 from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import reembed

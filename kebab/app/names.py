@@ -79,7 +79,7 @@ def _list_codes(_: AppContext) -> list[str]:
 
 
 def _list_schemas(_: AppContext) -> list[str]:
-    from kebab.wire.schemas import list_schema_names
+    from kebab.wire.json_schema import list_schema_names
 
     return list_schema_names()
 

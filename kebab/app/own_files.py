@@ -1,9 +1,23 @@
-"""Lists the files that kebab creates in the data directory."""
+"""Creates, lists and deletes the files of kebab.
 
-from collections.abc import Callable, Mapping
+Writes the commented settings file, creates the data directory, and deletes by name only what kebab
+created.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext, suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 from kebab.app.context import AppContext
+from kebab.config.settings_file import build_toml
+from kebab.embed import registry
+from kebab.errors.system import build_io_error, build_read_error
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")
 
@@ -16,7 +30,7 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite.connection import LOCK_NAME
-    from kebab.store.sqlite.review_database import get_reviews_path
+    from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
@@ -25,22 +39,197 @@ def list_own_files(context: AppContext) -> list[Path]:
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
     """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
-    from kebab.ingest import stdin
-    from kebab.store.lance import layout
+    from kebab.ingest import run
+    from kebab.store.lance import vector_file
 
     return {
-        get_vectors_folder(context): layout.is_own,
-        context.paths.stdin_dir: stdin.is_own_file_name,
+        get_vectors_folder(context): vector_file.is_own,
+        context.paths.stdin_dir: run.is_own_file_name,
     }
 
 
 def get_vectors_folder(context: AppContext) -> Path:
     """Return the folder of the vector tables."""
-    from kebab.store.lance import layout
+    from kebab.store.lance import vector_file
 
     data = context.paths.data
-    return data / layout.get_tables_folder(data).name
+    return data / vector_file.get_tables_folder(data).name
 
 
 def _list_files(database: Path) -> list[Path]:
     return [database.with_name(database.name + end) for end in _ENDS]
+
+
+def init(context: AppContext, request: InitRequest) -> InitReport:
+    """Write the settings file unless it exists, and create the data directory.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        IoError: The workspace is not a folder, or a file cannot be written.
+    """
+    context.refuse_when_read_only("init")
+    root = _resolve_workspace(request.workspace) if request.workspace else None
+    written = request.force or not context.config_path.exists()
+    backup = None
+    try:
+        context.paths.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if written:
+            context.config_path.parent.mkdir(parents=True, exist_ok=True)
+            text = build_toml(root or "")
+            backup = keep_copy(context.config_path, text)
+            replace_file(context.config_path, text.encode())
+    except OSError as fault:
+        raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
+    return InitReport(
+        config_path=str(context.config_path),
+        written=written,
+        backup_path=str(backup) if backup else None,
+        data_dir=str(context.paths.data),
+        workspace=(root if written else None) or context.settings.workspace or None,
+    )
+
+
+def keep_copy(path: Path, text: str) -> Path | None:
+    """Copy a file that is about to be replaced; return the copy.
+
+    Returns:
+        The copy, which never replaces an earlier one; None when the file does not exist, or has
+        this text already.
+
+    Raises:
+        IoError: The path is neither a file nor an empty folder.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.exists() or target.is_dir():
+        return None
+    if not target.is_file():
+        raise build_read_error(path, "it is not a regular file")
+    old = target.read_bytes()
+    if old == text.encode():
+        return None
+    for name in _list_backup_names(target.name):
+        copy = target.with_name(name)
+        try:
+            with copy.open("xb") as file:
+                file.write(old)
+        except FileExistsError:
+            continue
+        shutil.copystat(target, copy)
+        return copy
+    return None  # pragma: no cover - there is always another name
+
+
+def _list_backup_names(name: str) -> Iterator[str]:
+    yield f"{name}.bak"
+    for number in count(1):
+        yield f"{name}.bak.{number}"
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a settings file atomically, because a partial one would break its program.
+
+    A link stays, and what it points to is replaced. The file keeps its permissions; what it holds
+    may be secret, so the draft has no more than those at any time.
+    """
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        mode = 0o600 if target.is_file() else 0o666
+        with open(draft, "wb", opener=partial(os.open, mode=mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.is_file():
+            shutil.copymode(target, draft)
+        if target.is_dir():
+            # The system refuses this unless the folder is empty.
+            target.rmdir()
+        draft.replace(target)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _resolve_workspace(workspace: str) -> str:
+    if "\0" in workspace:
+        raise build_read_error(repr(workspace), "not a path")
+    path = Path(os.path.expanduser(workspace)).resolve()  # noqa: PTH111 - a `~` of nobody is a name
+    if not path.is_dir():
+        raise build_read_error(path, "no such folder")
+    if escape_undecodable(str(path)) != str(path):
+        raise build_read_error(path, "the name is not valid UTF-8")
+    return str(path)
+
+
+def reset(context: AppContext, request: ResetRequest) -> ResetReport:
+    """Delete everything that kebab created, under the writer lock; a dry run only lists it.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        Locked: Another process is writing.
+        IoError: Something cannot be deleted.
+    """
+    if request.dry_run:
+        return _build_report(context, models=request.models)
+    context.refuse_when_read_only("reset")
+    # Without a data directory there is nothing to lock.
+    with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
+        report = _build_report(context, models=request.models)
+        for name in report.removed:
+            _delete(Path(name))
+    with suppress(OSError):  # a folder with other files, or a link, stays
+        context.paths.data.rmdir()
+    return report
+
+
+def _build_report(context: AppContext, *, models: bool) -> ResetReport:
+    paths = list(_list_paths(context, models=models))
+    return ResetReport(
+        data_dir=str(context.paths.data),
+        removed=[str(path) for path in paths],
+        kept=[str(path) for path in _list_children(context.paths.data) if path not in paths],
+        bytes_freed=sum(measure_size(path) for path in paths),
+        models_removed=models,
+    )
+
+
+def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
+    folders = [context.paths.models / model.version for model in registry.MODELS]
+    for path in (*list_own_files(context), *(folders if models else ())):
+        if path.is_symlink() or path.exists():
+            yield from _list_deletable(path, list_own_names(context).get(path))
+
+
+def _list_deletable(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:
+    """Return a path, or only its entries that kebab created when it has other entries too.
+
+    The folders of kebab have common names, so a user may have had one before.
+    """
+    if is_own is None or path.is_symlink() or not path.is_dir():
+        return [path]
+    own = [child for child in _list_children(path) if is_own(child.name)]
+    return [path] if len(own) == len(_list_children(path)) else own
+
+
+def _list_children(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _delete(path: Path) -> None:
+    """Delete a file, a link, or a folder with its contents."""
+    import shutil
+
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as fault:
+        raise build_io_error(fault, "write", fault.filename or path) from fault
+
+
+def measure_size(path: Path) -> int:
+    """Return the size in bytes of a file or of all files below a folder; 0 without either."""
+    if path.is_dir() and not path.is_symlink():
+        return sum(measure_size(child) for child in path.iterdir())
+    return path.lstat().st_size if path.is_symlink() or path.exists() else 0

@@ -8,10 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from kebab.app.embedders import Embedders
 from kebab.app.facade import Kebab
-from kebab.config.paths import Paths, resolve_paths
-from kebab.config.settings import Settings
+from kebab.app.model_adapters import Embedders
+from kebab.config.settings import Paths, Settings, resolve_paths
 from kebab.errors.catalog import InvalidCursor, InvalidInput, StaleCursor
 from kebab.store.sqlite.connection import get_database_path
 

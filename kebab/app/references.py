@@ -1,19 +1,179 @@
-"""Finds what a reference names: a document or a passage, and perhaps lines."""
+"""Finds what a reference names.
 
-from collections.abc import Iterable
+A document by its names, a passage, perhaps lines, or a hit of the last search by its rank.
+
+The places of the last hits are in a small file that belongs to one knowledge base, and only its
+owner can read it.
+"""
+
+import contextlib
+import difflib
+import os
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.app.document_names import DocumentNames
+import msgspec
+from msgspec import Struct
+
 from kebab.app.reference_syntax import Lines, Reading, read_reference
+from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
-from kebab.core.ids import ChunkId, DocId
+from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import LookupFault, NotFound
+from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
+
+_ELLIPSIS = "…"
+_REPLACEMENT = "\ufffd"
+_MAX_SUGGESTIONS = 5
+_SIMILAR = 0.75
+"""The ratio of equal letters from which two names are near; two letters of eight may differ."""
+
+
+def fold_name(name: str) -> str:
+    """Return a name in NFC with a space for each blank or invisible character, as text shows it."""
+    composed = unicodedata.normalize("NFC", name)
+    if composed.isascii() and composed.isprintable():
+        return composed
+    return "".join(
+        " "
+        if character == _REPLACEMENT or unicodedata.category(character)[0] in "CZ"
+        else character
+        for character in composed
+    )
+
+
+class DocumentNames:
+    """The names of all documents, in dictionaries that are built when they are first needed."""
+
+    def __init__(self, names: Iterable[DocumentName]) -> None:
+        self._names = list(names)
+
+    def find_exact(self, name: str) -> list[DocumentName]:
+        """Return the documents with this path, below their source or else on disk."""
+        return next(filter(None, (self._by_path.get(form) for form in _list_forms(name))), [])
+
+    def find_folded(self, name: str) -> list[DocumentName]:
+        """Return the documents whose path differs in its Unicode form or in blanks only."""
+        folded = map(fold_name, _list_forms(name))
+        return next(filter(None, (self._by_folded_path.get(form) for form in folded)), [])
+
+    def find_ending(self, name: str) -> list[DocumentName]:
+        """Return the documents whose whole path ends with these parts; `…` stands for any text."""
+        if _ELLIPSIS in name:
+            return self._find_shortened(name)
+        end = fold_name(os.path.normpath(name))
+        return [
+            found
+            for found in self._by_file_name.get(end.rpartition("/")[2], [])
+            if fold_name(join_path(found)).endswith(f"/{end}")
+        ]
+
+    def _find_shortened(self, name: str) -> list[DocumentName]:
+        """Return the documents whose path a terminal shortens to this text."""
+        start, _, end = fold_name(name).partition(_ELLIPSIS)
+        if not end:
+            return []
+        return [
+            found
+            for found in self._names
+            if (path := fold_name(found.path)).endswith(end) and path.startswith(start)
+        ]
+
+    def list_folder(self, name: str) -> list[DocumentName]:
+        """Return the documents below a folder, which is a path below a source or on disk."""
+        starts = tuple(f"{fold_name(form).rstrip('/')}/" for form in _list_forms(name))
+        return [
+            found
+            for found in self._names
+            if fold_name(found.path).startswith(starts)
+            or fold_name(join_path(found)).startswith(starts)
+        ]
+
+    def suggest(self, name: str) -> list[DocumentName]:
+        """Return the documents with a similar name: the same file elsewhere, then spellings."""
+        wanted = _fold_case(name).rpartition("/")[2]
+        if not wanted:
+            return []
+        named = self._by_folded_case
+        near = [wanted] if wanted in named else []
+        near += [known for known in named if known.partition(".")[0] == wanted and known != wanted]
+        near += difflib.get_close_matches(wanted, named, n=_MAX_SUGGESTIONS, cutoff=_SIMILAR)
+        found = _collect(named[known] for known in near)
+        return sorted(found, key=lambda one: _rate_distance(name, one))[:_MAX_SUGGESTIONS]
+
+    def format(self, found: DocumentName) -> str:
+        """Return the shortest path that names only this document."""
+        return found.path if len(self._by_path[found.path]) == 1 else join_path(found)
+
+    @cached_property
+    def _by_path(self) -> dict[str, list[DocumentName]]:
+        return _group((text, name) for name in self._names for text in (name.path, join_path(name)))
+
+    @cached_property
+    def _by_folded_path(self) -> dict[str, list[DocumentName]]:
+        return _group(
+            (fold_name(text), name) for name in self._names for text in (name.path, join_path(name))
+        )
+
+    @cached_property
+    def _by_file_name(self) -> dict[str, list[DocumentName]]:
+        return _group((fold_name(name.path).rpartition("/")[2], name) for name in self._names)
+
+    @cached_property
+    def _by_folded_case(self) -> dict[str, list[DocumentName]]:
+        return _group((_fold_case(name.path).rpartition("/")[2], name) for name in self._names)
+
+
+def join_path(name: DocumentName | StoredDocument) -> str:
+    """Return the path of a document on disk."""
+    return f"{name.root.rstrip('/')}/{name.path}"
+
+
+def make_absolute(name: str) -> str:
+    """Return the real path of a name, relative to the working directory; `~` is the home."""
+    if not name or "\0" in name:
+        return name
+    try:
+        return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path
+    except OSError:  # the working directory was deleted
+        return name
+
+
+def _list_forms(name: str) -> list[str]:
+    """Return the spellings of a path: as given, on disk, and without `./`."""
+    return list(dict.fromkeys((name, make_absolute(name), os.path.normpath(name)))) if name else []
+
+
+def _fold_case(name: str) -> str:
+    return fold_name(name).casefold()
+
+
+def _group(pairs: Iterable[tuple[str, DocumentName]]) -> dict[str, list[DocumentName]]:
+    groups: defaultdict[str, list[DocumentName]] = defaultdict(list)
+    for key, name in pairs:
+        groups[key].append(name)
+    return dict(groups)
+
+
+def _collect(groups: Iterable[list[DocumentName]]) -> list[DocumentName]:
+    """Return the documents of all groups, each once."""
+    return list(dict.fromkeys(name for group in groups for name in group))
+
+
+def _rate_distance(name: str, found: DocumentName) -> tuple[float, str]:
+    """Return how far a path is from a name; smaller is nearer."""
+    ratio = difflib.SequenceMatcher(None, _fold_case(name), _fold_case(found.path)).ratio()
+    return -ratio, found.path
+
 
 _MAX_CANDIDATES = 20
 _FOLDER_EXAMPLES = 5
@@ -161,3 +321,85 @@ def build_lookup_fault(
         candidates=list(dict.fromkeys(candidates)),
     )
     return NotFound(name=name, found=False, error=fault)
+
+
+_VERSION = 1
+_MAX_BYTES = 1_000_000
+
+
+class _StoredHit(Struct, frozen=True, array_like=True):
+    """A hit: its rank, the id of its passage, and a reference that holds after an ingest."""
+
+    rank: int
+    chunk_id: str
+    ref: str
+
+
+class _LastHits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The hits of one page."""
+
+    version: int
+    hits: list[_StoredHit]
+
+
+def get_hits_path(settings: Settings) -> Path:
+    """Return the path of the file for the knowledge base of these settings."""
+    paths = resolve_paths(settings)
+    return paths.state / f"last-hits-{compute_digest(str(paths.data), size=8)}.json"
+
+
+def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
+    """Replace the stored hits; a state folder that cannot be written changes nothing."""
+    rows = [_StoredHit(hit.rank, hit.chunk_id, _format_place(hit)) for hit in hits]
+    path = get_hits_path(settings)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    data = msgspec.json.encode(_LastHits(version=_VERSION, hits=rows))
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_private(temporary, data)
+        os.replace(temporary, path)  # noqa: PTH105 - atomic
+
+
+def _format_place(hit: SearchHit) -> str:
+    """Return the citation of a hit with the absolute path of its file, where it has one."""
+    _, mark, fragment = hit.citation.uri.rpartition("#")
+    return hit.citation.uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(file, "wb") as opened:
+        opened.write(data)
+
+
+def list_last_hits(settings: Settings) -> list[ChunkId]:
+    """Return the passages of the last search at a terminal; none when they cannot be read."""
+    try:
+        return [ChunkId(hit.chunk_id) for hit in _load_hits(get_hits_path(settings)).hits]
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return []
+
+
+def _load_hits(path: Path) -> _LastHits:
+    with path.open("rb") as file:
+        return msgspec.json.decode(file.read(_MAX_BYTES), type=_LastHits)
+
+
+def find_hit(settings: Settings, rank: int) -> list[str] | NotFound:
+    """Return references to the hit of this rank, the most exact first."""
+    path = get_hits_path(settings)
+    try:
+        stored = _load_hits(path)
+    except FileNotFoundError:
+        return build_lookup_fault(str(rank), "there is no last search: run `kebab search` first")
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return build_lookup_fault(str(rank), "the last hits cannot be read: search again")
+    if stored.version != _VERSION:
+        return build_lookup_fault(str(rank), "the last hits cannot be read: search again")
+    for hit in stored.hits:
+        if hit.rank == rank:
+            return [hit.chunk_id, hit.ref]
+    ranks = [hit.rank for hit in stored.hits]
+    shown = f"it has {min(ranks)} to {max(ranks)}" if ranks else "it found nothing"
+    return build_lookup_fault(str(rank), f"the last search has no hit {rank}: {shown}")

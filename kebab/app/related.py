@@ -1,27 +1,72 @@
-"""Finds the documents that are most similar to a document."""
+"""Finds the documents that are most similar to a document, copies among documents.
 
-from typing import TYPE_CHECKING
+Passages, and the lines that fit a query best.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, to_doc_summary
-from kebab.app.filters import explain_filters, resolve_filters
+from kebab.app.coverage import measure_stored_coverage
+from kebab.app.filters import describe_backlinks, describe_links, explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
-from kebab.app.links import describe_backlinks, describe_links
-from kebab.app.search import build_filters
+from kebab.app.search import build_filters, require_utf8
 from kebab.app.timestamps import format_timestamp
-from kebab.core.documents import EMBEDDING_VERSION
+from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryReader
+from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
+from kebab.core.queries import Filters, Query, StoredChunk
 from kebab.embed.registry import find_model
+from kebab.errors.catalog import (
+    DependencyMissing,
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    InvalidInput,
+    IoError,
+    NotIndexed,
+    StoreCorrupt,
+    TimedOut,
+)
+from kebab.search import duplicates, snippet
 from kebab.search.citations import build_file_path, cite_chunk
+from kebab.search.duplicates import Copy, Group
+from kebab.search.engine import decode_cursor, encode_cursor
+from kebab.search.rank_lines import (
+    EMBED_LIMIT,
+    LineItem,
+    merge_scores,
+    read_items,
+    score_meaning,
+    score_words,
+    select_for_embedding,
+)
+from kebab.search.ranking import rank_by_score
 from kebab.search.related import PassagePair as FoundPair
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
+from kebab.search.vector import build_degraded
 from kebab.wire.library import NotFound
-from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs, RelatedRequest
+from kebab.wire.related import (
+    DupesRequest,
+    DuplicateGroup,
+    DuplicateMember,
+    Duplicates,
+    MatchedPassage,
+    PassagePair,
+    RankedItem,
+    RankRequest,
+    RankResult,
+    RelatedDoc,
+    RelatedDocs,
+    RelatedRequest,
+)
+from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.core.queries import StoredChunk
+    from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.search import DegradedChannel
 
 
 def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
@@ -108,4 +153,188 @@ def _to_matched_passage(chunk: "StoredChunk") -> MatchedPassage:
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
         citation=cite_chunk(chunk),
+    )
+
+
+_SNIPPET_CHARS = 160
+
+
+def find_duplicates(
+    context: AppContext, request: DupesRequest, report: ProgressCallback
+) -> Duplicates:
+    """Return a page of groups of copies.
+
+    Raises:
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
+        InvalidCursor: The cursor is not from kebab, or belongs to another request.
+        StaleCursor: The index has changed since the cursor was issued.
+        NotIndexed: There is no index.
+    """
+    filters = build_filters(request, context.clock.now())
+    started = context.clock.monotonic()
+    with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
+        query = _build_cursor_query(request, filters)
+        salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
+        cursor = request.cursor
+        first = 0 if cursor is None else decode_cursor(cursor, query, revision, salt)
+        found = duplicates.find_duplicates(
+            reader, request.threshold, filters, exact=request.exact, report=report
+        )
+        end = first + request.limit
+        shown = [_to_group(reader, group) for group in found.groups[first:end]]
+    more = end < len(found.groups)
+    return Duplicates(
+        threshold=1.0 if request.exact else request.threshold,
+        exact=request.exact,
+        groups=shown,
+        total=len(found.groups),
+        has_more=more,
+        next_cursor=encode_cursor(query, end, revision, salt) if more else None,
+        compared=found.compared,
+        corpus_revision=revision,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
+    )
+
+
+def _build_cursor_query(request: DupesRequest, filters: Filters) -> Query:
+    """Return a query that identifies the request in its cursors."""
+    text = f"dupes {'exact' if request.exact else request.threshold}"
+    return Query(text=text, filters=filters)
+
+
+def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
+    ends = {key for copy in group.copies for key in (copy.keys[0], copy.keys[-1])}
+    chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
+    leading = chunks[group.copies[0].keys[0]]
+    return DuplicateGroup(
+        unit=group.unit,
+        kind="exact" if group.exact else "near",
+        similarity=group.similarity,
+        snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
+        members=[
+            _to_member(copy, chunks[copy.keys[0]], chunks[copy.keys[-1]], group)
+            for copy in group.copies
+        ],
+    )
+
+
+def _to_member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
+    whole = group.unit == "document"
+    return DuplicateMember(
+        similarity=copy.similarity,
+        exact=copy.exact,
+        doc_id=first.doc_id,
+        doc_path=first.path,
+        file=build_file_path(first),
+        source=first.source,
+        title=first.title,
+        chunk_id=None if whole else first.chunk_id,
+        heading_path=[] if whole else list(first.heading_path),
+        citation=cite_chunk(first, last=last.end_line),
+        freshness=check_freshness(first),
+    )
+
+
+MAX_LINES = 100_000
+
+_DEGRADING = (DependencyMissing, EmbeddingMismatch, EmbeddingUnavailable, IoError, TimedOut)
+"""Errors without which words are compared all the same."""
+
+
+def rank_lines(context: AppContext, request: RankRequest) -> RankResult:
+    """Return the lines, the one that fits best first; equal ones keep their order.
+
+    Without a model on this machine only words are compared; nothing is downloaded.
+
+    Raises:
+        InvalidInput: The query is empty or not valid UTF-8, or there are too many lines.
+    """
+    require_utf8(request)
+    if not request.query.strip():
+        raise InvalidInput(field="$.query", cause="it is empty")
+    if len(request.lines) > MAX_LINES:
+        raise InvalidInput(field="$.lines", cause=f"more than {MAX_LINES:,} lines")
+    started = context.clock.monotonic()
+    items = read_items(request.lines)
+    texts = [item.text for item in items]
+    words = score_words(request.query, texts)
+    compared = _Comparison(words)
+    if request.mode == "hybrid" and items:
+        compared = _compare_meanings(context, request.query, texts, words)
+    ranked = rank_by_score(compared.scores)[: request.limit]
+    return RankResult(
+        query=request.query,
+        mode=request.mode,
+        items=[
+            _to_ranked_item(rank, items[key], score)
+            for rank, (key, score) in enumerate(ranked, start=1)
+        ],
+        total=len(items),
+        has_more=len(ranked) < len(items),
+        embedding_version=compared.version,
+        degraded=list(compared.degraded),
+        timing_ms=(context.clock.monotonic() - started) * 1000,
+        coverage=measure_stored_coverage(context) if context.database.exists() else None,
+    )
+
+
+class _Comparison(NamedTuple):
+    """The scores of all lines, the model that compared meanings, and why it did not."""
+
+    scores: Mapping[Key, float]
+    version: str | None = None
+    degraded: tuple[DegradedChannel, ...] = ()
+
+
+def _compare_meanings(
+    context: AppContext, query: str, texts: Sequence[str], words: Mapping[Key, float]
+) -> _Comparison:
+    """Return the scores by words and meaning, or by words alone when no model works."""
+    try:
+        embedder = _load_embedder(context)
+        if not embedder.supports(query):
+            reason = f"{embedder.version} does not know the script of this query"
+            return _Comparison(words, None, (build_degraded(reason),))
+        meaning = score_meaning(query, texts, select_for_embedding(words, texts), embedder)
+    except _DEGRADING as signal:
+        told = build_degraded(signal.format_message(), signal.format_hint())
+        return _Comparison(words, None, (told,))
+    scores = merge_scores(query, words, meaning, texts, embedder)
+    return _Comparison(scores, embedder.version, _note_limit(texts))
+
+
+def _load_embedder(context: AppContext) -> "OnnxEmbedder":
+    """Return the embedder of the index, or another one on this machine.
+
+    Raises:
+        EmbeddingUnavailable: There is none.
+        EmbeddingMismatch: The settings name another model than the index has.
+    """
+    try:
+        stored = context.get_stored_version() if context.database.exists() else None
+    except (NotIndexed, StoreCorrupt):
+        stored = None
+    return context.embedders.obtain(stored, ignore_progress, Cancel(), offline=True)
+
+
+def _note_limit(texts: Sequence[str]) -> tuple[DegradedChannel, ...]:
+    count = len(set(texts))
+    if count <= EMBED_LIMIT:
+        return ()
+    reason = (
+        f"meanings compared only for the {EMBED_LIMIT:,} of {count:,} lines with the best words"
+    )
+    return (build_degraded(reason),)
+
+
+def _to_ranked_item(rank: int, item: LineItem, score: float) -> RankedItem:
+    return RankedItem(
+        rank=rank,
+        score=min(1.0, max(0.0, score)),
+        index=item.number,
+        text=item.text,
+        path=item.path,
+        line=item.line,
+        item=item.item,
     )

@@ -1,23 +1,335 @@
-"""Creates and continues the runs of reviews and translations, and loads their documents."""
+"""Prepares the runs of reviews and translations.
 
+Finds the files that names mean, loads documents, creates and continues runs, and builds the
+workers.
+
+The index is asked for what it knows about these files; a review needs no index.
+"""
+
+import difflib
+import glob
+import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.references import build_lookup_fault
-from kebab.app.review_library import ReviewLibrary
-from kebab.app.review_text import build_review_text
-from kebab.core.own_process import require_own_process
-from kebab.core.review_store import ReviewStore, RunKind, StoredRun
-from kebab.errors.catalog import InvalidInput, ParseFailed, ReadOnly, UnsupportedMedia
+from kebab.app.model_adapters import build_language_model, resolve_endpoint
+from kebab.app.references import ReferenceFinder, build_lookup_fault
+from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
+from kebab.app.review_text import build_review_text, read_reviewed_file
+from kebab.core.documents import DocumentName, StoredDocument
+from kebab.core.files import ScanRules, is_below
+from kebab.core.media import detect_media_type, is_prose
+from kebab.core.progress import require_own_process
+from kebab.core.queries import Filters
+from kebab.core.review import ReviewStore, RunKind, StoredRun
+from kebab.errors.catalog import (
+    NOT_UTF8,
+    InvalidInput,
+    IoError,
+    Locked,
+    ModelProtocol,
+    NotIndexed,
+    ParseFailed,
+    ReadOnly,
+    StoreCorrupt,
+    UnsupportedMedia,
+)
+from kebab.errors.signal import Retry, Signal
+from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.review.document import ReviewDocument
 from kebab.review.memory_store import MemoryReviewStore
+from kebab.review.model_worker import ModelWorker
+from kebab.review.rules.registry import select_rules
+from kebab.review.worker import RulesWorker, UnitWorker
+from kebab.text.globs import matches_glob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
 from kebab.wire.record import encode_json
 from kebab.wire.review import ReviewRequest, TranslateRequest
+from kebab.wire.search import DegradedChannel
+
+if TYPE_CHECKING:
+    from kebab.core.files import FileEntry
+    from kebab.store.sqlite.catalogue import Catalogue
+
+_UNUSABLE = (IoError, Locked, StoreCorrupt)
+_FEW_FILES = 20
+"""Up to how many documents are looked up one by one."""
+
+
+class ReviewLibrary:
+    """The documents and the sources of the index by their paths on disk."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+        self._lookups = 0
+
+    @contextmanager
+    def open(self) -> "Iterator[Catalogue | None]":
+        """Yield the catalogue of the index, or None without an index."""
+        try:
+            reader = self._context.open_reader()
+        except NotIndexed:
+            yield None
+            return
+        with reader:
+            yield self._context.build_catalogue(reader)
+
+    def find_document(self, path: str) -> StoredDocument | None:
+        """Return the document of a file; None when it is unknown or the index is damaged."""
+        self._lookups += 1
+        try:
+            if self._lookups > _FEW_FILES:
+                return self._documents.get(path)
+            with self.open() as catalogue:
+                if catalogue is None:
+                    return None
+                found = catalogue.resolve_document(path)
+                detail = catalogue.load_document(found) if isinstance(found, str) else None
+                return detail.summary if detail else None
+        except _UNUSABLE:
+            return None
+
+    def find_root(self, path: str) -> str | None:
+        """Return the folder of the source that contains a file or a folder, the nearest one."""
+        above = [root for root in self._roots if root == path or is_below(path, root)]
+        return max(above, key=len, default=None)
+
+    @cached_property
+    def _documents(self) -> Mapping[str, StoredDocument]:
+        with self.open() as catalogue:
+            found = catalogue.list_documents(Filters(), limit=-1).documents if catalogue else ()
+        return {build_path(one): one for one in found}
+
+    @cached_property
+    def _roots(self) -> list[str]:
+        try:
+            with self._context.open_reader() as reader:
+                counted = self._context.build_filter_values(reader).count_sources()
+        except (NotIndexed, *_UNUSABLE):
+            return []
+        return [one.source.root for one in counted if one.source.kind == "folder"]
+
+
+def build_path(document: StoredDocument | DocumentName) -> str:
+    """Return the path of a document on disk."""
+    return os.path.join(document.root, document.path)  # noqa: PTH118 - a plain string
+
+
+_ANY_DEPTH = "**"
+_MAX_SUGGESTIONS = 5
+
+
+def find_targets(
+    context: AppContext, library: ReviewLibrary, names: Sequence[str]
+) -> list[str] | NotFound:
+    """Return the absolute paths of the files in order, each once, or which name means none.
+
+    A path on disk wins over a document of the index. Files of other formats are left out of
+    folders and patterns.
+
+    Raises:
+        UnsupportedMedia: A file is named that is no prose.
+        IoError: A name is no path, or its file cannot be read.
+    """
+    finder = _TargetFinder(context, library)
+    files: dict[str, None] = {}
+    for name in names:
+        found = finder.find(name)
+        if isinstance(found, NotFound):
+            return found
+        files |= dict.fromkeys(found)
+    return list(files)
+
+
+class _TargetFinder:
+    """Finds the files of names, one after another."""
+
+    def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
+        self._library = library
+        self._settings = context.settings.ingest
+
+    def find(self, name: str) -> list[str] | NotFound:
+        """Return the files of a name."""
+        if "\0" in name:
+            raise build_read_error(repr(name), "not a path")
+        if escape_undecodable(name) != name:
+            raise build_read_error(escape_undecodable(name), NOT_UTF8)
+        path = _resolve(name)
+        if os.path.isdir(path):  # noqa: PTH112 - a plain string
+            return [entry.absolute for entry in self._scan(os.path.realpath(path))]
+        if os.path.lexists(path):  # a broken link is an error, too
+            self._check_file(path)
+            return [path]
+        if glob.has_magic(name):
+            return list(self._match(name)) or self._find_indexed(name)
+        return self._find_indexed(name)
+
+    @property
+    def _max_bytes(self) -> int:
+        return self._settings.max_file_bytes
+
+    def _scan(self, folder: str) -> "Iterator[FileEntry]":
+        """Yield the files of a folder that are prose, by the ignore rules of its source."""
+        from kebab.source.walk import FolderScanner
+
+        root = self._library.find_root(folder) or folder
+        rules = ScanRules(
+            exclude=tuple(self._settings.exclude),
+            hidden=self._settings.hidden,
+            max_file_bytes=self._max_bytes,
+        )
+        below = "" if folder == root else os.path.relpath(folder, root)
+        with translate_os_errors(folder, "read"):
+            found = FolderScanner().scan(root, rules, below=below)
+        return (entry for entry in found.entries if is_prose(entry.media))
+
+    def _match(self, pattern: str) -> Iterator[str]:
+        """Yield the files that match a pattern; with `**` the ignore rules apply."""
+        fixed, rest = _cut_pattern(pattern)
+        folder = os.path.realpath(_resolve(fixed))
+        if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
+            return
+        whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
+        if _ANY_DEPTH in rest:
+            for entry in self._scan(folder):
+                if matches_glob(whole, entry.absolute):
+                    yield entry.absolute
+            return
+        for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
+            if os.path.isfile(path) and self._is_prose_file(path):  # noqa: PTH113 - a plain string
+                yield path
+
+    def _is_prose_file(self, path: str) -> bool:
+        from kebab.source.walk import detect_file_media
+
+        with translate_os_errors(path, "read"):
+            return is_prose(detect_file_media(path, os.path.getsize(path)))  # noqa: PTH202 - a plain string
+
+    def _find_indexed(self, name: str) -> list[str] | NotFound:
+        """Return the file of a document of the index, or those that a pattern matches."""
+        with self._library.open() as catalogue:
+            if catalogue is None:
+                return _build_missing(name)
+            names = catalogue.list_names()
+            if matching := _match_names(name, names):
+                return matching
+            finder = ReferenceFinder(catalogue, chunks=False)
+            target = finder.find(name)
+        if isinstance(target, NotFound):
+            return target
+        path = next(build_path(one) for one in names if one.doc_id == target.doc_id)
+        self._check_file(path)
+        return [path]
+
+    def _check_file(self, path: str) -> None:
+        """Raise what is wrong with a file that was named."""
+        stored = self._library.find_document(path)
+        read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
+
+
+def _match_names(pattern: str, names: Sequence[DocumentName]) -> list[str]:
+    """Return the prose files of the documents whose path matches a pattern."""
+    if not glob.has_magic(pattern):
+        return []
+    found = [build_path(one) for one in names if matches_glob(pattern, one.path)]
+    return [path for path in found if is_prose(detect_media_type(path))]
+
+
+def _resolve(name: str) -> str:
+    """Return the absolute path of a name, its folder without links."""
+    whole = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - no link is resolved
+    folder, last = os.path.split(whole)
+    return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - a plain string
+
+
+def _cut_pattern(pattern: str) -> tuple[str, str]:
+    """Return the folder before the first part with a wildcard, and the rest."""
+    parts = pattern.split("/")
+    first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+    folder = "/".join(parts[:first])
+    return folder or ("/" if pattern.startswith("/") else "."), "/".join(parts[first:])
+
+
+def _build_missing(name: str) -> NotFound:
+    """Return that there is neither a file nor a document, with files of nearly the same name."""
+    path = Path(_resolve(name))
+    try:
+        beside = sorted(one.name for one in path.parent.iterdir())
+    except OSError:
+        beside = []
+    near = difflib.get_close_matches(path.name, beside, n=_MAX_SUGGESTIONS)
+    folder = os.path.dirname(name)  # noqa: PTH120 - as it was given
+    candidates = [os.path.join(folder, one) for one in near]  # noqa: PTH118 - as it was given
+    return build_lookup_fault(name, f"no such file: {name}", candidates)
+
+
+def build_workers(
+    context: AppContext, run: StoredRun, first: ReviewRequest
+) -> tuple[UnitWorker, UnitWorker | None]:
+    """Return the worker for the rules, and that for all units when the run asks a model.
+
+    `first` is the request that began the run. Nothing is sent to the model.
+
+    Raises:
+        InvalidInput: A rule does not exist.
+        ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
+    """
+    surroundings = build_surroundings(context)
+    rules = select_rules(first.rules, context.settings.review.disable)
+    base = RulesWorker(rules, surroundings, first.imported or ())
+    if run.model is None:
+        return base, None
+    full = ModelWorker(
+        llm=build_language_model(context.settings, run.model, operation="review"),
+        tier=first.tier,
+        rules=base,
+        glossary=surroundings.glossary,
+        find_related=build_passage_finder(context) if first.tier == "deep" else None,
+    )
+    return base, full
+
+
+def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
+    """Return what the worker for all units goes without."""
+    is_alone = isinstance(full, ModelWorker) and full.tier == "deep" and full.find_related is None
+    return (NO_INDEX,) if is_alone else ()
+
+
+def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
+    """Return that the language model was not available, and why.
+
+    A run that is stored can be continued when the server is back.
+    """
+    hint = failure.format_hint()
+    is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
+    if failure.meaning.retry is Retry.TRANSIENT and not is_misplaced and run_id:
+        hint = f"kebab review --run-id {run_id}"
+    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
+
+
+def describe_unanswered(count: int, operation: str, run_id: str | None) -> DegradedChannel:
+    """Return that the language model did not answer about so many parts of the text."""
+    parts = "1 part" if count == 1 else f"{count:,} parts"
+    reason = f"the model gave no usable answer to {parts} of the text"
+    hint = f"kebab {operation} --run-id {run_id}" if run_id else None
+    return DegradedChannel(channel="llm", reason=reason, hint=hint)
+
+
+def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
+    """Return the failure of a model without a usable answer to so many parts of a text."""
+    from kebab.llm.http_client import Call
+
+    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
+    asked = "the text" if count == 1 else f"{count} parts of the text in a row"
+    cause = f"the model gave no usable answer to {asked}"
+    return call.build_protocol_error(cause)
+
 
 _UNLIMITED = 2**31
 _ID_BYTES, _SALT_BYTES = 8, 16

@@ -8,8 +8,7 @@ from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness
 from kebab.app.coverage import THOROUGH_S, measure_stored_coverage
 from kebab.app.indexing import read_indexing
-from kebab.app.own_files import get_vectors_folder, list_index_files
-from kebab.app.reset import measure_size
+from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
@@ -22,7 +21,7 @@ from kebab.wire.health import (
     Stats,
     WireInfo,
 )
-from kebab.wire.schemas import list_schema_names
+from kebab.wire.json_schema import list_schema_names
 
 if TYPE_CHECKING:
     from kebab.core.documents import LibraryCounts

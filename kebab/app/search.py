@@ -15,19 +15,17 @@ from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput, TooLarge
-from kebab.search.cursor import decode_cursor, encode_cursor
-from kebab.search.engine import SearchEngine
+from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
-from kebab.wire.filters import FilteredRequest
 from kebab.wire.record import Request
-from kebab.wire.search import MAX_QUERY_BYTES, SearchRequest, SearchResponse
+from kebab.wire.search import MAX_QUERY_BYTES, FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.filters import UnmatchedFilter
+    from kebab.wire.search import UnmatchedFilter
 
 _MOST_HITS = 2**31
 
@@ -131,7 +129,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     response = search_once(context, request)
     if not request.refresh:
         return response
-    from kebab.app.refresh import has_changed_index, refresh_index
+    from kebab.app.coverage import has_changed_index, refresh_index
 
     refresh = refresh_index(context, request, read_filters)
     if has_changed_index(refresh):
@@ -221,7 +219,7 @@ def _explain_filters(
 def _add_unmatched_filters(
     response: SearchResponse, request: SearchRequest, unmatched: "list[UnmatchedFilter]"
 ) -> SearchResponse:
-    from kebab.app.suggested_commands import suggest_filters
+    from kebab.app.filters import suggest_filters
 
     hint = suggest_filters(request, unmatched)
     return structs.replace(response, unmatched_filters=unmatched, hint=hint)

@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.language_models import build_language_model
-from kebab.app.review_library import ReviewLibrary
+from kebab.app.model_adapters import build_language_model
 from kebab.app.review_start import (
+    ReviewLibrary,
+    build_unusable_failure,
     continue_run,
     create_run,
+    describe_failure,
+    describe_unanswered,
+    find_targets,
     keep_name,
     load_document,
     open_run_store,
 )
 from kebab.app.review_surroundings import build_surroundings
-from kebab.app.review_targets import find_targets
 from kebab.app.review_text import read_text_markup
-from kebab.app.review_workers import (
-    build_unusable_failure,
-    describe_failure,
-    describe_unanswered,
-)
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
-from kebab.core.review_store import ReviewStore, StoredRun
+from kebab.core.review import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kebab.core.review import UnitResult
-    from kebab.wire.review_stream import ReviewEvent
+    from kebab.wire.stream import ReviewEvent
 
     ReviewCallback = Callable[[ReviewEvent], None]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kebab.app.context import AppContext
 from kebab.core.documents import Source, build_named_files_key
 from kebab.core.files import IGNORE_FILES, ScanRules, cut_root, is_below
-from kebab.ingest.changes import resolve_folder_of
-from kebab.ingest.scan import list_ancestors
+from kebab.ingest.plan import list_ancestors
+from kebab.ingest.scopes import resolve_folder_of
 from kebab.source.ignore import find_skip_reason_from_root
 from kebab.source.walk import list_folders
 

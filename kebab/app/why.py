@@ -5,19 +5,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_doc_summary
-from kebab.app.filters import resolve_filters
+from kebab.app.filters import resolve_filters, suggest_command
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
-from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
 from kebab.search.citations import cite_chunk
-from kebab.search.explain import DocumentExplanation, Explainer
-from kebab.search.explain_matches import BrokenCondition, list_active_filters
-from kebab.search.explain_verdict import build_verdict
+from kebab.search.explain import (
+    BrokenCondition,
+    DocumentExplanation,
+    Explainer,
+    build_verdict,
+    list_active_filters,
+)
 from kebab.search.vector import VectorRetriever
 from kebab.wire.library import NotFound
-from kebab.wire.why import (
+from kebab.wire.related import (
     Barrier,
     Explanation,
     FilterName,
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.queries import Filters, Query, StoredChunk
     from kebab.search.explain import PassageExplanation
-    from kebab.search.query_operators import Phrase
+    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
 

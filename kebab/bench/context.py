@@ -9,7 +9,7 @@ from kebab.bench.corpus import Corpus, write_notes
 from kebab.bench.interleave import Candidate, Sample, run_interleaved
 from kebab.bench.results import Results
 from kebab.bench.sandbox import Command, Outcome, Runner, Sandbox, build_kebab_command, run_process
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.registry import MODELS, EmbeddingModel
 
 ReportProgress: TypeAlias = Callable[[str, int, int], None]
@@ -90,13 +90,11 @@ class BenchContext:
 
     def find_model(self) -> EmbeddingModel | None:
         """Return the best installed model."""
-        return next(
-            (model for model in MODELS if model_directory.find_installed(model, self.models)), None
-        )
+        return next((model for model in MODELS if install.find_installed(model, self.models)), None)
 
     def find_model_folder(self, model: EmbeddingModel) -> Path:
         """Return the folder of an installed model."""
-        folder = model_directory.find_installed(model, self.models)
+        folder = install.find_installed(model, self.models)
         assert folder is not None, "the caller found the model before"
         return folder
 

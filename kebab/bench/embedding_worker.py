@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kebab.bench.corpus import build_mixed_texts
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.registry import find_model
 
 _WARM_UP = ["A short passage.", "Another one, somewhat longer than the first."]
@@ -30,10 +30,10 @@ def main(engine: str, version: str, models: str, seed: str, count: str) -> None:
 def load_embedder(engine: str, version: str, models: Path) -> Callable[[Sequence[str]], object]:
     """Return the function that embeds texts: the one of kebab, or of fastembed by default."""
     model = find_model(version)
-    directory = model_directory.find_installed(model, models)
+    directory = install.find_installed(model, models)
     assert directory is not None, "the parent found the model before"
     if engine == "fastembed":
-        from kebab.embed.fastembed import FastembedReference
+        from kebab.embed.onnx_embedder import FastembedReference
 
         return FastembedReference(directory, model).embed_passages
     from kebab.embed.onnx_embedder import OnnxEmbedder

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 from kebab.bench.interleave import Sample
-from kebab.wire.bench import BenchFigure, BenchGap, BenchGrowth, BenchImports
+from kebab.wire.evals import BenchFigure, BenchGap, BenchGrowth, BenchImports
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

@@ -20,7 +20,7 @@ from kebab.bench.measurements import (
 from kebab.bench.sandbox import Runner, run_process
 from kebab.bench.warm_calls import measure_warm_calls
 from kebab.core.progress import Heartbeat
-from kebab.wire.bench import BenchMachine, BenchProgress, BenchReport
+from kebab.wire.evals import BenchMachine, BenchProgress, BenchReport
 
 Measurement: TypeAlias = Callable[[BenchContext], None]
 SendProgress: TypeAlias = Callable[[BenchProgress], None]

@@ -1,16 +1,25 @@
 """Contains the two output channels of kebab.
 
+The base classes of the displays that write to them.
+
 Libraries write Rust logs, progress bars and Python warnings to descriptors 1 and 2. `open_channels`
 duplicates these descriptors for kebab and redirects the originals to the null device.
 """
+
+from __future__ import annotations
 
 import errno
 import os
 import select
 import sys
 import threading
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kebab.core.progress import Progress
+    from kebab.wire.ingest import IngestReport
 
 _STANDARD = (0, 1, 2)
 _CLOSED = -1
@@ -145,3 +154,47 @@ def _ensure_open(descriptor: int, null: int) -> bool:
         return False
     # The null device got the number of a descriptor that was closed.
     return descriptor != null
+
+
+E = TypeVar("E")
+
+
+class Display:
+    """Shows progress. Methods that a display does not override do nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the display."""
+
+    def abort(self) -> None:
+        """Prepare for the end of the process without unwinding."""
+
+
+class WorkDisplay(Display):
+    """Shows the progress of long work such as ingest."""
+
+    def __call__(self, event: Progress) -> None:
+        """Show an event."""
+        raise NotImplementedError
+
+    def announce_stop(self) -> None:
+        """Show that the work stops soon."""
+
+    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
+        """Show the end."""
+
+
+class EventDisplay(Display, Generic[E]):
+    """Shows the events of work that ends as soon as nobody reads them."""
+
+    silence_s: float
+    """The longest time without an event or a heartbeat."""
+
+    def __call__(self, event: E) -> bool:
+        """Show an event; return whether the reader saw it."""
+        raise NotImplementedError
+
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Show that the work continues."""

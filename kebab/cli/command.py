@@ -291,3 +291,32 @@ def root() -> None:
     kebab finds exact passages in your notes by words and by meaning, in English, Korean and other
     languages, with or without a network. Every command prints strict JSON with `--json`.
     """
+
+
+class DefaultGroup(Group):
+    """A group with a default command.
+
+    Args:
+        name: The name of the group.
+        default: The command that runs when the first argument names no subcommand.
+        attrs: Further arguments of `click.Group`.
+    """
+
+    def __init__(self, name: str | None = None, *, default: Command, **attrs: Any) -> None:
+        super().__init__(name, **attrs)
+        self.default = default
+        default.owner = self
+
+    def select(self, ctx: click.Context, args: list[str]) -> click.Command:
+        """Return this group when the first argument is a subcommand, else the default command."""
+        parser = self.default.make_parser(ctx)
+        parser.allow_interspersed_args = False
+        parser.ignore_unknown_options = True
+        try:
+            values, rest, _ = parser.parse_args(list(args))
+        except click.UsageError:
+            return self.default
+        arguments = [one.name for one in self.default.params if isinstance(one, click.Argument)]
+        words = [value for name in arguments if isinstance(value := values.get(name), tuple)]
+        first = [word for several in words for word in several] or rest
+        return self if first and first[0] in self.commands else self.default

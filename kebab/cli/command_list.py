@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, Command, Group, root
-from kebab.cli.default_group import DefaultGroup
+from kebab.cli.command import EXIT_MEANINGS, Command, DefaultGroup, Group, root
 from kebab.cli.describe import describe_argument, describe_option, summarize_help
 from kebab.cli.options import MODES, GlobalOption, create_global_options, filter_options
 from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption

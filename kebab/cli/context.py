@@ -1,30 +1,100 @@
-"""Holds the flags, channels and settings of one call of kebab, and prints its replies."""
+"""Holds the flags, channels, settings.
+
+Interruptions of one call of kebab, and prints its replies.
+
+The first Ctrl-C or SIGTERM asks the work to stop, the second one leaves at once. Leaving unwinds
+the stack, which ends child processes and restores the terminal. When that takes too long, the
+process ends without it. A call that ran cold leaves a warm process behind.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kebab.cli.options import Flags
+from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit, Signal
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import click
 
     from kebab.app.classify import ClassifiedError
     from kebab.app.facade import Kebab
     from kebab.cli.channels import OutputChannel, OutputChannels
-    from kebab.cli.interrupt import Interrupts
     from kebab.cli.render.canvas import Canvas
     from kebab.config.load import SettingsReport
     from kebab.config.settings import Settings
     from kebab.wire.library import NotFound
     from kebab.wire.record import Reply
+
+_LEAVING_COUNT = 2
+
+
+class Interrupts:
+    """Counts interruptions: cancellable work is asked to stop, other work is interrupted."""
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
+        self._count = 0
+        self.terminated = False
+        """Whether SIGTERM was received, which ends the process and not only the current work."""
+        self._cancel: Cancel | None = None
+        self._notice: Callable[[], None] | None = None
+
+    def install(self, signals: Iterable[int] = (signal.SIGINT, signal.SIGTERM)) -> None:
+        """Handle these signals for the rest of the process."""
+        for number in signals:
+            signal.signal(number, self._handle)
+
+    def reset(self) -> None:
+        """Count from zero, because new work begins."""
+        self._count = 0
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there was more than one interruption."""
+        return self._count >= _LEAVING_COUNT
+
+    @contextmanager
+    def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
+        """Yield a flag that the first interruption sets, after which `notice` is called."""
+        self._cancel, self._notice = Cancel(), notice
+        try:
+            yield self._cancel
+        finally:
+            self._cancel, self._notice = None, None
+
+    def interrupt(self) -> None:
+        """Count one interruption; the first may only set a flag, and a third has no effect.
+
+        Raises:
+            KeyboardInterrupt: It is the second one, or the work is not cancellable.
+        """
+        self._count += 1
+        if self._count == 1 and self._cancel is not None:
+            self._cancel.request()
+            if self._notice:
+                self._notice()
+        elif self._count <= _LEAVING_COUNT:
+            if self._count == _LEAVING_COUNT:
+                self._leave()
+            raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self.terminated = self.terminated or number == signal.SIGTERM
+        self.interrupt()
+
 
 R = TypeVar("R", bound="Reply")
 A = TypeVar("A", bound="Reply | NotFound")
@@ -91,7 +161,7 @@ class CommandContext:
 
             self.write_event(Warned(message=message, hint=hint))
             return
-        from kebab.cli.render.width import clean
+        from kebab.cli.render.canvas import clean
 
         canvas = self.create_canvas(self.channels.err)
         self.channels.err.write_lines([f"{canvas.warning('warning:')} {clean(message)}"])
@@ -122,7 +192,7 @@ class CommandContext:
     @property
     def config_path(self) -> Path:
         """The settings file of this call, whether or not it exists."""
-        from kebab.config.paths import find_default_config
+        from kebab.config.settings import find_default_config
 
         return self.named_config_path or find_default_config()
 
@@ -175,8 +245,8 @@ class CommandContext:
         self, reply: R | NotFound, render: Renderer[R], status: Exit | None = None
     ) -> Exit:
         """Print a result on stdout; return the exit status, that of the reply unless given."""
-        from kebab.wire.exit_status import find_exit_status
         from kebab.wire.library import NotFound
+        from kebab.wire.record import find_exit_status
 
         status = find_exit_status(reply) if status is None else status
         if self.flags.machine:
@@ -241,3 +311,25 @@ class CommandContext:
         with_value = {*without, *list_flags_with_value(self.params)}
         words = change_flags(self.arguments, drop=without, add=more, with_value=with_value)
         return join_words(["kebab", *words])
+
+
+def start_warm_process(context: CommandContext) -> None:
+    """Leave a warm process behind for the next call, if the settings of this one allow it.
+
+    The call is over, so nothing that happens here is reported.
+    """
+    with suppress(OSError, ImportError, KeyboardInterrupt):
+        settings = context.find_settings()
+        if settings is None or not settings.daemon.auto:
+            return
+        from kebab.warm.start import start_in_background
+
+        read_only = ["--read-only"] if context.flags.read_only else []
+        start_in_background([*list_place_flags(context.flags), *read_only], os.environ)
+
+
+def list_place_flags(flags: Flags) -> list[str]:
+    """Return the flags that name the settings and the knowledge base, with absolute paths."""
+    named = (("--config", flags.config), ("--data-dir", flags.data_dir))
+    found = [(name, os.path.abspath(value)) for name, value in named if value]  # noqa: PTH100 - keeps links
+    return [word for pair in found for word in pair]

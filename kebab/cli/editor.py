@@ -1,4 +1,10 @@
-"""Builds and runs the command that opens a file at a line."""
+"""Builds and runs the command that opens a document at a citation.
+
+In an editor, a viewer or the system.
+
+Files with lines of their own go to the editor. Any other file is no text, so it goes to the viewer
+of `PDFVIEWER` if it is a PDF, else to the program that the system has for it.
+"""
 
 import os
 import shlex
@@ -6,11 +12,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from kebab.cli.channels import OutputChannels
-from kebab.core.own_process import require_own_process
+from kebab.core.progress import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
+from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
 
 _Arguments = Callable[[str, int], list[str]]
 
@@ -31,20 +38,22 @@ def _flag(file: str, line: int) -> list[str]:
     return ["--line", str(line), file]
 
 
-def _letter(file: str, line: int) -> list[str]:
+def _put_line_in_flag(file: str, line: int) -> list[str]:
     return [f"-n{line}", file]
 
 
-_SYNTAX: Mapping[_Arguments, str] = {
+_EDITORS_BY_SYNTAX: Mapping[_Arguments, str] = {
     _plus: "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne"
     " emacs emacsclient gedit xed pluma gnome-text-editor bbedit less",
     _goto: "code code-insiders codium vscodium cursor windsurf positron",
     _colon: "subl sublime_text zed zeditor atom pulsar lapce",
     _flag: "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite"
     " mate",
-    _letter: "notepad++",
+    _put_line_in_flag: "notepad++",
 }
-_EDITORS = {name: arguments for arguments, names in _SYNTAX.items() for name in names.split()}
+_EDITORS = {
+    name: arguments for arguments, names in _EDITORS_BY_SYNTAX.items() for name in names.split()
+}
 """How each editor takes a line; the JetBrains editors take `--line` before the file."""
 
 _OPENERS = {"darwin": "open"}
@@ -111,3 +120,57 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         raise build_read_error(file, cause) from fault
     if done.returncode:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
+
+
+def _put_page_behind_flag(letter: str) -> _Arguments:
+    return lambda file, page: [letter, str(page), file]
+
+
+def _put_page_behind_file(file: str, page: int) -> list[str]:
+    return [file, str(page)]
+
+
+def _put_page_in_address(file: str, page: int) -> list[str]:
+    return [f"{Path(file).as_uri()}#page={page}"]
+
+
+_VIEWER_SYNTAX: Mapping[str, _Arguments] = {
+    "zathura": _put_page_behind_flag("-P"),
+    "okular": _put_page_behind_flag("-p"),
+    "sioyek": _put_page_behind_flag("--page"),
+    "sumatrapdf": _put_page_behind_flag("-page"),
+    "qpdfview": lambda file, page: [f"{file}#{page}"],
+    "skim": lambda file, page: ["open", f"skim://{Path(file).as_uri()[7:]}#page={page}"],
+    **dict.fromkeys(("evince", "xreader", "papers"), lambda file, page: ["-i", str(page), file]),
+    **dict.fromkeys(("atril", "foxitreader"), lambda file, page: ["-p", str(page), file]),
+    **dict.fromkeys(("mupdf", "mupdf-gl", "mupdf-x11", "xpdf", "tdf"), _put_page_behind_file),
+    **dict.fromkeys(
+        ("firefox", "chromium", "chromium-browser", "google-chrome", "brave", "brave-browser"),
+        _put_page_in_address,
+    ),
+}
+"""How each viewer takes a page, counted from 1."""
+
+
+def build_open_command(
+    file: str, citation: Citation, line: int, environ: Mapping[str, str]
+) -> list[str]:
+    """Return the command that opens a file at a citation; `line` is used for lines only.
+
+    Raises:
+        DependencyMissing: There is no program for the file.
+    """
+    if isinstance(citation, LineCitation | CodeCitation):
+        return build_command(file, line, environ)
+    viewer = environ.get("PDFVIEWER", "").strip()
+    if viewer and isinstance(citation, PageCitation):
+        return _build_viewer_command(split_words(viewer), file, citation.page.number)
+    return build_opener_command(file, environ, "export PDFVIEWER=zathura")
+
+
+def _build_viewer_command(words: list[str], file: str, page: int) -> list[str]:
+    """Return the command of a viewer; one that is not known gets the file without the page."""
+    name = PurePath(words[0]).name.lower().removesuffix(".exe")
+    known = _VIEWER_SYNTAX.get(name)
+    arguments = known(file, page) if known else [file]
+    return arguments if name == "skim" else [*words, *arguments]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kebab.core.own_process import RunCold
+from kebab.core.progress import RunCold
 from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
 from kebab.errors.start import describe_start_failure, detect_json_output
 from kebab.errors.system import build_import_error
@@ -157,7 +157,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
 
 def _drop_unfit_line(line: str | None) -> str | None:
     """Return a command line; None when it is too long, or has a secret that it needs."""
-    from kebab.app.redaction import redact
+    from kebab.app.classify import redact
 
     return limit_hint(line) if line == redact(line) else None
 
@@ -182,8 +182,8 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
     """Log an error; return the path of the log when the message refers to it, else None."""
     from kebab.app.audit_log import FailedCall, log_failure
-    from kebab.app.redaction import redact
-    from kebab.config.paths import resolve_paths
+    from kebab.app.classify import redact
+    from kebab.config.settings import resolve_paths
     from kebab.errors.catalog import DependencyMissing
 
     settings = context.find_settings()

@@ -115,8 +115,7 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
         from kebab.errors.system import guard_native_imports
 
         try:
-            from kebab.cli.context import CommandContext
-            from kebab.cli.interrupt import Interrupts
+            from kebab.cli.context import CommandContext, Interrupts
         except ImportError as error:
             return report_missing_library(error, channels.err.write, arguments)
         guard_native_imports()
@@ -128,7 +127,7 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
         return ERROR
     status = run_reporting_errors(context, lambda: _dispatch(context))
     if leave_warm:
-        from kebab.cli.warm_start import start_warm_process
+        from kebab.cli.context import start_warm_process
 
         start_warm_process(context)
     return status
@@ -165,8 +164,7 @@ def _print_completions(instruction: str) -> int:
 
     from kebab.cli.channels import OutputChannel, OutputChannels
     from kebab.cli.command import root
-    from kebab.cli.context import CommandContext
-    from kebab.cli.interrupt import Interrupts
+    from kebab.cli.context import CommandContext, Interrupts
 
     out = OutputChannel(1, "<stdout>")
     channels = OutputChannels(out, OutputChannel(2, "<stderr>", best_effort=True))

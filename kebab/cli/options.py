@@ -1,4 +1,7 @@
-"""Defines the flags that commands share, and builds requests from flags and settings."""
+"""Defines the flags that commands share, completes their values in a shell.
+
+Builds requests from them.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,47 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 
-from kebab.cli.completion import complete
 from kebab.errors.translations.languages import LANGUAGES, Language
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from kebab.app.names import NameKind
     from kebab.wire.record import Request
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def complete(kind: NameKind) -> Completer:
+    """Return the completer of a flag or an argument."""
+
+    def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        del param
+        try:
+            return _list_names(ctx, kind, incomplete)
+        except Exception:  # noqa: BLE001 - a shell that completes a word must never show an error
+            return []
+
+    return list_matches
+
+
+def complete_paths(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Let the shell complete the names of files and folders."""
+    from click.shell_completion import CompletionItem
+
+    del ctx, param
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _list_names(ctx: click.Context, kind: NameKind, incomplete: str) -> list[str]:
+    from kebab.app.names import list_names
+    from kebab.config.settings import Settings
+
+    settings = ctx.obj.find_settings() or Settings()
+    return list_names(settings, ctx.obj.config_path, kind, incomplete)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound="Request")

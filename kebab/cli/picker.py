@@ -10,10 +10,9 @@ import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
+from kebab.cli.render.canvas import Canvas, limit_text_width, measure_width, pluralize, truncate
 from kebab.cli.render.excerpt import render_excerpt
 from kebab.cli.render.hits import fit_headings, fit_location
-from kebab.cli.render.width import measure_width, truncate
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors

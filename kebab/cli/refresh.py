@@ -12,7 +12,7 @@ import click
 
 from kebab.cli.options import FiniteRange, add_options
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
-from kebab.wire.filters import IndexRefresh
+from kebab.wire.search import IndexRefresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,7 +71,7 @@ def refresh_folder(
         Cancelled: The user interrupted it.
         IoError: There is no such folder.
     """
-    from kebab.app.refresh import summarize_report
+    from kebab.app.coverage import summarize_report
     from kebab.app.search import resolve_folder
 
     folder, wait = within

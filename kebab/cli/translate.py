@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from kebab.app.init import replace_file
-from kebab.app.review_lines import ItemLocator
-from kebab.cli.progress import report_events
+from kebab.app.own_files import replace_file
+from kebab.app.review_text import ItemLocator
+from kebab.cli.progress import ReviewEvents, report_events, stream_review
 from kebab.cli.prompt import confirm
-from kebab.cli.render.review_lines import render_positions
-from kebab.cli.render.translate import render_no_page, render_outcome
+from kebab.cli.render.review import render_no_page, render_outcome
+from kebab.cli.render.review_formats import render_positions
 from kebab.cli.review import ReviewDisplay
-from kebab.cli.review_stream import ReviewEvents, stream_review
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.library import NotFound
@@ -24,11 +23,11 @@ from kebab.wire.review import SEGMENT_KINDS, AgentItems, TranslatedText
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kebab.cli.channels import EventDisplay
     from kebab.cli.context import CommandContext
-    from kebab.cli.displays import EventDisplay
     from kebab.cli.render.review import ReviewTally
     from kebab.wire.review import TranslateRequest
-    from kebab.wire.review_stream import ReviewEvent
+    from kebab.wire.stream import ReviewEvent
 
 
 def prepare_target(context: CommandContext, write: str, name: str | None, *, yes: bool) -> Path:

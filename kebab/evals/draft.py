@@ -1,25 +1,231 @@
-"""Drafts a golden set from the notes: questions made of their words, and some without an answer."""
+"""Drafts a golden set from samples of the notes.
 
+Questions made of their words, and some without an answer.
+"""
+
+import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from kebab.app.facade import Kebab
 from kebab.evals.run import ProgressReporter
-from kebab.evals.sampling import (
-    Passage,
-    Sentence,
-    TermStatistics,
-    compute_draw,
-    sample_passages,
-)
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.golden import EvalDraft, GoldenQuery
-from kebab.wire.library import ListRequest
+from kebab.text.sentences import LayoutKind, find_sentences
+from kebab.wire.evals import EvalDraft, GoldenQuery
+from kebab.wire.library import (
+    DocList,
+    DocSummary,
+    FetchChunkRequest,
+    InspectDocRequest,
+    ListRequest,
+    NotFound,
+)
+
+T = TypeVar("T")
+
+_NO_PROSE = re.compile(r"\s*(#|\||<|={3}|-{3}|\+{3}|\[[^\]]+\]:|\{[{%]|\w[\w-]*:\s*\S*$)|\s{4}|\t")
+_PROSE = frozenset({LayoutKind.PROSE, LayoutKind.ITEM})
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
+_URL = re.compile(r"\w+://\S+|\S+@\S+")
+_QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
+
+_HAN, _KANA, _HANGUL = "\u4e00-\u9fff\u3005", "\u30a1-\u30fa\u30fc", "\uac00-\ud7a3"
+_HIRAGANA = "\u3041-\u3096"
+_LETTER = rf"[^\W_{_HAN}{_KANA}{_HANGUL}{_HIRAGANA}]"
+_TERM = re.compile(
+    rf"[{_HAN}]+|[{_KANA}]{{2,}}|[{_HANGUL}]{{2,}}|{_LETTER}{{2,}}(?:['\u2019_.-]{_LETTER}+)*"
+)
+_FUNCTION_CHARACTER = re.compile("[的了和是在与及而对为就都也有这那其被把从到等之所以并或]")
+_PARTICLE = re.compile(
+    "(?<=..)(?:에서는|에서|에게|까지|부터|으로|이며|하고|하는|합니다|은|는|이|가|을|를|에|의|로|과|와|도|만)$"
+)
+_MAX_HAN_LENGTH = 6
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+about after all also an and any are as at be been before being but by can could did do does during
+each for from had has have he her his how if in into is it its may more most must no not of on one
+only or other our out over she should so some such than that the their them then there these they
+this those through to under until up was we were what when where which while who why will with
+would you your
+""",
+    )
+)
+
+_MAX_PASSAGES_PER_DOCUMENT = 20
+_DRAW_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its markup, and its lines, first and last inclusive."""
+
+    text: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage with its sentences."""
+
+    doc: str
+    lang: str | None
+    first: int
+    last: int
+    heading: str
+    sentences: list[Sentence]
+
+    @property
+    def text(self) -> str:
+        """The text of all sentences."""
+        return "\n".join(sentence.text for sentence in self.sentences)
+
+
+def compute_draw(*parts: object) -> int:
+    """Return a number that depends on nothing but the parts, such as a seed and a name."""
+    joined = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(joined).digest()[:_DRAW_BYTES])
+
+
+def shuffle(items: Iterable[T], seed: int, get_name: Callable[[T], object]) -> list[T]:
+    """Return items in an order that depends on the seed and their names alone."""
+    return sorted(items, key=lambda item: compute_draw(seed, get_name(item)))
+
+
+def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:
+    """Yield passages of each language in turn, and of each of its documents in turn.
+
+    Documents whose file has changed are left out, because their line numbers may be wrong.
+    """
+    ordered = _order_documents(documents, seed)
+    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
+        for document in ordered:
+            passage = _fetch_passage(kebab, document, rotation, seed)
+            if passage is not None:
+                yield passage
+
+
+def _order_documents(documents: DocList, seed: int) -> list[DocSummary]:
+    """Shuffle documents so that the languages take turns."""
+    counts: Counter[str | None] = Counter()
+    ranked = []
+    for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
+        if one.freshness == "fresh" and one.chunk_count:
+            counts[one.lang] += 1
+            ranked.append((counts[one.lang], one))
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _fetch_passage(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passage | None:
+    """Return the next passage of a document, or None when it has no more."""
+    if rotation >= document.chunk_count:
+        return None
+    inspection = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
+    if isinstance(inspection, NotFound) or rotation >= len(inspection.chunks):
+        return None
+    chunks = shuffle(inspection.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")
+    chunk = chunks[rotation]
+    lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
+    if isinstance(lines, NotFound):
+        return None
+    return Passage(
+        doc=document.doc_path,
+        lang=document.lang,
+        first=lines.start_line,
+        last=lines.end_line,
+        heading=chunk.heading_path[-1] if chunk.heading_path else "",
+        sentences=list(find_prose_sentences(lines.text, lines.start_line)),
+    )
+
+
+def find_prose_sentences(text: str, first: int) -> Iterator[Sentence]:
+    """Yield the sentences of prose of a passage; `first` is the number of its first line."""
+    prose = _blank_other_lines(text, at_start=first == 1)
+    for start, end, kind in find_sentences(prose):
+        if kind in _PROSE:
+            line = first + prose.count("\n", 0, start)
+            sentence = prose[start:end]
+            yield Sentence(_strip_markup(sentence), line, line + sentence.count("\n"))
+
+
+def _strip_markup(sentence: str) -> str:
+    """Replace links by their text, and remove URLs, tags and quote marks."""
+    plain = _LINK.sub(r"\1", _QUOTE.sub("\n", sentence))
+    return _URL.sub(" ", _TAG.sub(" ", plain))
+
+
+def _blank_other_lines(text: str, *, at_start: bool) -> str:
+    """Replace front matter and lines that are no prose by empty lines."""
+    lines = text.split("\n")
+    head = _count_frontmatter_lines(lines) if at_start else 0
+    return "\n".join(
+        "" if number < head or _NO_PROSE.match(line) else line for number, line in enumerate(lines)
+    )
+
+
+def _count_frontmatter_lines(lines: list[str]) -> int:
+    mark = lines[0].rstrip()
+    if mark not in ("---", "+++"):
+        return 0
+    ends = (number for number, line in enumerate(lines) if number and line.rstrip() == mark)
+    return next(ends, -1) + 1
+
+
+def extract_terms(sentence: str) -> list[str]:
+    """Return the content words of a sentence, in order, each once."""
+    found = (piece for match in _TERM.finditer(sentence) for piece in _split_word(match[0]))
+    return list(dict.fromkeys(one for one in found if one.lower() not in _STOP_WORDS))
+
+
+def _split_word(word: str) -> Iterable[str]:
+    if re.match(f"[{_HAN}]", word):
+        return [run[:_MAX_HAN_LENGTH] for run in _FUNCTION_CHARACTER.split(word) if len(run) > 1]
+    return [_PARTICLE.sub("", word)]
+
+
+class TermStatistics:
+    """Document frequencies of terms in a sample of passages."""
+
+    _MAX_SHARE = 0.2
+    _MIN_PASSAGES = 20
+    """Fewer passages do not show which words are common."""
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        self._size = len(passages)
+        self._count = Counter(
+            word for text in passages for word in {one.lower() for one in extract_terms(text)}
+        )
+
+    def select_keywords(self, sentence: str) -> list[str]:
+        """Return the terms of a sentence without those of more than a fifth of the passages."""
+        words = extract_terms(sentence)
+        if self._size < self._MIN_PASSAGES:
+            return words
+        limit = self._size * self._MAX_SHARE
+        return [word for word in words if self._count[word.lower()] <= limit]
+
+    def select_rarest(self, words: Sequence[str], count: int) -> list[str]:
+        """Return the rarest words in their original order; of equals the longer ones."""
+        ranked = sorted(words, key=lambda one: (self._count[one.lower()], -len(one)))
+        chosen = set(ranked[:count])
+        return [word for word in words if word in chosen]
+
+    def __contains__(self, word: str) -> bool:
+        return word.lower() in self._count
+
+    def list_repeated(self) -> list[str]:
+        """Return the words of at least two passages, the most frequent first."""
+        return [word for word, count in self._count.most_common() if count > 1]
+
 
 _SYLLABLES = re.findall(
     r"\w+",

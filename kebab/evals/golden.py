@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_read_error, translate_os_errors
-from kebab.wire.evals import EvalReport
-from kebab.wire.golden import GoldenQuery
+from kebab.wire.evals import EvalReport, GoldenQuery
 from kebab.wire.record import decode_request, encode_json
 
 Judgements: TypeAlias = Mapping[str, Mapping[str, int]]

@@ -1,17 +1,138 @@
-"""Judges the relevance of hits and computes metrics."""
+"""Judges the relevance of hits.
+
+Computes metrics with bootstrap intervals and the p-value of a paired randomisation test.
+
+Every draw is from a fixed seed, so the same outcomes always give the same figures.
+"""
 
 import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kebab.evals import bootstrap
-from kebab.evals.bootstrap import Estimate
 from kebab.evals.golden import Question
 from kebab.wire.citation import Citation, CodeCitation, LineCitation
 from kebab.wire.evals import EvalBin, EvalFigure, EvalOutcome, MetricName, PairedMetric
 from kebab.wire.search import SearchHit
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[float64]
+    Statistic: TypeAlias = Callable[[Array], Array]
+
+SEED = 1
+RESAMPLES = 1_000
+LEVEL = 0.95
+FLIPS = 10_000
+_CELLS = 4_000_000
+"""The most numbers in memory at once."""
+_TOLERANCE = 1e-9
+"""Sums that differ by less are equal, because sums are rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval; all None when there is nothing to measure."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+
+    def require_values(self) -> tuple[float, float, float]:
+        """Return value, low and high of an estimate that has them."""
+        assert self.value is not None
+        assert self.low is not None
+        assert self.high is not None
+        return self.value, self.low, self.high
+
+
+def estimate_mean(values: Sequence[float]) -> Estimate:
+    """Estimate the mean."""
+    return _estimate([[value] for value in values], lambda table: table[..., 0].mean(axis=-1))
+
+
+def estimate_ratio(pairs: Sequence[tuple[float, float]]) -> Estimate:
+    """Estimate the sum of the first numbers divided by the sum of the second ones."""
+    return _estimate(pairs, lambda table: table[..., 0].sum(axis=-1) / table[..., 1].sum(axis=-1))
+
+
+def estimate_quantile(values: Sequence[float], share: float) -> Estimate:
+    """Estimate the value below which a share of all values lies."""
+    import numpy as np
+
+    rows = [[value] for value in values]
+    return _estimate(rows, lambda table: np.quantile(table[..., 0], share, axis=-1))
+
+
+def estimate_mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
+    """Estimate the sum over bins of the absolute mean gap; each row is a bin and its gap."""
+    import numpy as np
+
+    table = [[gap if column == number else 0.0 for column in range(bins)] for number, gap in rows]
+    return _estimate(table, lambda table: np.abs(table.mean(axis=-2)).sum(axis=-1))
+
+
+def compute_p_value(differences: Sequence[float]) -> float:
+    """Return the two-sided p-value of paired differences by a randomisation test.
+
+    If both sides were alike, each difference could as well have the other sign. The p-value is
+    the share of random signs whose sum is at least as far from 0 as the observed sum. The
+    observed signs count as one draw, so the p-value is never 0 (Fisher's randomisation test;
+    Smucker, Allan and Carterette, "A comparison of statistical significance tests for information
+    retrieval evaluation", CIKM 2007).
+    """
+    import numpy as np
+
+    nonzero = np.array([difference for difference in differences if difference], dtype=float)
+    if not nonzero.size:
+        return 1.0
+    observed = abs(nonzero.sum()) - _TOLERANCE
+    generator = np.random.default_rng(SEED)
+    reached = 0
+    for draws in _split_draws(FLIPS, nonzero.size):
+        signs = generator.integers(0, 2, size=(draws, nonzero.size), dtype=np.int8) * 2 - 1
+        reached += int((np.abs(signs @ nonzero) >= observed).sum())
+    return (reached + 1) / (FLIPS + 1)
+
+
+def _estimate(rows: Sequence[Sequence[float]], statistic: "Statistic") -> Estimate:
+    """Return a statistic of rows with its percentile interval (Efron and Tibshirani, 1993).
+
+    The statistic takes an array of samples, rows and columns and returns one number for each
+    sample. Samples without a value are left out.
+    """
+    import numpy as np
+
+    if not rows:
+        return Estimate()
+    table = np.array(rows, dtype=float)
+    count, columns = table.shape
+    generator = np.random.default_rng(SEED)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        (value,) = statistic(table[np.newaxis])
+        resampled = [
+            statistic(table[generator.integers(0, count, size=(draws, count))])
+            for draws in _split_draws(RESAMPLES, count * columns)
+        ]
+    samples = np.concatenate(resampled)
+    finite = samples[np.isfinite(samples)]
+    if not np.isfinite(value) or not finite.size:
+        return Estimate()
+    low, high = np.quantile(finite, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(float(value), float(low), float(high), count)
+
+
+def _split_draws(total: int, cells: int) -> Iterator[int]:
+    """Yield how many samples to draw at once, so that they fit into memory."""
+    size = max(1, _CELLS // max(1, cells))
+    for start in range(0, total, size):
+        yield min(size, total - start)
+
 
 DEPTH = 10
 """The number of hits that MRR and nDCG look at."""
@@ -116,18 +237,18 @@ def compute_figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
     """Return every metric of a mode."""
     answerable = [outcome for outcome in outcomes if outcome.answerable]
     figures = [
-        _build_figure(name, bootstrap.estimate_mean([*map(compute, answerable)]))
+        _build_figure(name, estimate_mean([*map(compute, answerable)]))
         for name, compute in METRICS.items()
     ]
-    empty = bootstrap.estimate_mean([float(one.hits == 0) for one in answerable])
+    empty = estimate_mean([float(one.hits == 0) for one in answerable])
     times = [outcome.duration_ms for outcome in outcomes]
     return [
         *figures,
         _build_figure("empty_rate", empty),
         *_compute_refusals(outcomes),
         _build_figure("calibration_error", _estimate_calibration_error(outcomes)),
-        _build_figure("median_ms", bootstrap.estimate_quantile(times, 0.5), "ms"),
-        _build_figure("p95_ms", bootstrap.estimate_quantile(times, 0.95), "ms"),
+        _build_figure("median_ms", estimate_quantile(times, 0.5), "ms"),
+        _build_figure("p95_ms", estimate_quantile(times, 0.95), "ms"),
     ]
 
 
@@ -154,7 +275,7 @@ def _build_bin(number: int, outcomes: Sequence[EvalOutcome]) -> EvalBin:
     inside = [
         (score, ok) for score, ok in _judge_first_hits(outcomes) if _find_bin(score) == number
     ]
-    share = bootstrap.estimate_mean([float(ok) for _, ok in inside])
+    share = estimate_mean([float(ok) for _, ok in inside])
     return EvalBin(
         start=number / BINS,
         end=(number + 1) / BINS,
@@ -168,7 +289,7 @@ def _build_bin(number: int, outcomes: Sequence[EvalOutcome]) -> EvalBin:
 
 def _estimate_calibration_error(outcomes: Sequence[EvalOutcome]) -> Estimate:
     gaps = [(_find_bin(score), score - ok) for score, ok in _judge_first_hits(outcomes)]
-    return bootstrap.estimate_mean_gap(gaps, BINS)
+    return estimate_mean_gap(gaps, BINS)
 
 
 def _judge_first_hits(outcomes: Sequence[EvalOutcome]) -> Iterator[tuple[float, bool]]:
@@ -192,9 +313,9 @@ def _compute_refusals(outcomes: Sequence[EvalOutcome]) -> Iterator[EvalFigure]:
     precision = [(one.refused and not one.answerable, one.refused) for one in judged]
     recall = [(one.refused, True) for one in unanswerable]
     false = [(outcome.refused, True) for outcome in outcomes if outcome.answerable]
-    yield _build_figure("refusal_precision", bootstrap.estimate_ratio(precision))
-    yield _build_figure("refusal_recall", bootstrap.estimate_ratio(recall))
-    yield _build_figure("false_refusal_rate", bootstrap.estimate_ratio(false))
+    yield _build_figure("refusal_precision", estimate_ratio(precision))
+    yield _build_figure("refusal_recall", estimate_ratio(recall))
+    yield _build_figure("false_refusal_rate", estimate_ratio(false))
 
 
 def _has_hit(outcome: EvalOutcome, k: int) -> bool:

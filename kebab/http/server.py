@@ -10,16 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kebab.config.paths import resolve_paths
-from kebab.config.settings import Settings
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
-from kebab.http.application import SERVER, MountedApp, build_application
-from kebab.http.guard import LOOPBACK_NAMES, Admission, build_hosts
-from kebab.http.openapi import HEALTH_PATH
+from kebab.http.application import HEALTH_PATH, SERVER, MountedApp, build_application
+from kebab.http.guard import LOOPBACK_NAMES, TOKEN_NAME, Admission, build_hosts, load_token
 from kebab.http.service import Service, ServiceOptions, build_failure
-from kebab.http.token import TOKEN_NAME, load_token
 
 with translate_import_errors("the HTTP server", "uvicorn", extra="serve"):
     import uvicorn

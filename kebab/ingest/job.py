@@ -7,10 +7,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
-from kebab.core.file_ports import FileScanner, Parser
 from kebab.core.files import ScanRules
 from kebab.core.ids import ChunkId, DocId
-from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
+from kebab.core.ports import Clock, Embedder, FileScanner, LibraryWriter, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.limits.worker import DEFAULT_MEMORY_MB

@@ -1,15 +1,308 @@
-"""Plans a run: which documents are new, changed, moved or missing."""
+"""Scans the scopes of a run, and plans it: which documents are new, changed, moved or missing."""
 
+import json
+import os
+import shlex
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kebab.core.documents import FileStamp, KnownDocument, Source
-from kebab.core.files import FileEntry
+from kebab.core.documents import FileStamp, KnownDocument, Source, build_named_files_key
+from kebab.core.files import (
+    OCR_SETTING,
+    FileEntry,
+    ScanResult,
+    ScanRules,
+    SeenFiles,
+    get_suffix,
+    is_below,
+)
 from kebab.core.ids import hash_content
-from kebab.ingest.job import FileOutcome, ItemKind
-from kebab.ingest.scan import ScopeScan
+from kebab.core.ports import FileScanner, LibraryWriter
+from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
+from kebab.errors.system import build_io_error, build_read_error
+from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
+from kebab.ingest.scopes import LibraryState, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeScan:
+    """The files and the known documents of one scope.
+
+    `exempt` are files that stay documents although ignore rules name them, because the user once
+    named them.
+    """
+
+    scope: Scope
+    found: ScanResult
+    known: dict[str, KnownDocument]
+    exempt: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(slots=True)
+class ScanSummary:
+    """The scanned scopes of a run, and the roots that cannot be read."""
+
+    scopes: Sequence[Scope]
+    scans: list[ScopeScan] = field(default_factory=list)
+    failures: list[FileOutcome] = field(default_factory=list)
+
+
+def scan_scopes(
+    scopes: Sequence[Scope],
+    job: IngestJob,
+    library: LibraryState,
+    scanner: FileScanner,
+    tick: Callable[[], None],
+) -> ScanSummary:
+    """Scan every scope.
+
+    Raises:
+        IoError: A root cannot be read or is suddenly empty. When the user names no path and
+            another root can be read, it becomes an outcome instead.
+        TooLarge: The only file named is above the size limit.
+        UnsupportedMedia: No parser reads the only file named.
+    """
+    sources = {source.name: source for source in library.list_sources()}
+    sources.update((scope.source.name, scope.source) for scope in scopes)
+    scope_scanner = ScopeScanner(job, library, scanner, tick)
+    summary = ScanSummary(scopes)
+    for scope in scopes:
+        try:
+            summary.scans.append(scope_scanner.scan(scope, sources.values()))
+        except IoError as error:
+            if (job.paths and not job.changed) or len(scopes) == 1:
+                raise
+            summary.failures.append(
+                FileOutcome(
+                    kind=ItemKind.ERROR,
+                    doc_path=scope.location,
+                    source=scope.source.name,
+                    error=error,
+                )
+            )
+    if not summary.scans and summary.failures:
+        first = summary.failures[0].error
+        assert first is not None, "a failed root has its error"
+        raise first
+    if is_single_file(job, scopes):
+        _raise_for_single_file(summary.scans[0], job)
+    return summary
+
+
+def is_single_file(job: IngestJob, scopes: Sequence[Scope]) -> bool:
+    """Return whether the user named one file and nothing else."""
+    is_named = len(job.paths) == 1 and not job.changed
+    return is_named and len(scopes) == 1 and scopes[0].files is not None
+
+
+def _raise_for_single_file(scan: ScopeScan, job: IngestJob) -> None:
+    location, reasons = scan.scope.location, scan.found.skips.by_reason
+    if reasons["unsupported"] or reasons["special_file"] or reasons["ocr_off"]:
+        media = get_suffix(location.rpartition("/")[2]) or "no extension"
+        setting = OCR_SETTING if reasons["ocr_off"] else None
+        raise UnsupportedMedia(path=location, media=media, setting=setting)
+    if reasons["over_limit"]:
+        raise TooLarge(what=location, size=scan.found.largest, limit=job.rules.max_file_bytes)
+    if reasons["unreadable"]:
+        raise build_read_error(location, "permission denied")
+
+
+class ScopeScanner:
+    """Scans scopes one by one."""
+
+    def __init__(
+        self,
+        job: IngestJob,
+        library: LibraryState,
+        scanner: FileScanner,
+        tick: Callable[[], None],
+    ) -> None:
+        self._job = job
+        self._library = library
+        self._scanner = scanner
+        self._tick = tick
+
+    def scan(self, scope: Scope, sources: Iterable[Source]) -> ScopeScan:
+        """Scan one scope; `sources` are all roots, also those about to be registered.
+
+        Raises:
+            IoError: The root cannot be read, or is suddenly empty.
+        """
+        known = self._load_known_documents(scope)
+        exempt = load_exempt_files(self._library, scope.source)
+        if scope.files is None:
+            found = self._scan_folder(scope, sources, known)
+            seen = {entry.path for entry in found.entries}
+            missed = [path for path in exempt if path not in seen and scope.contains(path)]
+            self._add_named_files(scope, found, missed)
+        else:
+            found = ScanResult()
+            is_ruled = scope.changed and scope.source.kind == "folder"
+            files: Iterable[str] = scope.files
+            if is_ruled:
+                files = self._apply_rules(scope, sources, exempt)
+                found.folders = self._list_parents(scope, sources)
+            self._add_named_files(scope, found, files)
+            if scope.named:
+                exempt |= self._find_exempt_files(scope.source.root, scope.files)
+            self._check_root_exists(scope, found, known)
+        return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
+
+    def _load_known_documents(self, scope: Scope) -> dict[str, KnownDocument]:
+        if scope.changed:
+            return self._library.load_known_documents(scope.source.name, scope.files)
+        documents = self._library.load_known_documents(scope.source.name)
+        return {path: document for path, document in documents.items() if scope.contains(path)}
+
+    def _list_parents(self, scope: Scope, sources: Iterable[Source]) -> dict[str, int]:
+        """Return the times of the folders of changed files in which every other file is known.
+
+        New folders below them are part of it. The time of a known ignore file stays as it was,
+        because this run does not apply its change to other files.
+        """
+        claimed = self._find_claimed_paths(scope.source, sources)
+        times: dict[str, int] = {}
+        for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
+            known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
+            seen = SeenFiles(changed=[folder], folders=known, files=known)
+            listed = self._scanner.scan_again(
+                scope.source.root, self._job.rules, seen, claimed=claimed
+            )
+            if not listed.entries and not listed.unreadable:
+                found = listed.folders.items()
+                times.update(
+                    (path, ns) for path, ns in found if path == folder or path not in known
+                )
+        return times
+
+    def _apply_rules(
+        self, scope: Scope, sources: Iterable[Source], exempt: Collection[str]
+    ) -> list[str]:
+        """Return the files of a scope that a scan of its folder finds."""
+        root, rules = scope.source.root, self._job.rules
+        claimed = self._find_claimed_paths(scope.source, sources)
+        return [
+            path
+            for path in scope.files or ()
+            if path in exempt
+            or (
+                self._scanner.find_skip_reason(root, rules, path, folder=False) is None
+                and not any(f"{root}/{part}" in claimed for part in list_ancestors(path))
+            )
+        ]
+
+    def _find_claimed_paths(self, source: Source, sources: Iterable[Source]) -> dict[str, str]:
+        """Return the skip reason of paths of other sources and of the folders of kebab."""
+        list_paths = self._library.load_known_documents
+        return find_claimed_paths(source, sources, list_paths, self._job.private)
+
+    def _scan_folder(
+        self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
+    ) -> ScanResult:
+        root, force = scope.source.root, self._job.force
+        claimed = self._find_claimed_paths(scope.source, sources)
+        rules = ScanRules() if scope.source.kind == "stdin" else self._job.rules
+        try:
+            found = self._scanner.scan(
+                root, rules, below=scope.below, claimed=claimed, tick=self._tick
+            )
+        except OSError as failure:
+            if force and known and not Path(root).exists():
+                return ScanResult()
+            if known and not Path(root).exists():
+                raise _build_missing_root_error(root, len(known)) from failure
+            raise build_io_error(failure, "read", scope.location) from failure
+        if scope.is_whole and not found.seen and known and not force:
+            raise _build_missing_root_error(root, len(known))
+        return found
+
+    def _check_root_exists(
+        self, scope: Scope, found: ScanResult, known: dict[str, KnownDocument]
+    ) -> None:
+        is_gone = known and not found.entries and not found.unreadable and not found.skips.total
+        if is_gone and not self._job.force and _is_empty(scope.source.root):
+            raise _build_missing_root_error(scope.source.root, len(known))
+
+    def _add_named_files(self, scope: Scope, found: ScanResult, paths: Iterable[str]) -> None:
+        self._scanner.add_named_files(found, scope.source.root, paths, self._job.rules)
+
+    def _find_exempt_files(self, root: str, paths: Iterable[str]) -> set[str]:
+        find_skip_reason, rules = self._scanner.find_skip_reason, self._job.rules
+        return {path for path in paths if find_skip_reason(root, rules, path, folder=False)}
+
+
+def list_ancestors(path: str) -> list[str]:
+    """Return a path below a root and the folders above it, the path first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def find_claimed_paths(
+    source: Source,
+    others: Iterable[Source],
+    list_paths: Callable[[str], Iterable[str]],
+    private: Iterable[str],
+) -> dict[str, str]:
+    """Return the skip reason of absolute paths that a scan of a source leaves to others.
+
+    Args:
+        source: The source.
+        others: All sources; those below it have their own folders and files.
+        list_paths: Returns the paths of the documents of a source of single files, by its name.
+        private: The folders of kebab.
+    """
+    claimed: dict[str, str] = {}
+    for other in others:
+        if not is_below(other.root, source.root):
+            continue
+        if other.kind == "files":
+            for path in list_paths(other.name):
+                claimed[os.path.join(other.root, path)] = "other_source"  # noqa: PTH118 - a plain string
+        else:
+            claimed[other.root] = "other_source"
+    claimed.update(dict.fromkeys(map(os.path.realpath, private), "excluded"))
+    return claimed
+
+
+def load_exempt_files(library: LibraryState, source: Source) -> set[str]:
+    """Return the files of a source that the user named although ignore rules skip them.
+
+    When the stored names are damaged, no document is taken for an ignored file.
+    """
+    try:
+        return set(json.loads(library.get_value(build_named_files_key(source.name)) or "[]"))
+    except (ValueError, TypeError):
+        return set(library.load_known_documents(source.name))
+
+
+def store_exempt_files(library: LibraryWriter, scan: ScopeScan) -> None:
+    """Store which files of a source the user named although ignore rules skip them."""
+    source, found = scan.scope.source, scan.found
+    before, now = load_exempt_files(library, source), set(scan.exempt)
+    if now and scan.scope.is_whole:
+        now &= {entry.path for entry in found.entries} | set(found.unreadable)
+    if now != before:
+        stored = json.dumps(sorted(now)) if now else None
+        library.set_value(build_named_files_key(source.name), stored)
+
+
+def _is_empty(root: str) -> bool:
+    try:
+        names: Sequence[str] = os.listdir(root)  # noqa: PTH208 - only whether there is any name
+    except OSError:
+        return True
+    return not names
+
+
+def _build_missing_root_error(root: str, count: int) -> IoError:
+    cause = (
+        f"the folder is empty or missing, but {count} {KNOWN_IN_IT}; "
+        f"`kebab source rm {shlex.quote(root)}` removes them"
+    )
+    return build_read_error(root, cause)
+
 
 TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 """The coarsest time stamp of a file system in use."""

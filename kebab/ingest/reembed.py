@@ -21,9 +21,14 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import StoreCorrupt, TimedOut
-from kebab.ingest.embedding import BATCH_CHUNKS, FLUSH_INTERVAL_S, embed_texts
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.vectors import VectorSync, delete_old_vectors
+from kebab.ingest.vectors import (
+    BATCH_CHUNKS,
+    FLUSH_INTERVAL_S,
+    VectorSync,
+    delete_old_vectors,
+    embed_texts,
+)
 from kebab.wire.ingest import EmbeddingSummary
 
 _FLUSHES_PER_MAINTENANCE = 100

@@ -1,7 +1,8 @@
-"""Limits the processor time of a block of code, with alarms where the thread can have them.
+"""Limits the processor time of a block of code, and describes a parser that failed.
 
-A limit counts processor time, because a busy machine lets a process wait for others. Work that
-waits or sleeps ends too, after `WALL_FACTOR` times the limit by the clock.
+Alarms end the block where the thread can have them. A limit counts processor time, because a busy
+machine lets a process wait for others. Work that waits or sleeps ends too, after `WALL_FACTOR`
+times the limit by the clock.
 """
 
 import signal
@@ -13,7 +14,30 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NamedTuple, TypeAlias
 
-from kebab.errors.catalog import TimedOut
+from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.errors.signal import Signal
+
+
+def describe_failure(fault: BaseException) -> str:
+    """Return the cause of an error of a file whose parser raised an unexpected exception."""
+    return f"the parser failed: {fault}" if str(fault) else "the parser failed"
+
+
+def describe_exhaustion(max_memory_mb: int) -> str:
+    """Return the cause of an error of a file that needs too much memory."""
+    return f"needs more than {max_memory_mb:,} MB of memory"
+
+
+def build_failure(path: str, parser: str, cause: str) -> ParseFailed:
+    """Return the error of a file that ended its worker, or that is not what its name says."""
+    return ParseFailed(path=path, parser=parser, cause=cause)
+
+
+def raise_memory_error(error: Signal) -> None:
+    """Raise the lack of memory that an error of a parser comes from, if it does."""
+    if isinstance(error.__cause__, MemoryError):
+        raise error.__cause__
+
 
 WALL_FACTOR = 20
 """How many times its limit of processor time work may take by the clock."""

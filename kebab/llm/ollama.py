@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
-from kebab.llm.error_tables import OLLAMA_ERRORS
 from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
 from kebab.llm.server_errors import (
+    OLLAMA_ERRORS,
     ModelRequest,
     build_refusal,
     build_unexpected_response,

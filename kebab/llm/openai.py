@@ -13,11 +13,10 @@ from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSch
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
-from kebab.llm.endpoint import ApiKey, Endpoint
-from kebab.llm.error_tables import OPENAI_ERRORS
-from kebab.llm.http_client import parse_json_object
+from kebab.llm.http_client import ApiKey, Endpoint, parse_json_object
 from kebab.llm.http_stream import MAX_LINE_BYTES
 from kebab.llm.server_errors import (
+    OPENAI_ERRORS,
     ModelRequest,
     ServerError,
     build_refusal,

@@ -1,26 +1,91 @@
-"""Declares the structured results of the tools, and builds them from the replies of operations.
+"""Declares the structured results of the tools.
+
+Builds them and the URIs of resources from the replies of operations.
 
 A result holds what a program needs to go on: references, scores, counts and verdicts. The text that
-a model reads is not repeated in it. Fields with their default are left out.
+a model reads is not repeated in it. Fields with their default are left out. The URI of a resource,
+such as `kebab:///notes/a.md#L12-L30`, has the absolute path of the file, percent-encoded; text that
+has no file is named by the id of its document, `kebab://id/ID`. The fragment is that of the
+citation. `kebab fetch` and the tool `read` take these URIs too.
 """
 
+from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
 
-from kebab.mcp.links import list_hit_references
+from kebab.app.reference_syntax import ID_AUTHORITY
+from kebab.app.timestamps import format_timestamp
+from kebab.search.citations import format_hit_reference, get_cited_lines, quote_path
 from kebab.wire.ask import Answer
 from kebab.wire.coverage import Coverage
-from kebab.wire.fetch import FetchList
-from kebab.wire.grep import GrepResponse
+from kebab.wire.fetch import FetchList, GrepResponse, Outline
 from kebab.wire.health import Introspection
 from kebab.wire.ingest import IngestReport
 from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.outline import Outline
-from kebab.wire.path_explanation import PathExplanations
-from kebab.wire.search import ConfidenceName, SearchResponse
-from kebab.wire.why import Explanation
+from kebab.wire.related import Explanation
+from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
+from kebab.wire.sources import PathExplanations
+
+SCHEME = "kebab://"
+TEMPLATE = f"{SCHEME}{{+path}}"
+"""The URI template of every document with a file."""
+
+
+def format_resource_uri(file: str | None, doc_id: str, fragment: str = "") -> str:
+    """Return the URI of a document, or of the place in it that a fragment such as `#L5` names."""
+    path = encode_path(file) if file else f"{ID_AUTHORITY}/{doc_id}"
+    return f"{SCHEME}{path}{fragment}"
+
+
+def encode_path(path: str) -> str:
+    """Return a path as the template takes it: percent-encoded, except the slashes."""
+    return quote(path.encode("utf-8", "surrogateescape"))
+
+
+def list_hit_references(reply: SearchResponse) -> list[str]:
+    """Return the reference of each hit.
+
+    Paths are below the folder of the first hit; a path that is in another folder is absolute.
+    """
+    folders: dict[str, set[str]] = {}
+    for hit in reply.hits:
+        folders.setdefault(hit.doc_path, set()).add(hit.source)
+    shared = {reply.hits[0].source} if reply.hits else set()
+    return [
+        format_hit_reference(
+            hit, get_cited_lines(hit.citation), absolute=folders[hit.doc_path] != shared
+        )
+        for hit in reply.hits
+    ]
+
+
+def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
+    """Return a `resource_link` for each hit; its priority is the score of the hit."""
+    return [
+        {
+            "type": "resource_link",
+            "uri": format_resource_uri(hit.file, hit.doc_id, _get_fragment(hit)),
+            "name": hit.doc_path.rpartition("/")[2],
+            "annotations": {"priority": round(hit.score, 2)} | _read_time(hit),
+        }
+        for hit in reply.hits
+    ]
+
+
+def _get_fragment(hit: SearchHit) -> str:
+    return hit.citation.uri.removeprefix(quote_path(hit.citation.path))
+
+
+def _read_time(hit: SearchHit) -> dict[str, str]:
+    """Return when the file was changed; nothing for a file that is gone."""
+    try:
+        changed = Path(hit.file or "").stat().st_mtime
+    except OSError:
+        return {}
+    return {"lastModified": format_timestamp(changed)} if hit.file else {}
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):

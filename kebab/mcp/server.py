@@ -1,9 +1,12 @@
-"""Builds the server of the official SDK from the tools and the resources."""
+"""Builds the server of the official SDK from the tools.
+
+The resources, and the ASGI application that the HTTP server mounts behind its checks.
+"""
 
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -14,13 +17,13 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
-from kebab.app.trace import HEADER
+from kebab.app.classify import HEADER
 from kebab.core.progress import Cancel, Progress
-from kebab.mcp.calls import ToolCaller
-from kebab.mcp.handshake import LIST_TTL_MS, NAME, describe_server, hides_text
-from kebab.mcp.resources import ResourceError, Resources
+from kebab.mcp.calls import ResourceError, Resources, ToolCaller
+from kebab.mcp.stdio import LIST_TTL_MS, NAME, describe_server, hides_text
 from kebab.wire.ask import AnswerEvent
 
 _MOST_CALLS = 4
@@ -218,3 +221,57 @@ def build_server(handlers: Handlers, instructions: str) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_completion=handlers.complete,
     )
+
+
+_Message = MutableMapping[str, Any]
+_ALLOW = [(b"allow", b"POST"), (b"content-length", b"0")]
+_REFRESH_S = 60.0
+"""How long the description of the index is used again."""
+_STOP_S = 2.0
+"""The longest wait for work to stop when the server ends."""
+
+
+class McpApplication:
+    """The ASGI application; each request stands alone and is answered with one JSON object.
+
+    Requests are not checked here: the server in front of it compares the token, `Host` and
+    `Origin`.
+
+    Args:
+        handlers: Answers requests.
+        build_instructions: Returns what clients tell their models about this server.
+    """
+
+    def __init__(self, handlers: Handlers, build_instructions: Callable[[], str]) -> None:
+        self._handlers = handlers
+        self._build_instructions = build_instructions
+        self._server = build_server(handlers, "")
+        self._manager = StreamableHTTPSessionManager(
+            self._server, json_response=True, stateless=True
+        )
+        self._fresh_until = 0.0
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve while the context is open; it can be opened once."""
+        try:
+            async with self._manager.run():
+                yield
+        finally:
+            await anyio.to_thread.run_sync(self._handlers.work.stop, _STOP_S)
+
+    async def __call__(
+        self,
+        scope: _Message,
+        receive: Callable[[], Awaitable[_Message]],
+        send: Callable[[_Message], Awaitable[None]],
+    ) -> None:
+        """Answer a request; there is no stream of messages to open with GET."""
+        if scope["method"] != "POST":
+            await send({"type": "http.response.start", "status": 405, "headers": _ALLOW})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        if time.monotonic() >= self._fresh_until:
+            self._fresh_until = time.monotonic() + _REFRESH_S
+            self._server.instructions = await anyio.to_thread.run_sync(self._build_instructions)
+        await self._manager.asgi_app(scope, receive, send)

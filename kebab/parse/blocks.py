@@ -1,11 +1,22 @@
-"""Builds blocks and documents from line numbers, and chooses the title of a document."""
+"""Builds documents with blocks: from the lines of a file, or from parts written one by one.
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+The text of parts is Markdown, which people and models read: `#` headings, `- ` items, `|` rows,
+fences. The blocks and places are recorded while the text is written, so no text is parsed a second
+time. Encoded and minified data, which nobody searches for, makes no block: a line is data when most
+of it is base64 or hexadecimal, or when it is very long and has hardly any space; so are eight or
+more lines in a row that are nothing but base64.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
+from kebab.core.chunks import Place
 from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
 from kebab.parse.encoding import Decoded, normalize_text
+from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
+from kebab.text.dates import find_date
 from kebab.text.language import detect_document_language
 
 Range: TypeAlias = tuple[int, int]
@@ -185,3 +196,254 @@ def _to_one_line(text: str) -> str:
 def shorten_line(line: str, most: int) -> str:
     """Return a line of at most so many characters, with a mark where its end is cut off."""
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}\u2026"
+
+
+MAX_HEADING_LEVEL = 6
+
+
+class TextBuilder:
+    """Collects the parts of a document in reading order. Parts without visible text are dropped."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        self._places: list[Place] = []
+        self._pending: Place | None = None
+
+    @property
+    def length(self) -> int:
+        """The code points of the text so far."""
+        return self._length
+
+    def begin_place(self, place: Place) -> None:
+        """Begin a page, slide or cell; its `start` is set here. A place without text is dropped."""
+        self._pending = place
+
+    def add_heading(self, level: int, text: str) -> None:
+        """Add a heading of a level from 1; deeper levels than 6 become 6."""
+        label = _join_lines(text)
+        level = max(1, min(level, MAX_HEADING_LEVEL))
+        self._add(BlockKind.HEADING, f"{'#' * level} {label}" if label else "", level, label)
+
+    def add_paragraph(self, text: str) -> None:
+        """Add a paragraph; its line ends are kept."""
+        self._add(BlockKind.PARAGRAPH, text)
+
+    def add_list(self, items: Iterable[tuple[int, str]]) -> None:
+        """Add a list; each item is its depth from 0 and its text, with a marker such as `1.`."""
+        lines = (
+            f"{'  ' * depth}{text if _has_marker(text) else f'- {text}'}"
+            for depth, text in ((depth, _join_lines(text)) for depth, text in items)
+            if text
+        )
+        self._add(BlockKind.LIST, "\n".join(lines))
+
+    def add_table(self, rows: Iterable[Sequence[str]], *, header: bool = True) -> None:
+        """Add a table, one line for each row; with `header` the first row is followed by a rule."""
+        lines = [f"| {' | '.join(map(_escape_cell, row))} |" for row in rows if any(row)]
+        if header and len(lines) > 1:
+            columns = lines[0].count("|") - lines[0].count("\\|") - 1
+            lines.insert(1, "|" + "---|" * columns)
+        self._add(BlockKind.TABLE, "\n".join(lines))
+
+    def add_rows(self, rows: Iterable[Sequence[str]]) -> None:
+        """Add rows of a sheet, one line for each row, also for rows that are empty."""
+        self._add(BlockKind.TABLE, "\n".join(" | ".join(map(_escape_cell, row)) for row in rows))
+
+    def add_code(self, text: str, language: str = "") -> None:
+        """Add a block of code in a fence."""
+        body = normalize_text(text).strip("\n")
+        if body.strip():
+            fence = "```" if "```" not in body else "~~~~"
+            self._add(BlockKind.CODE, f"{fence}{language}\n{body}\n{fence}")
+
+    def add_quote(self, text: str) -> None:
+        """Add a quotation."""
+        lines = normalize_text(text).strip().split("\n")
+        self._add(BlockKind.QUOTE, "\n".join(f"> {line}" for line in lines) if any(lines) else "")
+
+    def add_blocks(self, document: ParsedDocument) -> None:
+        """Add the blocks of a document, such as the Markdown of a cell."""
+        for block in document.blocks:
+            text = document.text[block.start : block.end]
+            self._add(block.kind, text, block.level, block.label)
+
+    def build(
+        self,
+        path: str,
+        metadata: Metadata = Metadata(),  # noqa: B008 - immutable
+        *,
+        title: str | None = None,
+        warnings: Sequence[str] = (),
+        links: Sequence[str] = (),
+    ) -> ParsedDocument:
+        """Return the document; `title` is the title that the format itself declares."""
+        text = "".join(self._parts)
+        blocks = tuple(self._blocks)
+        metadata = metadata if metadata.title else metadata._replace(title=title)
+        return ParsedDocument(
+            text=text,
+            title=choose_title(metadata, blocks, path),
+            blocks=blocks,
+            metadata=metadata,
+            lang=metadata.lang or detect_document_language(text, blocks),
+            warnings=tuple(warnings),
+            places=tuple(self._places),
+            links=tuple(dict.fromkeys(links)),
+        )
+
+    def _add(self, kind: BlockKind, text: str, level: int = 0, label: str = "") -> None:
+        body = normalize_text(text).strip("\n").rstrip()
+        if not body.strip():
+            return
+        if self._parts:
+            self._write("\n\n")
+        if self._pending is not None:
+            self._places.append(self._pending._replace(start=self._length))
+            self._pending = None
+        start = self._length
+        self._write(body)
+        self._blocks.append(Block(kind, start, self._length, level, label))
+
+    def _write(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+
+def _join_lines(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(normalize_text(text).split())
+
+
+def _has_marker(item: str) -> bool:
+    head = item.partition(" ")[0]
+    return head in {"-", "*", "+"} or (head[:-1].isalnum() and len(head) <= 4 and head[-1] in ".)")  # noqa: PLR2004 - `iii.`
+
+
+def _escape_cell(cell: str) -> str:
+    return _join_lines(cell).replace("|", "\\|")
+
+
+_LONG_LINE_CHARS = 400
+_RUN_CHARS = 300
+_ENCODED = re.compile(
+    rf"(?:data:[\w.+/;=-]{{0,100}},)?[A-Za-z0-9+/=_%-]{{{_RUN_CHARS},}}", re.ASCII
+)
+_ENCODED_LINE_CHARS = 60
+_ENCODED_LINE = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
+_MIN_ENCODED_LINES = 8
+_MIN_CHARACTERS = 16
+_DIGIT_SHARE = 0.02
+_MAX_ESCAPE_SHARE = 0.2
+_MINIFIED_CHARS = 2_000
+_MAX_SPACE_SHARE = 0.08
+_ASCII_SHARE = 0.9
+_MARK_SHARE = 0.1
+_MARKS = re.compile(r"[{}()\[\];:=\"'<>&|]")
+_ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}")
+
+
+def find_blob_lines(text: str) -> set[int]:
+    """Return the numbers of the lines, from 0, that are encoded or minified data."""
+    lines = text.split("\n")
+    wide = [number for number, line in enumerate(lines) if len(line) >= _ENCODED_LINE_CHARS]
+    found = {
+        number
+        for number in wide
+        if len(lines[number]) >= _LONG_LINE_CHARS
+        and (_is_encoded(lines[number]) or _is_minified(lines[number]))
+    }
+    encoded = (number for number in wide if _is_encoded_part(lines[number]))
+    for first, last in group_lines(encoded):
+        if last - first >= _MIN_ENCODED_LINES and _is_random("".join(lines[first:last])):
+            found.update(range(first, last))
+    return found
+
+
+def _is_encoded_part(line: str) -> bool:
+    """Return whether a line can be one of many lines of base64."""
+    line = line.strip(" \t>")
+    return " " not in line and _ENCODED_LINE.fullmatch(line) is not None
+
+
+def _is_encoded(line: str) -> bool:
+    """Return whether at least half of a line is base64, hexadecimal or alike."""
+    if max(map(len, line.split()), default=0) < _RUN_CHARS:
+        return False
+    runs = [run for run in _ENCODED.findall(line) if _is_random(run)]
+    return sum(map(len, runs)) * 2 >= len(line)
+
+
+def _is_random(run: str) -> bool:
+    """Return whether a run has the characters of data: many, and not those of an escaped URL."""
+    escaped = 3 * len(_ESCAPES.findall(run)) if "%" in run else 0
+    digits = sum(map(run.count, "0123456789"))
+    return (
+        len(set(run)) >= _MIN_CHARACTERS
+        and escaped < _MAX_ESCAPE_SHARE * len(run)
+        and digits > _DIGIT_SHARE * len(run)
+    )
+
+
+def _is_minified(line: str) -> bool:
+    """Return whether a line is code or markup without space."""
+    size = len(line)
+    if size < _MINIFIED_CHARS or line.lstrip().startswith("|"):
+        return False
+    return (
+        sum(map(line.count, " \t")) < _MAX_SPACE_SHARE * size
+        and len(line.encode("ascii", "ignore")) > _ASCII_SHARE * size
+        and len(_MARKS.findall(line)) > _MARK_SHARE * size
+    )
+
+
+_TAB = 8
+
+
+class Lines:
+    """The lines of a text without tabs, with their indents; a blank line has the indent -1."""
+
+    def __init__(self, text: str) -> None:
+        lines = text.split("\n")
+        self.raw = [line.expandtabs(_TAB) if "\t" in line else line for line in lines]
+        self.text = [line.strip() for line in self.raw]
+        self.indents = [
+            len(line) - len(line.lstrip()) if bare else -1
+            for line, bare in zip(self.raw, self.text, strict=True)
+        ]
+        self.count = len(lines)
+
+    def find_dedent(self, first: int, last: int, minimum: int) -> int:
+        """Return the first line from `first` on that is indented less than `minimum`."""
+        number = first
+        while number < last and not 0 <= self.indents[number] < minimum:
+            number += 1
+        return number
+
+    def find_blank(self, first: int, last: int) -> int:
+        """Return the first blank line from `first` on."""
+        number = first
+        while number < last and self.text[number]:
+            number += 1
+        return number
+
+    def skip_blank(self, first: int, last: int) -> int:
+        """Return the first line with text from `first` on."""
+        number = first
+        while number < last and not self.text[number]:
+            number += 1
+        return number
+
+
+def read_metadata(fields: Mapping[str, str]) -> Metadata:
+    """Return the metadata that fields declare; their names are in lower case."""
+    tags = fields.get("tags") or fields.get("keywords") or fields.get("filetags") or ""
+    return Metadata(
+        title=fields.get("title") or None,
+        # Org writes `:work:home:`.
+        tags=list_unique(split_keywords(tags.replace("#", "").replace(":", ","))),
+        lang=read_language(fields.get("lang") or fields.get("language")),
+        authors=list_unique(split_authors(fields.get("authors") or fields.get("author") or "")),
+        date=find_date(fields.get("date", "")),
+    )

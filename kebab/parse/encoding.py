@@ -1,20 +1,186 @@
-r"""Decodes files to NFC text with `\n` line ends.
+"""Detects the encoding of a file, and decodes it to NFC text with LF line ends.
 
 The lines of the text are the lines of the file for every kind of line end, so citations use its
-line numbers.
+line numbers. UTF-16, UTF-32, ISO 2022 and HZ have bytes that no other text has. The other
+multi-byte codecs accept almost any bytes, so a strict decode proves little. Each national standard
+has its frequent characters in one part of its table, so their share identifies it. For other
+encodings charset-normalizer gets a sample, because its time grows with the text.
 """
 
 import codecs
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.charset import (
-    detect_escaped_encoding,
-    detect_legacy_encoding,
-    detect_wide_encoding,
+from kebab.errors.system import translate_import_errors
+
+_SAMPLE = 32_768
+_SLOW_SAMPLE = 4_096
+_TINY_EVIDENCE = 8
+_PLAUSIBLE = 0.9
+_HIGH = bytes(range(0x80, 0x100))
+_LETTERS = re.compile(r"[^\W\d_\x00-\x7f]")
+_KANA = re.compile("[\u3041-\u30fa]")
+_HALF_KANA = re.compile("[\uff66-\uff9d]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_WESTERN = re.compile(
+    "(?<=[A-Za-z])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]"
+    "|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e](?=[A-Za-z])"
+    "|(?<!\\S)[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff](?!\\S)"
+    "|[\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u20ac\u2122"
+    "\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b6\u00b7\u00ba\u00bb\u00d7]"
+    "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
 )
+
+_WIDE_SAMPLE = 65_536
+_LEAST_SHARE = 0.9
+_LEAST_SEPARATORS = 0.02
+_COMMON = re.compile(
+    "[\t\n\r\\x20-\\x7e\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f"
+    "\u1e00-\u1eff\u2010-\u203b\u20ac\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uffee]"
+)
+_SEPARATORS = re.compile("[\n\r .,\u3001\u3002\uff0c]")
+
+
+def detect_legacy_encoding(data: bytes) -> str | None:
+    """Return the codec that decodes the bytes to plausible text, or None."""
+    sample = _take_sample(data)
+    for codec, plausible in _MULTI_BYTE:
+        text = sample.decode(codec, "replace")
+        if _count_undecodable(text, whole=len(sample) == len(data)) <= len(
+            text
+        ) // 500 and plausible(text):
+            return codec
+    if _is_western(sample):
+        return "cp1252"
+    if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
+        return None
+    return _detect_with_library(sample[:_SLOW_SAMPLE])
+
+
+def _take_sample(data: bytes) -> bytes:
+    """Return a bounded sample from the line of the first byte that is not ASCII."""
+    if len(data) <= _SAMPLE:
+        return data
+    high = re.search(rb"[\x80-\xff]", data)
+    start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
+    return data[start : start + _SAMPLE]
+
+
+def _count_undecodable(text: str, *, whole: bool) -> int:
+    """Count characters that cannot be decoded, except one that the sample cuts off."""
+    return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
+
+
+def _is_western(sample: bytes) -> bool:
+    """Return whether accents are beside letters and the rest is common punctuation."""
+    text = sample.decode("cp1252", "replace")
+    non_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    return len(_WESTERN.findall(text)) >= _PLAUSIBLE * non_ascii
+
+
+def _count_frequent(text: str, codec: str, first: int, last: int) -> int:
+    """Count characters whose lead byte lies in `first..last` and whose trail byte is high."""
+    raw = text.encode(codec, "ignore")
+    pairs = zip(raw[0::2], raw[1::2], strict=False)
+    return sum(first <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
+
+
+def _is_korean(text: str) -> bool:
+    """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
+    hangul = "".join(_HANGUL.findall(text))
+    return _has_share(_count_frequent(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
+
+
+def _is_japanese(text: str) -> bool:
+    """Return whether the letters contain the kana of Japanese sentences."""
+    return _has_share(len(_KANA.findall(text)), text, 0.2) and not _has_share(
+        len(_HALF_KANA.findall(text)), text, 0.2
+    )
+
+
+def _is_simplified_chinese(text: str) -> bool:
+    """Return whether the letters are of the first, frequent level of GB 2312."""
+    han = "".join(_HAN.findall(text))
+    return _has_share(_count_frequent(han, "gb2312", 0xB0, 0xD7), text, 0.75)
+
+
+def _is_traditional_chinese(text: str) -> bool:
+    """Return whether the letters are of the first, frequent level of Big5."""
+    raw = "".join(_HAN.findall(text)).encode("big5", "ignore")
+    return _has_share(sum(0xA4 <= lead <= 0xC6 for lead in raw[0::2]), text, 0.8)  # noqa: PLR2004 - rows of level 1
+
+
+def _has_share(count: int, text: str, share: float) -> bool:
+    """Return whether `count` is at least this share of the letters beyond ASCII, and not 0."""
+    return count > 0 and count >= share * len(_LETTERS.findall(text))
+
+
+_MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("cp949", _is_korean),
+    ("euc_jp", _is_japanese),
+    ("cp932", _is_japanese),
+    ("gb18030", _is_simplified_chinese),
+    ("big5", _is_traditional_chinese),
+)
+
+
+def _detect_with_library(sample: bytes) -> str | None:
+    """Return the best match of charset-normalizer."""
+    with translate_import_errors("reading old encodings", "charset-normalizer"):
+        from charset_normalizer import from_bytes
+
+    best = from_bytes(sample).best()
+    return None if best is None else best.encoding
+
+
+def detect_wide_encoding(data: bytes) -> str | None:
+    """Return the codec of UTF-16 or UTF-32 without a byte order mark, None for other bytes.
+
+    Only the right order of bytes gives letters of living scripts with blanks and stops between.
+    """
+    for codec, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
+        if len(data) % width == 0 and _is_plausible(data[:_WIDE_SAMPLE], codec, width):
+            return codec
+    return None
+
+
+def _is_plausible(sample: bytes, codec: str, width: int) -> bool:
+    try:
+        text = sample.decode(codec)
+    except UnicodeDecodeError as failure:
+        if failure.end < len(sample) - width:
+            return False
+        text = sample.decode(codec, "ignore")
+    separators = len(_SEPARATORS.findall(text))
+    common = len(_COMMON.findall(text))
+    return separators >= _LEAST_SEPARATORS * len(text) and common >= _LEAST_SHARE * len(text) > 0
+
+
+def detect_escaped_encoding(data: bytes) -> str | None:
+    """Return the codec of text of 7 bits that switches character sets, None for other bytes."""
+    if b"\x1b$)C" in data and b"\x0e" in data:
+        candidates: tuple[str, ...] = ("iso2022_kr",)
+    elif b"\x1b$" in data:
+        candidates = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_3")
+    elif b"~{" in data and b"~}" in data:
+        candidates = ("hz",)
+    else:
+        return None
+    return next((codec for codec in candidates if _has_letters(data, codec)), None)
+
+
+def _has_letters(data: bytes, codec: str) -> bool:
+    """Return whether all bytes can be decoded, to text beyond ASCII."""
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii() and (codec != "hz" or _HAN.search(text) is not None)
+
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from kebab.core.documents import ParsedDocument
-from kebab.core.file_ports import Parser, is_isolated
+from kebab.core.ports import Parser, is_isolated
 from kebab.errors.signal import Signal
-from kebab.limits.faults import build_failure, raise_memory_error
+from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import START_S, Limits, WorkerProcess
 from kebab.parse.registry import guard_parser
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 
-from kebab.core.documents import ParsedDocument
-from kebab.core.file_ports import Parser
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.files import IMAGE, OcrSettings
 from kebab.core.media import (
     CHAT,
     DOCX,
@@ -22,12 +22,26 @@ from kebab.core.media import (
     XLSX,
     CitationKind,
 )
-from kebab.core.ocr import IMAGE, OcrSettings
+from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
-from kebab.limits.deadline import limit_time
-from kebab.limits.faults import describe_failure
-from kebab.parse.markdown.parser import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.limits.deadline import describe_failure, limit_time
+from kebab.parse.blocks import build_line_document
+from kebab.parse.encoding import decode
+from kebab.parse.markdown import MarkdownParser
+
+
+class TextParser:
+    """Parses text without markup: paragraphs between blank lines."""
+
+    version = "text-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the file's stem.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        return build_line_document(decode(data, path, self.version), path, (), Metadata())
 
 
 class LazyParser:
@@ -86,33 +100,33 @@ def _load_parser(target: str, *arguments: str | OcrSettings) -> Parser:
     return parser
 
 
-_SHEETS = LazyParser("sheet-v1", "office.sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v1", "sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    DOCX: LazyParser("docx-v1", "office.docx:DocxParser", isolated=True),
-    "text/html": LazyParser("html-v1", "html.parser:HtmlParser", isolated=True),
-    PPTX: LazyParser("pptx-v1", "office.pptx:PptxParser", isolated=True),
-    ODT: LazyParser("odt-v1", "office.odf:OdtParser", isolated=True),
-    ODP: LazyParser("odp-v1", "office.odf:OdpParser", isolated=True),
+    DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
+    "text/html": LazyParser("html-v1", "html:HtmlParser", isolated=True),
+    PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
+    ODT: LazyParser("odt-v1", "odf:OdtParser", isolated=True),
+    ODP: LazyParser("odp-v1", "odf:OdpParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v1", "html.epub:EpubParser", isolated=True),
-    "application/enex+xml": LazyParser("enex-v1", "html.enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v1", "rtf.parser:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v1", "mail.mhtml:MhtmlParser", isolated=True),
-    "message/rfc822": LazyParser("email-v1", "mail.parser:EmailParser", isolated=True),
-    "application/mbox": LazyParser("mbox-v1", "mail.parser:MboxParser", isolated=True),
-    "text/x-rst": LazyParser("rst-v1", "markup.rst:RstParser"),
+    "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
+    "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),
+    "application/rtf": LazyParser("rtf-v1", "rtf:RtfParser"),
+    "multipart/related": LazyParser("mhtml-v1", "mail:MhtmlParser", isolated=True),
+    "message/rfc822": LazyParser("email-v1", "mail:EmailParser", isolated=True),
+    "application/mbox": LazyParser("mbox-v1", "mail:MboxParser", isolated=True),
+    "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser(
-            "code-v1", "code.parser:CodeParser", media.language, extra="code", isolated=True
+            "code-v1", "code:CodeParser", media.language, extra="code", isolated=True
         )
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
     **{
-        media: LazyParser("data-v1", "data.parser:DataParser", kind)
+        media: LazyParser("data-v1", "data:DataParser", kind)
         for media, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -124,17 +138,15 @@ PARSERS: Mapping[str, Parser] = {
             ("application/xml", "xml"),
         )
     },
-    CHAT: LazyParser("chat-v1", "data.chat_export:ChatExportParser", isolated=True),
-    "application/x-ipynb+json": LazyParser(
-        "notebook-v1", "code.notebook:NotebookParser", isolated=True
-    ),
-    "text/x-source": LazyParser("source-v1", "code.parser:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v1", "markup.asciidoc:AsciiDocParser"),
-    "text/org": LazyParser("org-v1", "markup.org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v1", "markup.latex:LatexParser"),
-    "text/vtt": LazyParser("subtitles-v1", "markup.subtitles:SubtitlesParser"),
-    PDF: LazyParser("pdf-v1", "pdf.parser:PdfParser", extra="pdf", isolated=True),
-    IMAGE: LazyParser("image-v1", "pdf.image:ImageParser", isolated=True),
+    CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
+    "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
+    "text/x-source": LazyParser("source-v1", "code:SourceParser"),
+    "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
+    "text/org": LazyParser("org-v1", "org:OrgParser"),
+    "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),
+    "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
+    PDF: LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
+    IMAGE: LazyParser("image-v1", "ocr:ImageParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 
@@ -145,8 +157,8 @@ def configure_parsers(ocr: OcrSettings | None) -> Mapping[str, Parser]:
         return PARSERS
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v1", "pdf.parser:PdfParser", ocr, extra="pdf", isolated=True),
-        IMAGE: LazyParser("image-v1", "pdf.image:ImageParser", ocr, isolated=True),
+        PDF: LazyParser("pdf-v1", "pdf:PdfParser", ocr, extra="pdf", isolated=True),
+        IMAGE: LazyParser("image-v1", "ocr:ImageParser", ocr, isolated=True),
     }
 
 

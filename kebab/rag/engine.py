@@ -1,4 +1,4 @@
-"""Answers a question: retrieves evidence, decides whether it suffices, and writes the answer."""
+"""Answers a question: retrieves evidence, decides whether it suffices, and answers or refuses."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,17 +26,199 @@ from kebab.rag.answer_check import (
     find_absent_terms,
     is_decisive,
 )
-from kebab.rag.followup import build_standalone_question
 from kebab.rag.question_terms import (
     QuestionTerm,
     TermKind,
+    build_standalone_question,
     extract_question_terms,
     select_asking_sentences,
 )
-from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
+
+# ruff: noqa: RUF001 - the sentences use letters of several scripts
+
+
+_ORDER = (
+    Refusal.NO_CHUNKS,
+    Refusal.SCORE_GATE,
+    Refusal.ABSENT_TERMS,
+    Refusal.LLM_SELF_JUDGE,
+    Refusal.UNSUPPORTED_CLAIMS,
+    Refusal.LLM_STREAM_ABORTED,
+    None,
+)
+"""None stands for every refusal while the index does not cover all files."""
+
+_TEXTS = """\
+en
+Nothing in the notes could be found for this question.
+What was found in the notes is too weak to answer this question.
+The notes do not mention {terms}.
+The notes do not answer this question.
+An answer was withheld because the notes do not support it.
+The answer was interrupted.
+The files that are read so far do not answer this question.
+ko
+이 질문에 대해 노트에서 찾은 내용이 없습니다.
+노트에서 찾은 내용은 이 질문에 답하기에 관련성이 부족합니다.
+노트에는 {terms}에 대한 언급이 없습니다.
+노트에는 이 질문에 대한 답이 없습니다.
+노트가 뒷받침하지 않아 답변을 보류했습니다.
+답변이 중단되었습니다.
+지금까지 읽은 파일에는 이 질문에 대한 답이 없습니다.
+ja
+この質問に関する内容はノートに見つかりませんでした。
+ノートで見つかった内容は、この質問に答えるには関連が弱すぎます。
+ノートには{terms}についての記述がありません。
+ノートにはこの質問の答えがありません。
+ノートに裏付けがないため、回答を控えました。
+回答は中断されました。
+これまでに読み込んだファイルには、この質問の答えがありません。
+zh
+在笔记中没有找到与这个问题有关的内容。
+在笔记中找到的内容相关性太弱，不足以回答这个问题。
+笔记中没有提到{terms}。
+笔记中没有这个问题的答案。
+由于笔记不支持该回答，因此未予显示。
+回答被中断。
+目前已读取的文件中没有这个问题的答案。
+de
+Zu dieser Frage wurde in den Notizen nichts gefunden.
+Was in den Notizen gefunden wurde, reicht nicht aus, um diese Frage zu beantworten.
+In den Notizen kommt {terms} nicht vor.
+Die Notizen beantworten diese Frage nicht.
+Eine Antwort wurde zurückgehalten, weil die Notizen sie nicht belegen.
+Die Antwort wurde unterbrochen.
+Die bisher gelesenen Dateien beantworten diese Frage nicht.
+fr
+Rien n'a été trouvé dans les notes pour cette question.
+Ce qui a été trouvé dans les notes ne suffit pas pour répondre à cette question.
+Les notes ne mentionnent pas {terms}.
+Les notes ne répondent pas à cette question.
+Une réponse a été retenue, car les notes ne l'appuient pas.
+La réponse a été interrompue.
+Les fichiers lus jusqu'ici ne répondent pas à cette question.
+es
+No se ha encontrado nada en las notas para esta pregunta.
+Lo que se ha encontrado en las notas no basta para responder a esta pregunta.
+Las notas no mencionan {terms}.
+Las notas no responden a esta pregunta.
+Se ha retenido una respuesta porque las notas no la respaldan.
+La respuesta se ha interrumpido.
+En lo que se ha leído hasta ahora no hay una respuesta para esta pregunta.
+it
+Nelle note non è stato trovato nulla per questa domanda.
+Quanto trovato nelle note non basta per rispondere a questa domanda.
+Le note non menzionano {terms}.
+Le note non rispondono a questa domanda.
+Una risposta è stata trattenuta perché le note non la confermano.
+La risposta è stata interrotta.
+I file letti finora non rispondono a questa domanda.
+pt
+Nada foi encontrado nas notas para esta pergunta.
+O que foi encontrado nas notas não basta para responder a esta pergunta.
+As notas não mencionam {terms}.
+As notas não respondem a esta pergunta.
+Uma resposta foi retida porque as notas não a sustentam.
+A resposta foi interrompida.
+Os arquivos lidos até agora não respondem a esta pergunta.
+nl
+Er is in de notities niets gevonden voor deze vraag.
+Wat in de notities is gevonden, is te zwak om deze vraag te beantwoorden.
+In de notities komt {terms} niet voor.
+De notities beantwoorden deze vraag niet.
+Een antwoord is achtergehouden omdat de notities het niet ondersteunen.
+Het antwoord is onderbroken.
+De bestanden die tot nu toe zijn gelezen, beantwoorden deze vraag niet.
+sv
+Inget hittades i anteckningarna för den här frågan.
+Det som hittades i anteckningarna räcker inte för att besvara den här frågan.
+I anteckningarna nämns inte {terms}.
+Anteckningarna besvarar inte den här frågan.
+Ett svar hölls tillbaka eftersom anteckningarna inte stöder det.
+Svaret avbröts.
+De filer som hittills har lästs besvarar inte den här frågan.
+da
+Der blev ikke fundet noget i noterne til dette spørgsmål.
+Det, der blev fundet i noterne, er for svagt til at besvare dette spørgsmål.
+I noterne nævnes {terms} ikke.
+Noterne besvarer ikke dette spørgsmål.
+Et svar blev holdt tilbage, fordi noterne ikke understøtter det.
+Svaret blev afbrudt.
+De filer, der er læst indtil nu, besvarer ikke dette spørgsmål.
+pl
+W notatkach nie znaleziono nic na to pytanie.
+To, co znaleziono w notatkach, nie wystarcza, aby odpowiedzieć na to pytanie.
+Notatki nie wspominają o {terms}.
+Notatki nie odpowiadają na to pytanie.
+Odpowiedź została wstrzymana, ponieważ notatki jej nie potwierdzają.
+Odpowiedź została przerwana.
+Dotychczas odczytane pliki nie odpowiadają na to pytanie.
+tr
+Bu soru için notlarda hiçbir şey bulunamadı.
+Notlarda bulunanlar bu soruyu yanıtlamak için yetersiz.
+Notlarda {terms} geçmiyor.
+Notlar bu soruyu yanıtlamıyor.
+Notlar desteklemediği için bir yanıt gösterilmedi.
+Yanıt yarıda kesildi.
+Şimdiye kadar okunan dosyalar bu soruyu yanıtlamıyor.
+vi
+Không tìm thấy gì trong ghi chú cho câu hỏi này.
+Những gì tìm thấy trong ghi chú không đủ để trả lời câu hỏi này.
+Ghi chú không nhắc đến {terms}.
+Ghi chú không trả lời câu hỏi này.
+Câu trả lời đã bị giữ lại vì ghi chú không chứng minh được.
+Câu trả lời đã bị gián đoạn.
+Các tệp đã đọc cho đến nay không trả lời câu hỏi này.
+ru
+По этому вопросу в заметках ничего не найдено.
+Найденного в заметках недостаточно, чтобы ответить на этот вопрос.
+В заметках не упоминается {terms}.
+В заметках нет ответа на этот вопрос.
+Ответ не показан, потому что заметки его не подтверждают.
+Ответ был прерван.
+В прочитанных до сих пор файлах нет ответа на этот вопрос.
+uk
+За цим запитанням у нотатках нічого не знайдено.
+Знайденого в нотатках недостатньо, щоб відповісти на це запитання.
+У нотатках не згадується {terms}.
+У нотатках немає відповіді на це запитання.
+Відповідь не показано, бо нотатки її не підтверджують.
+Відповідь було перервано.
+У прочитаних досі файлах немає відповіді на це запитання.
+ar
+لم يُعثر في الملاحظات على شيء يخص هذا السؤال.
+ما عُثر عليه في الملاحظات لا يكفي للإجابة عن هذا السؤال.
+لا تذكر الملاحظات {terms}.
+لا تجيب الملاحظات عن هذا السؤال.
+حُجبت الإجابة لأن الملاحظات لا تدعمها.
+قُطعت الإجابة.
+لا تجيب الملفات المقروءة حتى الآن عن هذا السؤال."""
+_LINES = _TEXTS.split("\n")
+_BLOCK = 1 + len(_ORDER)
+
+REFUSAL_SENTENCES = {
+    _LINES[start]: dict(zip(_ORDER, _LINES[start + 1 : start + _BLOCK], strict=True))
+    for start in range(0, len(_LINES), _BLOCK)
+}
+"""The sentences by language code and reason."""
+
+
+def get_refusal_sentence(
+    reason: Refusal | None, code: str | None, terms: Sequence[str] = ()
+) -> str:
+    """Return the sentence of a refusal in a language, in English when there is no translation.
+
+    Args:
+        reason: Why there is no answer; None when not all files are searched.
+        code: The code of the language.
+        terms: The absent terms that the sentence names.
+    """
+    sentence = REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]
+    return sentence.replace("{terms}", ", ".join(terms))
+
 
 MIN_ANSWERABILITY = FAIR
 """Below this answerability a question is refused."""

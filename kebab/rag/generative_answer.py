@@ -1,9 +1,14 @@
-"""Generates an answer with a language model and checks its claims."""
+"""Generates an answer with a language model and checks its claims.
+
+An answer that repeats itself, as small models do until a limit stops them, is stopped. One that a
+limit cut off ends at its last whole sentence or line of code.
+"""
 
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import structs
@@ -12,14 +17,132 @@ from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, T
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
+from kebab.rag.checking.markers import find_fenced_blocks
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
 from kebab.rag.frame import FrameFilter, mentions_elements, remove_frame
-from kebab.rag.partial_answer import cut_unfinished
-from kebab.rag.prompt import NOT_IN_NOTES
-from kebab.rag.prompt_load import MAX_DOWNSHIFTS, LoadPacker, PromptLoad
-from kebab.rag.repetition import RepeatedTextError, RepetitionGuard
+from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad
 from kebab.text.language import detect_question_language
+from kebab.text.model_input import estimate_tokens
+from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerUsage, AnswerWarning
+
+_MIN_COPIES = 3
+_MIN_LENGTH = 240
+"""The fewest characters of all copies together; short rows of equal signs are no fault."""
+_MAX_PART = 800
+_KEY = 24
+"""The last characters of the text, whose earlier place gives the length of the repeated part."""
+
+
+def find_repetition(text: str) -> int | None:
+    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
+    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
+    key = tail[-_KEY:]
+    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
+        return None
+    earlier = tail.rfind(key, 0, -1)
+    part = len(tail) - _KEY - earlier
+    copies = max(_MIN_COPIES, -(-_MIN_LENGTH // part))
+    repeated = copies * part
+    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
+        return None
+    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
+    return len(text) - repeated + part if is_repeated else None
+
+
+class RepeatedTextError(Exception):
+    """The answer repeats itself."""
+
+
+class RepetitionGuard:
+    """Passes on the pieces of an answer until it repeats itself.
+
+    Args:
+        pass_on: Receives the pieces.
+    """
+
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
+        self._started = monotonic()
+        self._text = ""
+        self._first_token_ms: float | None = None
+
+    def append(self, piece: str) -> None:
+        """Pass on a piece.
+
+        Raises:
+            RepeatedTextError: The text so far ends in several equal parts.
+        """
+        if self._first_token_ms is None:
+            self._first_token_ms = (monotonic() - self._started) * 1000
+        self._text += piece
+        self._pass_on(piece)
+        if find_repetition(self._text) is not None:
+            raise RepeatedTextError
+
+    def build_completion(self, prompt_tokens: int) -> Completion:
+        """Return the answer without the repeated parts; its tokens are estimated."""
+        return Completion(
+            text=self._text[: find_repetition(self._text)],
+            finish="length",
+            prompt_tokens=prompt_tokens,
+            completion_tokens=estimate_tokens(self._text),
+            first_token_ms=self._first_token_ms,
+        )
+
+
+_MARKER = r"\[[#^]?\d{1,3}\]|\u3010\d{1,3}\u3011"
+_FINISHED = re.compile(
+    rf"(?:[.!?:\u2026\u3002\uff01\uff1f\uff1a\u0964\u061f]|{_MARKER})"
+    rf"(?:[*_\"'`)\]\u201d\u2019\u00bb\u300d\u300f\uff09]|\s?(?:{_MARKER}))*\Z"
+)
+_OPENING = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
+_WHOLE_LINES = {LayoutKind.HEADING, LayoutKind.ROW}
+"""The kinds of which only the end of the line is an end."""
+
+_ELLIPSIS = " \u2026"
+
+
+def cut_unfinished(text: str) -> str:
+    """Return a partial answer without its unfinished last sentence, or last line of code.
+
+    An open code block is closed. A sentence that is the whole answer stays without its last word,
+    and ends with an ellipsis.
+    """
+    # In an open block any further line is code.
+    start, end = next(reversed(find_fenced_blocks(f"{text}\n.")), (0, 0))
+    if end > len(text):
+        return _close_block(text, start)
+    sentences = find_sentences(text)
+    if not sentences:
+        return text.rstrip()
+    last = sentences[-1]
+    is_whole_line = "\n" in text[last.end :]
+    if is_whole_line or (last.kind not in _WHOLE_LINES and _FINISHED.search(text.rstrip())):
+        return text.rstrip()
+    rest = text[: _find_cut(text, last.start)].rstrip()
+    return rest if len(sentences) > 1 else _drop_last_word(text)
+
+
+def _close_block(text: str, start: int) -> str:
+    """Return a text whose last block is closed after its last whole line, or left out."""
+    block, newline, _ = text[start:].rpartition("\n")
+    opening = _OPENING.match(block)
+    if not newline or opening is None or "\n" not in block:
+        return text[:start].rstrip()
+    return f"{text[:start]}{block}\n{opening[0]}"
+
+
+def _find_cut(text: str, position: int) -> int:
+    """Return the start of a sentence, with the sign of its list item if it has one."""
+    line = text.rfind("\n", 0, position) + 1
+    return position if any(map(str.isalpha, text[line:position])) else line
+
+
+def _drop_last_word(text: str) -> str:
+    kept, blank, _ = text.rstrip().rpartition(" ")
+    return (kept.rstrip() if blank else text.rstrip()) + _ELLIPSIS
+
 
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 

@@ -1,20 +1,157 @@
 """Divides a passage into units that can be quoted: sentences, and sentences with their code.
 
-A short sentence is extended by its neighbour. Headings, labels and the like are units only when the
-passage has nothing else. Every unit is one contiguous part of the passage.
+A short sentence is extended by its neighbour. Labels, badges, images, lists of links, headings and
+very short sentences say nothing on their own; they are units only when the passage has nothing
+else. Every unit is one contiguous part of the passage. A code block is a closed fence, a directive
+such as `.. code-block:: console`, or the indented lines behind a `::`. The options of a directive
+are no code.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
+from textwrap import dedent
 
 from kebab.core.queries import StoredChunk
-from kebab.rag.code_blocks import CodeBlock, find_code_blocks
-from kebab.rag.sentence_form import SentenceForm, classify_form, is_short
 from kebab.search.query_parser import strip_stop_words
-from kebab.text.layout import LayoutKind
-from kebab.text.sentences import find_sentences
+from kebab.text.sentences import LayoutKind, find_sentences, measure_width
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
+
+_FENCE = re.compile(
+    r"^(?P<margin>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)\n"
+    r"(?P<code>(?:.*\n)*?)[ \t]*(?P=ticks)[`~]*[ \t]*$",
+    re.MULTILINE,
+)
+_CODE_DIRECTIVE = re.compile(
+    r"^(?P<margin>[ \t]*)\.\.[ \t]+"
+    r"(?:code|code-block|sourcecode|prompt|parsed-literal|(?:\w+:)?example)::"
+    r"[ \t]*(?P<info>\S*)[^\n]*\n(?:[ \t]+:[\w-]+:[^\n]*\n)*[ \t]*\n"
+    r"(?P<code>(?:(?P=margin)[ \t]+\S[^\n]*(?:\n|\Z)"
+    r"|[ \t]*\n(?=(?:[ \t]*\n)*(?P=margin)[ \t]+\S))+)",
+    re.MULTILINE,
+)
+_LITERAL = re.compile(
+    r"(?<=[^\s:.]::\n)(?P<blank>[ \t]*\n)(?P<info>)(?P<margin>)"
+    r"(?P<code>(?:(?: {2,}|\t)\S[^\n]*(?:\n|\Z)|[ \t]*\n(?=(?:[ \t]*\n)*(?: {2,}|\t)\S))+)"
+)
+_DIRECTIVE_NAME = re.compile(r"\{(?P<name>[\w-]+)\}\s*(?P<rest>\S*)")
+_CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "code-cell", "prompt"})
+_OPTIONS = re.compile(r"\A(?::[\w-]+:.*(?:\n|\Z))+")
+_LANGUAGE = re.compile(r"[A-Za-z][\w+#.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A block at [start, end) of a text with its borders, its language and its dedented code."""
+
+    start: int
+    end: int
+    language: str
+    code: str
+
+
+def find_code_blocks(text: str) -> list[CodeBlock]:
+    """Return the code blocks of a text in order; they do not overlap."""
+    found = sorted(_iter_blocks(text), key=lambda one: one.start)
+    ends = [0, *(block.end for block in found)]
+    return [block for block, end in zip(found, ends, strict=False) if block.start >= end]
+
+
+def _iter_blocks(text: str) -> Iterator[CodeBlock]:
+    if "```" in text or "~~~" in text:
+        for match in _FENCE.finditer(text):
+            language = _read_language(match["info"])
+            if language is not None:
+                yield _build_block(match, match.start(), language)
+    if "::" in text:
+        for match in _CODE_DIRECTIVE.finditer(text):
+            yield _build_block(match, match.start(), _read_language(match["info"]) or "")
+        for match in _LITERAL.finditer(text):
+            line = text[text.rfind("\n", 0, match.start() - 1) + 1 : match.start()]
+            if not line.lstrip().startswith(".."):  # a note or another directive
+                yield _build_block(match, match.start("code"), "")
+
+
+def _build_block(match: re.Match[str], start: int, language: str) -> CodeBlock:
+    code = dedent(match["code"].expandtabs(4)).strip("\n")
+    if "{" in match["info"]:
+        code = _OPTIONS.sub("", code).lstrip("\n")
+    end = start + len(match.string[start : match.end()].rstrip())
+    return CodeBlock(start + len(match["margin"]), end, language, code)
+
+
+def _read_language(info: str) -> str | None:
+    """Return the language of a fence, empty when it names none; None when it holds no code."""
+    directive = _DIRECTIVE_NAME.match(info)
+    if directive is not None:
+        if directive["name"] not in _CODE_DIRECTIVES:
+            return None
+        info = directive["rest"]
+    found = _LANGUAGE.match(info.strip())
+    return found[0] if found else ""
+
+
+SHORTEST = 25
+"""The fewest columns of a quote; Chinese, Japanese and Korean characters take two."""
+
+_OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
+_CODE_SPAN = re.compile(r"(?P<ticks>`+)[^`\n]+(?P=ticks)")
+_IMAGE = re.compile(r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_LINK = re.compile(r"\[(?P<label>[^\[\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_ADDRESS = re.compile(r"<?https?://[^\s<>]+>?")
+_NO_SENTENCE = re.compile(
+    r"(?:\([\w.:/-]+\)="  # a label of MyST
+    r"|\.\.\s+\S.*"  # a label or a directive of reStructuredText
+    r"|:[\w-]+:(?:\s.*)?"  # an option of a directive
+    r"|`{3,}.*|~{3,}.*|:{3,}.*"  # the border of a block
+    r"|(?:!!!|\?\?\?\+?|===\+?)\s\S*(?:\s+\S*)?(?:\s*\".*\")?"  # the border of a note or of a tab
+    r"|\{[:#%{].*\}"  # attributes and commands of a page generator
+    r"|</?[A-Za-z][^<>]*>(?:\s*</?[A-Za-z][^<>]*>)*"  # tags alone
+    r"|\[[^\]\n]+\]:\s*\S+(?:\s+[\"'(].*)?)",  # the definition of a link
+    re.DOTALL,
+)
+_ANY_DIRECTIVE = re.compile(r"\.\.\s+[\w:-]+::.*")
+_MIN_LETTERS = 12
+"""A sentence with links and fewer other letters and digits is a list of links."""
+
+
+class SentenceForm(Enum):
+    """How well a sentence stands alone; the value is the factor of its score."""
+
+    GOOD = 1.0
+    POOR = 0.8
+    """A question or an announcement."""
+    HEADING = 0.3
+    EMPTY = 0.1
+    """A label, a badge, an image, a list of links, or a tag."""
+
+
+def classify_form(kind: LayoutKind, text: str) -> SentenceForm:
+    """Return the form of a sentence of a block of this kind."""
+    if kind is LayoutKind.CODE:
+        return SentenceForm.EMPTY if _ANY_DIRECTIVE.fullmatch(text) else SentenceForm.GOOD
+    letters = 1 if kind is LayoutKind.ROW else _MIN_LETTERS
+    if _NO_SENTENCE.fullmatch(text) or _is_link_list(text, letters):
+        return SentenceForm.EMPTY
+    if kind is LayoutKind.HEADING:
+        return SentenceForm.HEADING
+    return SentenceForm.POOR if text.endswith(_OPEN_ENDS) else SentenceForm.GOOD
+
+
+def is_short(text: str) -> bool:
+    """Return whether a text is too short for a quote."""
+    visible = " ".join(_LINK.sub(r"\g<label>", _IMAGE.sub("", text)).split())
+    return len(visible) < SHORTEST and measure_width(visible) < SHORTEST
+
+
+def _is_link_list(text: str, letters: int) -> bool:
+    """Return whether a text holds links, and fewer other letters and digits than this."""
+    rest, images = _IMAGE.subn("", _CODE_SPAN.sub("code", text))
+    rest, links = _LINK.subn("", rest)
+    rest, addresses = _ADDRESS.subn("", rest)
+    return images + links + addresses > 0 and sum(map(str.isalnum, rest)) < letters
+
 
 MAX_CODE = 1200
 """The most characters of a code block in a quote; of a longer one single lines are quoted."""

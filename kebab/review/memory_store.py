@@ -5,14 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kebab.core.review import Unit, UnitResult
-from kebab.core.review_store import (
+from kebab.core.review import (
     Position,
     RunSummary,
     StoredDocumentReview,
     StoredPage,
     StoredRun,
     StoredUnit,
+    Unit,
+    UnitResult,
     WorkCounts,
 )
 

@@ -1,26 +1,311 @@
-"""Reviews the units of documents with the language model, after the rules."""
+"""Reviews the units of documents with the language model, after the rules.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+Its findings get positions in the document; those without one are dropped.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from typing import Any, TypeAlias
+
+import msgspec
 
 from kebab.core.answers import LanguageModel
-from kebab.core.review import Finding, GlossaryTerm, Unit, UnitResult
-from kebab.review.detection import FindRelated, UnitRequests
-from kebab.review.document import ReviewDocument
-from kebab.review.items import build_item, build_items, locate_item
-from kebab.review.light_format import (
-    LightFix,
-    build_fixes_schema,
-    read_fix,
+from kebab.core.queries import StoredChunk
+from kebab.core.review import Finding, Fix, GlossaryTerm, Span, Unit, UnitResult
+from kebab.errors.catalog import ContextOverflow
+from kebab.review.document import (
+    ReviewDocument,
+    ShownSentence,
+    find_code,
+    plan_units,
+    show_sentences,
 )
-from kebab.review.limits import AnswerState, Limit, choose_limits, compute_density
-from kebab.review.model_calls import ModelCalls
-from kebab.review.normalize import build_edit, is_same_text
-from kebab.review.prompts import ReviewTask
-from kebab.review.units import plan_units, show_sentences
+from kebab.review.items import build_item, build_items, convert_kind, convert_severity, locate_item
+from kebab.review.model_calls import (
+    AnswerState,
+    Limit,
+    ModelAnswer,
+    ModelCalls,
+    choose_limits,
+    compute_density,
+)
+from kebab.review.prompts import (
+    KINDS,
+    MAX_TEXT_CHARS,
+    LightFix,
+    LightItem,
+    ReviewTask,
+    build_contradictions_schema,
+    build_fixes_schema,
+    build_items_schema,
+    read_contradiction,
+    read_fix,
+    read_item,
+)
 from kebab.review.worker import LoadResult, UnitWorker
-from kebab.wire.review import AgentItem, ReviewTierName
+from kebab.text.offsets import find_quotation
+from kebab.wire.review import AgentItem, EditName, ItemV1, ReviewTierName, SeverityName
+
+_DEFAULT_SEVERITIES: dict[str, SeverityName] = {
+    "spelling": "warning",
+    "grammar": "warning",
+    "contradiction": "warning",
+}
+_HIGHEST_SEVERITIES: dict[str, SeverityName] = {
+    "punctuation": "warning",
+    "terminology": "warning",
+    "style": "suggestion",
+    "contradiction": "warning",
+}
+"""Findings of these kinds are no errors, whatever the model says."""
+_RANKS: dict[SeverityName, int] = {"suggestion": 0, "warning": 1, "error": 2}
+_MAX_FIX_CHARS = 1_000
+_QUOTED_LINE = re.compile(r"\n[ \t]*>")
+_PIECE = re.compile(r"(?:[^\S\n]|\n(?:[ \t]*>)*)+|\S+")
+"""A word, or what is between two: white space with the signs of a quotation."""
+
+
+class Normalizer:
+    """Finds the places of the findings of one response.
+
+    Args:
+        document: The document.
+        shown: The sentences of the request, which the model numbers from 1.
+    """
+
+    def __init__(self, document: ReviewDocument, shown: Sequence[ShownSentence]) -> None:
+        self._document = document
+        self._shown = shown
+        self._used: set[tuple[str, Span]] = set()
+
+    def normalize(self, item: LightItem, cites: StoredChunk | None = None) -> Finding | None:
+        """Return a finding at the words that the model copied.
+
+        None when the words have no place, when the fix changes nothing, and when it would change
+        code, an address or the sign of a quotation.
+
+        Args:
+            item: The finding.
+            cites: The passage that the sentence contradicts.
+        """
+        span = self._locate(item)
+        if span is None:
+            return None
+        edited = self._edit(item, span)
+        if edited is None:
+            return None
+        (start, end), edit, fix = edited
+        return Finding(
+            kind=item.kind,
+            severity=choose_severity(item.kind, item.severity),
+            reason=item.reason or item.kind,
+            start=start,
+            end=end,
+            edit=edit,
+            fix=fix,
+            cites=cites,
+        )
+
+    def _locate(self, item: LightItem) -> Span | None:
+        """Return the place of the words: in the named sentence, else in the nearest other one.
+
+        Of several places it is the first that no finding of the kind has. The words of the named
+        sentence are not looked for in others: a finding that stands there again is a repetition.
+        """
+        named = item.sentence - 1
+        taken: Span | None = None
+        for number, sentence in sorted(enumerate(self._shown), key=lambda one: abs(one[0] - named)):
+            for place in find_quotation(sentence.text, item.words):
+                span = sentence.locate(*place)
+                if (item.kind, span) not in self._used:
+                    self._used.add((item.kind, span))
+                    return span
+                taken = taken or span
+            if taken and number == named:
+                break
+        return taken
+
+    def _edit(self, item: LightItem, span: Span) -> tuple[Span, EditName, Fix | None] | None:
+        """Return the place and the text of the edit; None when it must not be made."""
+        if item.fix is None or len(item.fix) > _MAX_FIX_CHARS:
+            return span, "note", None
+        return build_edit(self._document, span, item.fix)
+
+
+def build_edit(
+    document: ReviewDocument, span: Span, text: str, note: str | None = None
+) -> tuple[Span, EditName, Fix | None] | None:
+    """Return the edit that puts a text in the place of a span.
+
+    None when it changes nothing but white space at its ends, or when it would change code, an
+    address or the sign of a quotation. An edit around such parts becomes smaller.
+    """
+    if is_same_text(document, span, text):
+        return None
+    before, text = document.text[slice(*span)], " ".join(text.split())
+    if _touches_markup(document, span):
+        smaller = _shrink(before, text)
+        if smaller is None:
+            return None
+        start, end, text = smaller
+        span = span[0] + start, span[0] + end
+        if _touches_markup(document, span):
+            return None
+    if span[0] == span[1]:
+        return span, "insert", Fix(text, note)
+    return span, "replace" if text else "delete", Fix(text, note)
+
+
+def is_same_text(document: ReviewDocument, span: Span, text: str) -> bool:
+    """Return whether a text is that of a span but for white space and the signs of a quotation."""
+    return _fold(document.text[slice(*span)]) == _fold(text)
+
+
+def _fold(text: str) -> str:
+    return " ".join(_QUOTED_LINE.sub("\n", text).split())
+
+
+def _touches_markup(document: ReviewDocument, span: Span) -> bool:
+    start, end = span
+    inside = any(low < end and high > start for low, high in find_code(document, start, end))
+    return inside or _QUOTED_LINE.search(document.text, start, end) is not None
+
+
+def _shrink(before: str, after: str) -> tuple[int, int, str] | None:
+    """Return the only part of a text that another one changes, word by word; else None."""
+    old, new = _PIECE.findall(before), _PIECE.findall(after)
+    folded = [[" " if one[0].isspace() else one for one in words] for words in (old, new)]
+    matcher = SequenceMatcher(None, folded[0], folded[1], autojunk=False)
+    changes = [one for one in matcher.get_opcodes() if one[0] != "equal"]
+    if len(changes) != 1:
+        return None
+    _, low, high, new_low, new_high = changes[0]
+    start = sum(map(len, old[:low]))
+    return start, start + sum(map(len, old[low:high])), "".join(new[new_low:new_high])
+
+
+def choose_severity(kind: str, wanted: SeverityName | None) -> SeverityName:
+    """Return the severity of a kind that the model wants, within the bounds of the kind."""
+    chosen = wanted or _DEFAULT_SEVERITIES.get(kind, "suggestion")
+    highest = _HIGHEST_SEVERITIES.get(kind, "error")
+    return min(chosen, highest, key=_RANKS.__getitem__)
+
+
+FindRelated: TypeAlias = Callable[[ReviewDocument, str], Sequence[StoredChunk]]
+"""Returns the passages of other notes that are about the same as a text."""
+
+_OLDER_FIELDS = frozenset({"key", "evidence"})
+
+
+@dataclass(slots=True)
+class UnitRequests:
+    """The requests about one unit, and the findings so far.
+
+    `density` is the number of findings per sentence in the units before; None when unknown.
+    """
+
+    document: ReviewDocument
+    task: ReviewTask
+    calls: ModelCalls
+    unit: Unit
+    density: float | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    def detect(self) -> None:
+        """Ask for findings."""
+        shown = show_sentences(self.document, self.unit)
+        if shown:
+            self._ask(shown, self._ask_for_findings)
+
+    def compare(self, find_related: FindRelated) -> None:
+        """Ask for contradictions with passages of other notes."""
+        shown = show_sentences(self.document, self.unit)
+        passages = find_related(self.document, " ".join(one.text for one in shown))
+        if not shown or not passages:
+            return
+        try:
+            self._ask(shown, lambda part, limit: self._ask_to_compare(part, passages, limit))
+        except ContextOverflow:
+            # A window that is too small for passages is large enough for the other findings.
+            self.calls.is_incomplete = True
+
+    def _ask(
+        self,
+        shown: Sequence[ShownSentence],
+        ask: Callable[[Sequence[ShownSentence], Limit], AnswerState],
+    ) -> None:
+        limits = choose_limits(self.task.tier, len(shown), self.density)
+        self.calls.ask_all(shown, limits, ask)
+
+    def _ask_for_findings(self, part: Sequence[ShownSentence], limit: Limit) -> AnswerState:
+        with_fix = self.task.tier == "quick"
+        schema = build_items_schema(self.task.tier, len(part), limit.items, with_fix=with_fix)
+        messages = self.task.build_detection([one.text for one in part], limit.items)
+        answer = self.calls.request(messages, schema, limit.tokens)
+        normalizer = Normalizer(self.document, part)
+        readable = 0
+        for entry in answer.objects:
+            older = entry.keys() >= _OLDER_FIELDS
+            item = _read_older_item(entry) if older else read_item(entry, KINDS[self.task.tier])
+            readable += item is not None
+            if item is not None and not with_fix:
+                item = item._replace(fix=None)
+            self._add(normalizer.normalize(item) if item else None)
+        return self._judge(answer, readable, limit)
+
+    def _ask_to_compare(
+        self, part: Sequence[ShownSentence], passages: Sequence[StoredChunk], limit: Limit
+    ) -> AnswerState:
+        schema = build_contradictions_schema(len(part), len(passages), limit.items)
+        messages = self.task.build_comparison([one.text for one in part], passages, limit.items)
+        answer = self.calls.request(messages, schema, limit.tokens)
+        normalizer = Normalizer(self.document, part)
+        readable = 0
+        for entry in answer.objects:
+            item = read_contradiction(entry, len(passages))
+            readable += item is not None
+            self._add(_place_contradiction(normalizer, item, passages))
+        return self._judge(answer, readable, limit)
+
+    def _judge(self, answer: ModelAnswer, readable: int, limit: Limit) -> AnswerState:
+        """Return the state of a response with so many objects in the format; count it."""
+        self.calls.over_limit += max(0, len(answer.objects) - limit.items)
+        return self.calls.judge(answer, readable)
+
+    def _add(self, finding: Finding | None) -> None:
+        if finding is None:
+            self.calls.dropped += 1
+        else:
+            self.findings.append(finding)
+
+
+def _read_older_item(entry: dict[str, Any]) -> LightItem | None:
+    """Return the finding of an item of version 1, which some models write; it has no sentence."""
+    try:
+        item = msgspec.convert(entry, ItemV1)
+    except msgspec.ValidationError:
+        return None
+    if len(item.evidence) > MAX_TEXT_CHARS:
+        return None
+    return LightItem(
+        sentence=0,
+        words=item.evidence,
+        kind=convert_kind(item.key),
+        severity=convert_severity(item.severity),
+        reason=item.message,
+        fix=item.suggestion,
+    )
+
+
+def _place_contradiction(
+    normalizer: Normalizer, item: LightItem | None, passages: Sequence[StoredChunk]
+) -> Finding | None:
+    if item is None or item.passage is None:
+        return None
+    return normalizer.normalize(item, passages[item.passage - 1])
+
 
 _MODEL_KINDS = frozenset({"proofread", "detect", "fix"})
 _RECENT_UNITS = 16

@@ -1,19 +1,253 @@
-"""Splits a document into the segments that are translated, and the segments into units.
+"""Splits a document into the segments that are translated, and protects what must not change.
 
 A segment is a sentence of prose, a heading, an item or a cell of a table. Everything between the
-segments stays as it is.
+segments stays as it is. Within a segment, placeholders such as `⟦1⟧` protect code and addresses.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Span
+from kebab.core.review import LinkUse, Span
 from kebab.review.document import ReviewDocument
-from kebab.review.placeholders import BLOCK_LINE, BLOCK_TAG, Masked, ProtectedSpans
-from kebab.text.layout import LayoutKind
-from kebab.text.sentences import Sentence
+from kebab.text.sentences import LayoutKind, Sentence
+
+_ADDRESS = r"(?:https?|ftp|file)://[^\s<>\u27e6]*[^\s<>()\[\]{}.,;:!?'\"\u27e6\u3000-\u303f]"
+_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+_VARIABLE = r"\$?\{[\w.-]+\}|\$[A-Z_]{2,}|%\(\w+\)[sdf]|(?<!\d)%[sd]\b"
+_BRACKETS = "[\u27e6\u27e7]"
+_PLAIN = re.compile(rf"{_ADDRESS}|{_MAIL}|{_VARIABLE}|{_BRACKETS}|(?<=\S)[ \t]{{2,}}(?=\S)|\t")
+"""What stays as it is in a text without markup, columns included."""
+
+_MARKDOWN = re.compile(
+    rf"{_ADDRESS}|{_MAIL}|\{{\{{[^{{}}]{{0,999}}\}}\}}|\{{%[^%]{{0,999}}%\}}|{_VARIABLE}"
+    rf"|{_BRACKETS}|<(?P<raw>script|style|pre|svg|math)\b.{{0,4999}}?</(?P=raw)>"
+    r"|%%[^%]{1,999}%%|\[\^[^\]\s]{1,99}\]:?"
+    r"|\[\]|\{[:#.][^{}\n]*\}|(?<!\S)\^[\w-]+$|(?<![\w&#])#[^\W\d][\w/-]*"
+    r"|&(?:\#\d+|\#x[0-9a-fA-F]+|[A-Za-z]\w*);|\\[!-/:-@\[-`{-~]|\\$"
+    r"|</?[A-Za-z][^<>\n]*>",
+    re.MULTILINE | re.DOTALL,
+)
+"""What is no prose in Markdown, besides the code, the links and the footnotes of its markup."""
+
+BLOCK_LINE = re.compile(
+    r"^[ \t]*(?:(?:import|export)[ ][^\n]*|:{3,}[^\n]*|(?:!!!|\?\?\?\+?|===)[ ][^\n]*"
+    r"|\*\[[^\]\n]+\]:[^\n]*|\[[^\]\n^][^\]\n]*\]:[ \t]*\S[^\n]*"
+    r"|(?:-[ ])?[A-Za-z][\w-]*::[^\n]*|(?:>[ \t]*)+\[![A-Za-z]+\][^\n]*)$",
+    re.MULTILINE,
+)
+"""Lines of Markdown and its dialects that are no prose, such as the head of an admonition."""
+
+BLOCK_TAG = re.compile(
+    r"</?(?:td|tr|th|table|tbody|thead|caption|p|div|li|ul|ol|dl|dt|dd|br|hr|h[1-6]|details|summary"
+    r"|section|article|blockquote|figure|figcaption)\b[^<>]*>",
+    re.IGNORECASE,
+)
+"""The tags of HTML that no sentence goes beyond."""
+
+_EMPHASIS = re.compile(
+    r"(?<![*\s])\*{1,3}(?!\*)|\*{1,3}(?![*\s])"
+    r"|(?<![\w_])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![\w_])|~~|(?<![=\s])==(?!=)|==(?![=\s])"
+)
+_ALONE = re.compile(r"!\[|<!--|\{[:#.]|\^|\\$|\[\^[^\]]*\]:$")
+"""Markup that is no part of a sentence, where it begins or ends one."""
+
+_FILLER = "\ue000"
+_PLACEHOLDER = re.compile("\u27e6\\s*(\\d+)\\s*\u27e7")
+_SPECIAL = "\\`*[]<>~|$"
+"""The signs that are escaped where the translation has more of them than the source."""
+
+_BLOCK_SIGNS = frozenset("-+#=:")
+_NUMBER_SIGN = re.compile(r"(\d{1,9})[.)](?:\s|$)")
+_WRAP = re.compile(r"[ \t]*\n[ \t]*(?:>[ \t]?)*[ \t]*")
+_BLANKS = re.compile(r"\s+")
+_DENSE = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_find_letter = re.compile(r"[^\W\d_]").search
+
+
+class Masked(NamedTuple):
+    """A text with placeholders, and what they stand for, in order from 1."""
+
+    text: str
+    protected: tuple[str, ...]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there are letters outside the placeholders."""
+        return _find_letter(_PLACEHOLDER.sub("", self.text)) is not None
+
+
+class ProtectedSpans:
+    """The spans of a document that a translation must not change, in order."""
+
+    def __init__(self, document: ReviewDocument) -> None:
+        self._text = document.text
+        self._is_markdown = document.source.media == MARKDOWN
+        found = _merge_spans(self._find_all(document))
+        self._starts = [start for start, _ in found]
+        self._ends = [end for _, end in found]
+
+    def _find_all(self, document: ReviewDocument) -> list[Span]:
+        if not self._is_markdown:
+            return [found.span() for found in _PLAIN.finditer(self._text)]
+        markup = document.markup
+        found = [span for link in markup.links for span in _find_link_parts(self._text, link)]
+        found += markup.code
+        rest = _fill_spans(self._text, _merge_spans(found))
+        found += [match.span() for match in _MARKDOWN.finditer(rest)]
+        rest = _fill_spans(self._text, _merge_spans(found))
+        return found + [match.span() for match in _EMPHASIS.finditer(rest)]
+
+    def mask(self, start: int, end: int) -> Masked:
+        """Return [start, end) of the text on one line with placeholders."""
+        parts: list[str] = []
+        protected: list[str] = []
+        for low, high in self._iter_inside(start, end):
+            parts += [self._text[start:low], f"\u27e6{len(protected) + 1}\u27e7"]
+            protected.append(self._text[low:high])
+            start = high
+        text = _join_lines("".join([*parts, self._text[start:end]]))
+        return Masked(_BLANKS.sub(" ", text), tuple(protected))
+
+    def trim(self, start: int, end: int) -> Span:
+        """Return [start, end) without blanks and without markup that is around all of it."""
+        while True:
+            if wrap := _WRAP.match(self._text, start, end):
+                start = wrap.end()
+            part = self._text[start:end]
+            start, end = start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+            spans = list(self._iter_inside(start, end))
+            if not spans:
+                return start, end
+            first, last = spans[0], spans[-1]
+            if first[0] == start and self._stands_alone(*first):
+                start = first[1]
+            elif last[1] == end and self._stands_alone(*last):
+                end = last[0]
+            elif len(spans) > 1 and first[0] == start and last[1] == end and self._wraps(spans):
+                start, end = first[1], last[0]
+            else:
+                return start, end
+
+    def _stands_alone(self, start: int, end: int) -> bool:
+        """Return whether a span is no part of a sentence, such as an image or a comment."""
+        part = self._text[start:end]
+        return _ALONE.match(part) is not None
+
+    def _wraps(self, spans: Sequence[Span]) -> bool:
+        """Return whether the first and the last of some spans belong together."""
+        first, *inner, last = (self._text[low:high] for low, high in spans)
+        signs = set(first) & set("*_~=[<")
+        closes = last == first or (first[-1], last[0]) == ("[", "]") or last.startswith("</")
+        return bool(signs) and closes and not any(signs & set(one) or "]" in one for one in inner)
+
+    def _iter_inside(self, start: int, end: int) -> Iterator[Span]:
+        for index in range(bisect_right(self._ends, start), bisect_left(self._starts, end)):
+            yield max(start, self._starts[index]), min(end, self._ends[index])
+
+
+def _find_link_parts(text: str, link: LinkUse) -> list[Span]:
+    """Return the parts of a link that stay: all of it but its text."""
+    whole = [(link.start, link.end)]
+    if link.is_image or link.kind == "auto":
+        return whole
+    if link.kind == "wiki":
+        bar = text.find("|", link.start, link.end)
+        return [(link.start, bar + 1), (link.end - 2, link.end)] if bar > 0 else whole
+    sign = "](" if link.kind == "inline" else "]["
+    last = link.target_span[0] if link.kind == "inline" else link.end
+    close = text.rfind(sign, link.start, last)
+    # A shortcut such as `[name]` is the name of its definition.
+    if close < 0 or (sign == "][" and link.end - close <= len("][]")):
+        return whole
+    return [(link.start, link.start + 1), (close, link.end)]
+
+
+def _fill_spans(text: str, spans: Iterable[Span]) -> str:
+    """Return a text of the same length whose spans hold no sign of Markdown."""
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], _FILLER * (end - start)]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order; those that overlap or touch are one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        elif end > start:
+            merged.append((start, end))
+    return merged
+
+
+def _join_lines(text: str) -> str:
+    """Return a wrapped text on one line; scripts without blanks need none at the wrap."""
+
+    def join(found: re.Match[str]) -> str:
+        around = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+        return "" if all(map(_DENSE.match, around)) else " "
+
+    return _WRAP.sub(join, text)
+
+
+def list_placeholder_faults(masked: Masked, answer: str) -> list[int]:
+    """Return the numbers of the placeholders that an answer lost, repeated or invented."""
+    counts = Counter(int(found) for found in _PLACEHOLDER.findall(answer))
+    right = {number for number in range(1, len(masked.protected) + 1) if counts[number] == 1}
+    return sorted({*range(1, len(masked.protected) + 1), *counts} - right)
+
+
+def restore(masked: Masked, answer: str, *, is_markdown: bool) -> str:
+    """Return an answer with what its placeholders stand for; it has each of them once.
+
+    In Markdown, signs that would become markup are escaped.
+    """
+    parts = _PLACEHOLDER.split(_BLANKS.sub(" ", answer.strip()))
+    if is_markdown:
+        source = _PLACEHOLDER.sub("", masked.text)
+        parts[::2] = _escape_new_signs(source, parts[::2])
+        parts[0] = _escape_block_sign(source, parts[0])
+    parts[1::2] = [masked.protected[int(number) - 1] for number in parts[1::2]]
+    return "".join(parts)
+
+
+def _escape_new_signs(source: str, parts: list[str]) -> list[str]:
+    """Return parts of an answer; a sign of markup that the source has less often is escaped."""
+    written = "".join(parts)
+    new = [sign for sign in _SPECIAL if written.count(sign) > source.count(sign)]
+    table = str.maketrans({sign: "\\" + sign for sign in new})
+    return [part.translate(table) for part in parts]
+
+
+def _escape_block_sign(source: str, text: str) -> str:
+    """Return a text that begins no list, heading or other block, unless the source does too."""
+    if number := _NUMBER_SIGN.match(text):
+        return text if _NUMBER_SIGN.match(source) else f"{number[1]}\\{text[number.end(1) :]}"
+    return f"\\{text}" if text[:1] in _BLOCK_SIGNS and text[:1] != source[:1] else text
+
+
+def mask_translation(masked: Masked, target: str) -> str | None:
+    """Return a restored translation with placeholders again; None when one is not found."""
+    order = sorted(enumerate(masked.protected, 1), key=lambda item: -len(item[1]))
+    pieces: list[str | int] = [target]
+    for number, part in order:
+        for index, piece in enumerate(pieces):
+            if isinstance(piece, str) and part in piece:
+                head, _, tail = piece.partition(part)
+                pieces[index : index + 1] = [head, number, tail]
+                break
+        else:
+            return None
+    texts = (one if isinstance(one, str) else f"\u27e6{one}\u27e7" for one in pieces)
+    return "".join(texts)
+
 
 MIN_UNIT_CHARS = 700
 MAX_UNIT_CHARS = 900

@@ -1,12 +1,14 @@
-"""Declares what a run does with a document, and what it needs for that."""
+"""Declares what a run does with a document, and contains the worker that needs no model.
+
+That worker runs the rules and imports items.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from kebab.core.progress import Cancel
-from kebab.core.review import Unit, UnitResult
-from kebab.core.review_store import ReviewStore
+from kebab.core.review import Finding, ReviewStore, Surroundings, Unit, UnitResult
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -18,7 +20,10 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
-from kebab.wire.review_stream import ReviewEvent
+from kebab.review.items import build_items, import_items
+from kebab.review.rules.rule import Rule
+from kebab.wire.review import ItemV1
+from kebab.wire.stream import ReviewEvent
 
 LoadResult: TypeAlias = Callable[[int], UnitResult]
 """Returns the stored result of a unit of the same document by its index; it must be finished."""
@@ -92,3 +97,44 @@ class RunPorts:
     cancel: Cancel
     build_failure: Callable[[int], Signal]
     required: Required = "never"
+
+
+class RulesWorker:
+    """Plans one unit for all rules over a document, and one for imported items if there are any."""
+
+    model = None
+
+    def __init__(
+        self, rules: Sequence[Rule], surroundings: Surroundings, imported: Sequence[ItemV1] = ()
+    ) -> None:
+        """Apply these rules; without one their unit has no items."""
+        self._rules = rules
+        self._surroundings = surroundings
+        self._imported = imported
+
+    def plan(self, document: ReviewDocument) -> list[Unit]:
+        """Return the unit of kind `rules`, and that of kind `import`."""
+        rules = Unit("rules", (0, 0), 0, len(document.text))
+        return [rules, rules._replace(kind="import")] if self._imported else [rules]
+
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return no unit, because none needs the result of another one."""
+        del units, index
+        return []
+
+    def work(
+        self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
+    ) -> UnitResult:
+        """Return the findings of all rules, or the imported items, sorted by their place."""
+        del load
+        if units[index].kind == "import":
+            return import_items(document, self._imported)
+        findings = [
+            finding for rule in self._rules for finding in rule.check(document, self._surroundings)
+        ]
+        items, citations = build_items(document, sorted(findings, key=_get_place))
+        return UnitResult(items=tuple(items), citations=tuple(citations))
+
+
+def _get_place(finding: Finding) -> tuple[int, int, str]:
+    return finding.start, finding.end, finding.rule_id or ""

@@ -21,25 +21,27 @@ from itertools import pairwise, takewhile
 
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import StoredChunk
-from kebab.search.coverage import QUESTION_BIGRAMS
-from kebab.search.function_words import (
+from kebab.search.lexical import (
     is_function_word,
     is_listed_stop_word,
+    quote_phrase,
+    quote_term,
     reads_as_another_language,
 )
-from kebab.search.lexical import quote_phrase, quote_term
-from kebab.search.query_form import is_question
-from kebab.search.query_operators import Phrase
-from kebab.search.query_parser import ParsedQuery, list_words
+from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
+from kebab.search.snippet import QUESTION_BIGRAMS
 from kebab.text.language import (
     WrittenForm,
     detect_question_language,
+    detect_script,
     detect_written_form,
+    is_dense,
+    iter_unit_matches,
     may_share_words,
+    split_clusters,
 )
 from kebab.text.normalize import normalize_for_index
-from kebab.text.scripts import detect_script, is_dense, iter_unit_matches, split_clusters
 from kebab.text.tokenizer import Term, stem_word, tokenize_unit
 
 _MAX_LOOKUPS = 64

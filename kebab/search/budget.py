@@ -19,7 +19,7 @@ from msgspec import UNSET
 from kebab.core.ids import Key
 from kebab.core.queries import Hit, Query, Snippet
 from kebab.search.snippet import cut_snippet
-from kebab.text.tokens import estimate_tokens
+from kebab.text.model_input import estimate_tokens
 
 if TYPE_CHECKING:
     from kebab.wire.search import LeftOut

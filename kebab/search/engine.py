@@ -1,28 +1,354 @@
-"""Searches one snapshot of the library: a query in, a page of hits out."""
+"""Searches one snapshot of the library: a query in, a page of hits out, with its cursor."""
 
+import hmac
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from itertools import islice, zip_longest
+from struct import Struct
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from kebab.core.ids import DocId, Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
-from kebab.core.queries import Mode, Page, Query, QueryInterpretation
+from kebab.core.queries import (
+    Detail,
+    Filters,
+    Hit,
+    Mode,
+    Page,
+    Query,
+    QueryInterpretation,
+    Snippet,
+    StoredChunk,
+)
+from kebab.errors.catalog import InvalidCursor, StaleCursor
+from kebab.search import snippet
 from kebab.search.absent_terms import find_absent_terms
-from kebab.search.answer_signals import is_across_languages, read_first_passages
 from kebab.search.answerability import (
+    FAIR,
+    Calibration,
     calibrate,
+    classify_confidence,
     estimate_answerability,
+    is_across_languages,
     is_convincing,
+    read_first_passages,
     select_confident,
 )
-from kebab.search.merge import MergedRanking, QueryResult, merge_interpretations
-from kebab.search.page import select_hits
 from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever, build_degraded
 from kebab.wire.search import DegradedChannel
+
+if TYPE_CHECKING:
+    from kebab.wire.search import LeftOut
+
+_HIGHLIGHT_SHARE = 0.25
+"""The least weight of a highlighted token, as a share of the heaviest one's."""
+
+_NOTHING_READ = QueryInterpretation()
+
+
+class QueryResult:
+    """The ranking of one query, what turns its evidence into scores, and facts about the query."""
+
+    def __init__(
+        self,
+        candidates: RankedCandidates,
+        calibration: Calibration,
+        interpretation: QueryInterpretation = _NOTHING_READ,
+        absent_terms: tuple[str, ...] = (),
+        *,
+        convincing: bool = False,
+    ) -> None:
+        self.candidates = candidates
+        self.calibration = calibration
+        self.interpretation = interpretation
+        self.absent_terms = absent_terms
+        self.convincing = convincing
+
+    @cached_property
+    def evidence(self) -> dict[Key, float]:
+        """The evidence of each chunk, the best chunk first."""
+        return dict(self.candidates.ranked)
+
+    @cached_property
+    def highlight_weights(self) -> dict[str, float]:
+        """The weights of the tokens to highlight.
+
+        Beside a rare word, highlights of frequent words only distract.
+        """
+        weights = self.candidates.weighted.weights
+        least = max(weights.values(), default=0.0) * _HIGHLIGHT_SHARE
+        return {token: weight for token, weight in weights.items() if weight >= least}
+
+    @property
+    def degraded(self) -> tuple[DegradedChannel, ...]:
+        """The channels that were not available."""
+        return self.candidates.degraded
+
+    def score(self, key: Key) -> float:
+        """Return the calibrated score of a chunk, 0 for one that the query did not find."""
+        evidence = self.evidence.get(key)
+        return 0.0 if evidence is None else self.calibration.score(evidence)
+
+    @property
+    def first(self) -> Key | None:
+        """The best chunk, also when it is weak; None without any."""
+        return next(iter(self.evidence), None)
+
+    def list_leading(self) -> list[Key]:
+        """Return the first chunk and those that are better than weak, the best first."""
+        return [key for key in self.evidence if key == self.first or self.score(key) >= FAIR]
+
+
+class Match(NamedTuple):
+    """How a chunk was found: the query that it answers best, and all queries that found it."""
+
+    result: QueryResult
+    evidence: float
+    score: float
+    queries: tuple[int, ...]
+
+
+class MergedRanking:
+    """The chunks that several queries found, in one order.
+
+    Args:
+        results: The result of each query.
+    """
+
+    def __init__(self, results: Sequence[QueryResult]) -> None:
+        self.results = results
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The chunks in order.
+
+        First the queries take turns with their first chunk and those that are better than weak: in
+        each turn every query gives its next one, the best score first. The other chunks follow by
+        their best score. So the first chunk of each query is near the top.
+        """
+        if len(self.results) == 1:
+            return list(self.results[0].evidence)
+        ordered: dict[Key, None] = {}
+        for turn in zip_longest(*(result.list_leading() for result in self.results)):
+            found = {key for key in turn if key is not None}
+            ordered.update(dict.fromkeys(sorted(found, key=self._sort_key)))
+        others = {key for result in self.results for key in result.evidence}.difference(ordered)
+        return [*ordered, *sorted(others, key=self._sort_key)]
+
+    @cached_property
+    def first_keys(self) -> frozenset[Key | None]:
+        """The first chunk of each query."""
+        return frozenset(result.first for result in self.results)
+
+    def _sort_key(self, key: Key) -> tuple[float, Key]:
+        return -max(result.score(key) for result in self.results), key
+
+    def find_match(self, key: Key) -> Match:
+        """Return how a chunk was found.
+
+        A query found its first chunk and those that are better than weak for it. Any other chunk
+        was found by the query with the highest score.
+        """
+        scores = [result.score(key) for result in self.results]
+        listed = [index for index, result in enumerate(self.results) if key in result.evidence]
+        best = max(listed, key=lambda index: scores[index])
+        result = self.results[best]
+        finders = tuple(
+            index
+            for index in listed
+            if index == best or scores[index] >= FAIR or key == self.results[index].first
+        )
+        return Match(result, result.evidence[key], scores[best], finders)
+
+    def weigh_highlights(self, key: Key) -> Mapping[str, float]:
+        """Return the weights of the tokens of all queries that found a chunk, to highlight them."""
+        weights: dict[str, float] = {}
+        for index in reversed(self.find_match(key).queries):
+            weights |= self.results[index].highlight_weights
+        return weights
+
+
+def merge_interpretations(parts: Sequence[QueryInterpretation]) -> QueryInterpretation:
+    """Return how several queries were read together: everything that occurs in any of them.
+
+    Of two values of a filter that takes only one, the first is reported.
+    """
+    first, *others = parts
+    for other in others:
+        first = QueryInterpretation(
+            terms=tuple(dict.fromkeys((*first.terms, *other.terms))),
+            phrases=tuple(dict.fromkeys((*first.phrases, *other.phrases))),
+            excluded=tuple(dict.fromkeys((*first.excluded, *other.excluded))),
+            filters=_merge_filters(first.filters, other.filters),
+        )
+    return first
+
+
+def _merge_filters(one: Filters, other: Filters) -> Filters:
+    merged: dict[str, Any] = {}
+    for name, value in asdict(other).items():
+        known = getattr(one, name)
+        if isinstance(value, tuple):
+            merged[name] = tuple(dict.fromkeys((*known, *value)))
+        else:
+            merged[name] = value if known is None else known
+    return replace(one, **merged)
+
+
+MAX_COPIES = 3
+"""How often the same text is shown; further copies in other documents are left out."""
+
+_BATCH, _LARGEST_BATCH = 12, 96
+
+
+def deduplicate_hits(
+    keys: Sequence[Key],
+    read: Callable[[Sequence[Key]], list[StoredChunk]],
+    per_doc: int | None,
+) -> Iterator[StoredChunk]:
+    """Yield chunks in order, at most `per_doc` of one document and few copies of one text.
+
+    They are read in growing batches, as far as the caller iterates.
+    """
+    documents: Counter[DocId] = Counter()
+    texts: Counter[str] = Counter()
+    start, size = 0, _BATCH
+    while start < len(keys):
+        for chunk in read(keys[start : start + size]):
+            if per_doc is not None and documents[chunk.doc_id] >= per_doc:
+                continue
+            if texts[chunk.text] >= MAX_COPIES:
+                continue
+            documents[chunk.doc_id] += 1
+            texts[chunk.text] += 1
+            yield chunk
+        start, size = start + size, min(2 * size, _LARGEST_BATCH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The hits of a page, whether others follow, and what the token budget left out."""
+
+    hits: tuple[Hit, ...]
+    has_more: bool
+    left_out: "LeftOut | None" = None
+
+
+def select_hits(
+    ranking: MergedRanking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
+) -> Selection:
+    """Return the hits of one page within its token budget."""
+    size, shown = query.page_size, deduplicate_hits(ranking.keys, read, query.per_doc)
+    found = list(islice(shown, query.offset, query.offset + size + 1))
+    chunks, more = found[:size], len(found) > size
+    hits = [
+        _build_hit(ranking, chunk, query, rank)
+        for rank, chunk in enumerate(chunks, start=query.offset + 1)
+    ]
+    if query.max_tokens is None:
+        return Selection(hits=tuple(hits), has_more=more)
+    from kebab.search.budget import fit_budget
+
+    firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in ranking.first_keys]
+    required = max(firsts, default=0) + 1
+    fitting, left_out = fit_budget(hits, query, ranking.weigh_highlights, required)
+    more = more or len(fitting) < len(hits)
+    return Selection(hits=tuple(fitting), has_more=more, left_out=left_out)
+
+
+def _build_hit(ranking: MergedRanking, chunk: StoredChunk, query: Query, rank: int) -> Hit:
+    match = ranking.find_match(chunk.key)
+    weights = ranking.weigh_highlights(chunk.key)
+    return Hit(
+        rank=rank,
+        score=match.score,
+        confidence=classify_confidence(match.score),
+        chunk=chunk,
+        snippet=_select_text(chunk.text, weights, query),
+        retrieval=match.result.candidates.build_retrieval(
+            chunk.key, match.evidence, trace=query.trace
+        ),
+        queries=match.queries,
+    )
+
+
+def _select_text(text: str, weights: Mapping[str, float], query: Query) -> Snippet:
+    match query.detail:
+        case Detail.IDS:
+            return Snippet("")
+        case Detail.PASSAGES:
+            return snippet.highlight_text(text, weights)
+        case Detail.SNIPPETS:
+            return snippet.cut_snippet(text, weights, query.snippet_chars)
+
+
+_VERSION = 1
+_BODY = Struct(">BQQ16s")
+_SIGNATURE = 16
+_UNBOUND_FIELDS = frozenset({"limit", "offset", "detail", "snippet_chars", "max_tokens", "trace"})
+
+
+def encode_cursor(query: Query, offset: int, revision: int, salt: str) -> str:
+    """Return the cursor of the page that starts at an offset."""
+    body = _BODY.pack(_VERSION, offset, revision, _compute_fingerprint(query))
+    return urlsafe_b64encode(body + _compute_signature(body, salt)).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
+    """Return the offset of a cursor.
+
+    Raises:
+        InvalidCursor: The cursor is not of this library, or belongs to another query.
+        StaleCursor: The index has changed since the cursor was issued.
+    """
+    raw = _decode_bytes(cursor)
+    body, signature = raw[: _BODY.size], raw[_BODY.size :]
+    if len(raw) != _BODY.size + _SIGNATURE or not hmac.compare_digest(
+        _compute_signature(body, salt), signature
+    ):
+        raise InvalidCursor(cause="it was not issued by this knowledge base")
+    version, offset, issued, fingerprint = _BODY.unpack(body)
+    if version != _VERSION:
+        raise InvalidCursor(cause="it was issued by another version of kebab")
+    if fingerprint != _compute_fingerprint(query):
+        raise InvalidCursor(cause="it belongs to another query")
+    if issued != revision:
+        raise StaleCursor(issued_revision=issued, current_revision=revision)
+    return int(offset)
+
+
+def _decode_bytes(cursor: str) -> bytes:
+    """Return the bytes of a cursor that is spelled exactly as `encode_cursor` spells it."""
+    try:
+        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+    except ValueError as error:
+        raise InvalidCursor(cause="it is not a cursor") from error
+    if urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
+        raise InvalidCursor(cause="it is not a cursor")
+    return raw
+
+
+def _compute_signature(body: bytes, salt: str) -> bytes:
+    return hmac.digest(salt.encode("utf-8", "surrogatepass"), body, "sha256")[:_SIGNATURE]
+
+
+def _compute_fingerprint(query: Query) -> bytes:
+    """Return a digest of the fields that determine the order of hits."""
+    bound = {name: value for name, value in asdict(query).items() if name not in _UNBOUND_FIELDS}
+    return blake2b(
+        repr(sorted(bound.items())).encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
+
 
 _LEAST_LIKELY = 0.1
 """Questions with a lower answerability are not reranked; a third of what `ask` needs."""

@@ -1,27 +1,95 @@
-"""Finds related documents by vectors and keywords.
+"""Finds related documents by vectors and keywords, and the passage most like a paragraph.
 
 By vectors, a document is as similar as the passages of the other one are, on average, to their
 best matches in it. By keywords, it is as similar as its best passages score for the keywords.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from kebab.core.chunks import CosineScale
 from kebab.core.ids import DocId, Key
-from kebab.core.model_profile import CosineScale
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
+from kebab.core.review import SimilarParagraph
 from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
-from kebab.search.keywords import extract_keywords, find_shared_words
+from kebab.search.lexical import COMMON_SHARE, compute_rarity, is_function_word, quote_term
+from kebab.search.query_parser import strip_stop_words
 from kebab.search.vector import build_degraded
+from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
+
+MAX_KEYWORDS = 64
+"""Page r@5 on the links of k8s-links-ko: .532 with 32 keywords, .549 with these."""
+
+_MAX_COUNTED = 1_000
+"""How many of the most frequent tokens of a document are looked up in the index."""
+
+_MAX_SHARED = 6
+_MIN_LETTERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKeywords:
+    """The keywords of a document with their weights, the heaviest first."""
+
+    weights: Mapping[str, float]
+
+    def build_match_expression(self) -> str:
+        """Return the FTS5 expression for chunks with any of the keywords."""
+        return " OR ".join(quote_term(Term(token)) for token in self.weights)
+
+    def select_held(self, text: str) -> Mapping[str, float]:
+        """Return the keywords that a text holds."""
+        held = set(tokenize(text))
+        return {token: weight for token, weight in self.weights.items() if token in held}
+
+
+def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
+    """Return the keywords of texts: frequent in them, but not in most chunks of the library."""
+    counts = Counter(token for text in texts for token in tokenize(strip_stop_words(text)))
+    frequent = dict(counts.most_common(_MAX_COUNTED))
+    total = library.count_chunks()
+    held = library.get_document_frequencies(frequent)
+    weights = {
+        token: (1 + math.log(count)) * compute_rarity(held[token], total)
+        for token, count in frequent.items()
+        if 1 < held[token] <= max(2, total * COMMON_SHARE)
+    }
+    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_KEYWORDS]
+    return DocumentKeywords(dict(heaviest))
+
+
+def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[str]:
+    """Return the words of texts that match keywords, as they are written, the heaviest first.
+
+    Of words with the same tokens the first counts. No word is part of a heavier one, and none is a
+    function word.
+    """
+    found: dict[tuple[str, ...], tuple[float, str]] = {}
+    for text in texts:
+        whole = snippet.cut_snippet(text, keywords.weights, len(text))
+        for start, end in whole.highlights:
+            word = whole.text[start:end]
+            tokens = tuple(tokenize(word))
+            weight = sum(keywords.weights[token] for token in keywords.weights.keys() & tokens)
+            if len(word) >= _MIN_LETTERS and weight and not is_function_word(word):
+                found.setdefault(tokens, (weight, word))
+    shared: list[str] = []
+    for _, word in sorted(found.values(), key=lambda one: (-one[0], one[1])):
+        if not any(word.casefold() in one.casefold() for one in shared):
+            shared.append(word)
+    return shared[:_MAX_SHARED]
+
 
 LEXICAL_SHARE = 0.5
 """The share of keywords where vectors are known too; anything from .4 to .6 is within .01."""
@@ -288,3 +356,58 @@ def _fuse_scores(lexical: _LexicalSimilarity | None, similar: VectorSimilarity |
     """Return one score of both channels; a document without vectors counts by keywords alone."""
     words = lexical.score if lexical else 0.0
     return words if similar is None else LEXICAL_SHARE * words + (1 - LEXICAL_SHARE) * similar.score
+
+
+LEAST_SHARED = 0.8
+"""The least share of the runs of tokens of a paragraph that a copy holds."""
+
+_RUN = 3
+_RAREST = 4
+"""How many terms a copy must hold before it is compared."""
+
+_MOST_COPIES = 3
+"""A text in more documents is a licence or another text that repeats on purpose."""
+
+_CANDIDATES = 16
+_LEAST_KNOWN = 0.85
+"""The least share of the terms of a paragraph that other passages hold."""
+
+
+def find_similar_passage(
+    library: LibraryReader, paragraph: str, is_own: Callable[[StoredChunk], bool], *, copies: int
+) -> SimilarParagraph | None:
+    """Return the passage that holds nearly all of a paragraph, from another document.
+
+    Args:
+        library: The passages.
+        paragraph: The text of the paragraph.
+        is_own: Whether a passage is from the document of the paragraph.
+        copies: How many passages of the library are known to hold it: 1 when it is indexed.
+    """
+    tokens = tokenize(paragraph)
+    if len(tokens) < _RUN:
+        return None
+    terms = list(dict.fromkeys(tokens))
+    counts = library.get_document_frequencies(terms)
+    known = [term for term in terms if counts.get(term, 0) > copies]
+    if len(known) < len(terms) * _LEAST_KNOWN:
+        return None
+    rarest = sorted(known, key=lambda term: counts[term])[:_RAREST]
+    match = " AND ".join('"' + term.replace('"', '""') + '"' for term in rarest)
+    found = library.search_lexical(match, Filters(), _CANDIDATES)
+    chunks = library.load_chunks([key for key, _ in found])
+    runs = _list_runs(tokens)
+    similar = [
+        SimilarParagraph(chunk, share)
+        for chunk in chunks
+        if not is_own(chunk)
+        and (share := len(runs & _list_runs(tokenize(chunk.text))) / len(runs)) >= LEAST_SHARED
+    ]
+    if not similar or len({one.chunk.doc_id for one in similar}) > _MOST_COPIES:
+        return None
+    return max(similar, key=lambda one: one.similarity)
+
+
+def _list_runs(tokens: list[str]) -> set[tuple[str, ...]]:
+    """Return the runs of consecutive tokens."""
+    return set(zip(*(islice(tokens, first, None) for first in range(_RUN)), strict=False))

@@ -6,23 +6,23 @@ from functools import cached_property
 
 from msgspec import UNSET
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, TokenMatch
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile, TokenMatch
 from kebab.core.ids import Key
-from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
-from kebab.search.boosts import BoostScores, Scores, apply_boosts
-from kebab.search.fusion import (
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_parser import ParsedQuery, Phrase, classify_intent, parse_query
+from kebab.search.ranking import (
+    BoostScores,
+    Scores,
+    apply_boosts,
     fuse_channels,
     measure_lexical_strength,
     place_unembedded,
     rank_by_score,
 )
-from kebab.search.lexical import WeightedTerms
-from kebab.search.query_operators import Phrase
-from kebab.search.query_parser import ParsedQuery, classify_intent, parse_query
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage

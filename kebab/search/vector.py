@@ -5,9 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
-from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode
 from kebab.errors.catalog import (

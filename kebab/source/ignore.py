@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
 from kebab.errors.system import translate_import_errors
-from kebab.wire.path_explanation import SkipRule
+from kebab.wire.sources import SkipRule
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

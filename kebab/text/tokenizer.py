@@ -19,8 +19,8 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 
 from kebab.errors.system import translate_import_errors
+from kebab.text.language import is_dense, iter_unit_matches, split_clusters, split_units
 from kebab.text.normalize import normalize_for_index
-from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
 
 _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40

@@ -1,4 +1,7 @@
-"""The parent of the warm process: it keeps the imports, and starts and ends the workers.
+"""The parent of the warm process.
+
+It keeps the imports, starts and ends the workers, and ends itself when its code was replaced on
+disk.
 
 It has one thread and opens no database, so a worker that it forks is complete and clean.
 """
@@ -9,6 +12,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,12 +20,73 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kebab import __version__
-from kebab.warm.code_check import CodeCheck
-from kebab.warm.demand import WATCH, Demand, receive_demand
-from kebab.warm.place import is_own_peer
-from kebab.warm.socket_files import SocketLock, Sockets, remove_dead_sockets
+from kebab.warm.client import is_own_peer
+from kebab.warm.start import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.watchers import Watchers
-from kebab.warm.worker import BUSY, CallRunner, Worker, read_memory_share
+from kebab.warm.worker import (
+    BUSY,
+    WATCH,
+    CallRunner,
+    Demand,
+    Worker,
+    read_memory_share,
+    receive_demand,
+)
+
+
+class CodeCheck:
+    """Tells whether the modules of kebab are still those on disk.
+
+    Args:
+        package: The folder of the package; None means that of this process.
+    """
+
+    _EVERY_S = 1.0
+
+    def __init__(self, package: str | None = None) -> None:
+        self._started = time.time()
+        self._checked = time.monotonic()
+        self._current = True
+        root = package or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        # An installer replaces all files, so one file tells; in a working copy each may change.
+        self._installed = "-packages" in root
+        self._first = os.path.join(root, "__init__.py")
+        self._identity = _identify_file(self._first)
+
+    def is_current(self) -> bool:
+        """Return whether no loaded module changed; it is looked up once a second."""
+        now = time.monotonic()
+        if self._current and now - self._checked >= self._EVERY_S:
+            self._checked = now
+            self._current = _identify_file(self._first) == self._identity
+            if self._current and not self._installed:
+                self._current = not any(map(self._is_newer, _list_module_files()))
+        return self._current
+
+    def _is_newer(self, path: str) -> bool:
+        try:
+            return os.stat(path).st_mtime > self._started
+        except OSError:
+            return True
+
+
+def _identify_file(path: str) -> tuple[int, ...]:
+    """Return what changes when a file is replaced or written."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def _list_module_files() -> list[str]:
+    found = [
+        getattr(module, "__file__", None)
+        for name, module in [*sys.modules.items()]
+        if name.partition(".")[0] == "kebab"
+    ]
+    return [path for path in found if path]
+
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 1))
 _SPARE_S = 30.0

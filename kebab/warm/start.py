@@ -1,15 +1,177 @@
-"""Starts kebab in the background, and asks a warm process for its status or its end."""
+"""Starts kebab in the background, asks a warm process for its status or its end.
 
+Creates and removes its socket; a lock decides which process may have it.
+"""
+
+import errno
+import fcntl
 import json
 import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
-from kebab.warm import place
-from kebab.warm.socket_files import CONTROL, create_folder, is_listening
+from kebab.errors.system import translate_os_errors
+from kebab.warm import client
+from kebab.warm.client import is_private_folder
+
+LOCK, CONTROL, _NEW = ".lock", ".ctl", ".new"
+_BACKLOG = 64
+
+
+class SocketLock:
+    """The right to listen at one path; it ends with `close`, or with the process."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, path: str) -> Self | None:
+        """Return the lock of a socket; None when a process has it.
+
+        Raises:
+            IoError: The folder is not private, or the file system refused.
+        """
+        folder = os.path.dirname(path)
+        with translate_os_errors(folder, "create"):
+            Path(folder).mkdir(mode=0o700, exist_ok=True)
+            if not is_private_folder(folder):
+                raise PermissionError(errno.EACCES, "other users can enter this folder")
+        name = path + LOCK
+        with translate_os_errors(name, "create"):
+            while True:
+                descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                if not _try_lock(descriptor):
+                    os.close(descriptor)
+                    return None
+                if _is_same_file(descriptor, name):
+                    return cls(path, descriptor)
+                os.close(descriptor)  # the process that had it removed the file meanwhile
+
+    def forget(self) -> None:
+        """Close the lock in a child, which keeps it locked for the parent."""
+        os.close(self._descriptor)
+
+    def release(self) -> None:
+        """Remove the file and free the lock."""
+        with suppress(OSError):
+            os.unlink(self._path + LOCK)
+        os.close(self._descriptor)
+
+
+class Sockets(NamedTuple):
+    """The sockets of a warm process: one for calls, one for its status and its end."""
+
+    calls: socket.socket
+    control: socket.socket
+    path: str
+    inode: int
+
+    @classmethod
+    def listen(cls, path: str) -> Self:
+        """Listen at a path; what an earlier process left there is replaced.
+
+        Raises:
+            IoError: The file system refused.
+        """
+        with translate_os_errors(path, "create"):
+            control, calls = _listen(path + CONTROL), _listen(path)
+            return cls(calls, control, path, os.lstat(path).st_ino)
+
+    @property
+    def are_ours(self) -> bool:
+        """Whether the path still leads to these sockets."""
+        try:
+            return os.lstat(self.path).st_ino == self.inode
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Remove the files and close the sockets."""
+        if self.are_ours:
+            for name in (self.path, self.path + CONTROL):
+                with suppress(OSError):
+                    os.unlink(name)
+        self.calls.close()
+        self.control.close()
+
+
+def remove_dead_sockets(folder: str) -> None:
+    """Remove the sockets of processes that were killed, for instance of an earlier version."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.endswith(LOCK):
+                _remove_if_dead(os.path.join(folder, name.removesuffix(LOCK)))
+
+
+def _remove_if_dead(path: str) -> None:
+    descriptor = os.open(path + LOCK, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if _try_lock(descriptor) and _is_same_file(descriptor, path + LOCK):
+            for end in ("", CONTROL, LOCK):
+                with suppress(OSError):
+                    os.unlink(path + end)
+    finally:
+        os.close(descriptor)
+
+
+def create_folder(folder: str) -> bool:
+    """Create the folder of sockets; return whether it is there and private."""
+    with suppress(OSError):
+        os.mkdir(folder, 0o700)
+    return is_private_folder(folder)
+
+
+def is_listening(path: str) -> bool:
+    """Return whether a process has the lock of a socket; create nothing."""
+    try:
+        descriptor = os.open(path + LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _listen(path: str) -> socket.socket:
+    """Return a socket that listens; it gets its name when it is ready."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with suppress(FileNotFoundError):
+        os.unlink(path + _NEW)
+    before = os.umask(0o177)
+    try:
+        made.bind(path + _NEW)
+    finally:
+        os.umask(before)
+    made.listen(_BACKLOG)
+    made.setblocking(False)
+    os.rename(path + _NEW, path)
+    return made
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_same_file(descriptor: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False
+
 
 BACKGROUND = "--background"
 _PROGRAM = (
@@ -79,7 +241,7 @@ def _list_inherited() -> list[int]:
 
 def find_own_socket(environ: Mapping[str, str]) -> str | None:
     """Return the path of the socket that serves calls of this process."""
-    return place.find_socket(environ, place.compute_identity(environ))
+    return client.find_socket(environ, client.compute_identity(environ))
 
 
 def ask_status(path: str) -> dict[str, Any] | None:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kebab.warm.demand import Demand
 from kebab.warm.start import spawn_kebab
-from kebab.warm.worker import read_memory_share
+from kebab.warm.worker import Demand, read_memory_share
 
 MOST_WATCHERS = 4
 _NICENESS = 10

@@ -1,21 +1,298 @@
-"""Serves calls in a process that keeps knowledge bases open, one call at a time."""
+"""Serves calls in a process that keeps knowledge bases open, one call at a time.
 
+Receives a call, keeps its output until the result is sent, and tells the parent which knowledge
+base wants a watcher of its files.
+"""
+
+import array
+import errno
+import fcntl
 import gc
 import io
+import marshal
 import os
 import select
 import signal
 import socket
 import sys
+import threading
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from kebab.app.pool import KebabPool
-from kebab.config.settings import Daemon
-from kebab.core.own_process import RunCold, refuse_own_work, require_own_process
-from kebab.warm.call import Call, receive_call
-from kebab.warm.demand import Demand, build_demand, send_demand
+from kebab.config.settings import Daemon, Settings, find_default_config, resolve_paths
+from kebab.core.progress import RunCold, refuse_own_work, require_own_process
+from kebab.store.sqlite.connection import get_database_path
+from kebab.warm.client import (
+    ACKNOWLEDGED,
+    ALIVE,
+    COLD,
+    LENGTH_BYTES,
+    LIVE,
+    RESULT,
+    SHOW,
+    is_own_peer,
+)
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+WATCH = b"w"
+"""What a worker tells its parent before it sends a demand."""
+
+_PATH_VARIABLES = ("KEBAB_MODELS_DIR", "KEBAB_WORKSPACE")
+_FORM = 2
+
+
+class Demand(NamedTuple):
+    """What a watcher of one knowledge base needs."""
+
+    data_dir: str
+    flags: list[str]
+    environ: dict[str, str]
+
+    def has_index(self) -> bool:
+        """Return whether the knowledge base exists."""
+        return get_database_path(Path(self.data_dir)).exists()
+
+
+def build_demand(
+    settings: Settings, config_path: Path, environ: Mapping[str, str]
+) -> Demand | None:
+    """Return the demand of a call; None when its settings want no watcher, or it has no index.
+
+    A watcher runs in another folder, so every path is made absolute.
+    """
+    if not settings.watch.auto:
+        return None
+    data_dir = str(resolve_paths(settings).data)
+    flags = ["--data-dir", data_dir]
+    config = config_path.absolute()
+    if config != find_default_config().absolute():
+        flags += ["--config", str(config)]
+    paths = {
+        name: os.path.abspath(os.path.expanduser(environ[name]))
+        for name in _PATH_VARIABLES
+        if environ.get(name)
+    }
+    demand = Demand(data_dir, flags, {**environ, **paths})
+    return demand if demand.has_index() else None
+
+
+def send_demand(control: socket.socket, demand: Demand) -> None:
+    """Send a demand to the parent.
+
+    Raises:
+        OSError: The parent ended.
+    """
+    data = marshal.dumps(tuple(demand), _FORM)
+    control.sendall(WATCH + len(data).to_bytes(LENGTH_BYTES, "big") + data)
+
+
+def receive_demand(control: socket.socket) -> Demand:
+    """Return the demand that follows `WATCH`.
+
+    Raises:
+        OSError: The worker ended or stopped while it sent the demand.
+    """
+    size = int.from_bytes(_receive(control, LENGTH_BYTES), "big")
+    return Demand(*marshal.loads(_receive(control, size)))
+
+
+def _receive(control: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = control.recv(size - len(data))
+        if not part:
+            raise ConnectionError
+        data += part
+    return data
+
+
+_RECEIVE_S = 1.0
+_DESCRIPTORS = 3
+_CHUNK = 1 << 16
+_MAX_BYTES = 1 << 26
+_LEAVING_COUNT = 2
+
+
+class Request(NamedTuple):
+    """What a client sends: the command line and the process state that it depends on."""
+
+    identity: bytes
+    arguments: list[str]
+    folder: str
+    environ: dict[str, str]
+    umask: int
+
+
+class Call:
+    """One call, with the standard descriptors of its client.
+
+    Output is kept, and sent together with the exit status, so that a worker that dies leaves
+    nothing behind and the call can run cold. When the client has waited a while, the output so far
+    is written to the descriptors, and the call goes on live.
+    """
+
+    def __init__(self, connection: socket.socket, request: Request, descriptors: list[int]) -> None:
+        self.connection = connection
+        self.request = request
+        self.descriptors = descriptors
+        self.write_live: Callable[[int, bytes], None] = lambda _stream, _data: None
+        """Writes to a descriptor of the client; stream 1 is stdout and 2 stderr."""
+        self.interrupted = 0
+        """How often the client interrupted the call or left."""
+        self._pieces: list[tuple[int, bytes]] = []
+        self._live = False
+        self._ended = False
+        self._lock = threading.RLock()
+
+    def collect(self, stream: int, data: bytes) -> bool:
+        """Keep output; return whether that was possible, as a live call writes it itself."""
+        with self._lock:
+            if not self._live:
+                self._pieces.append((stream, data))
+            return not self._live
+
+    def show_output(self) -> None:
+        """Go on live if there is output."""
+        with self._lock:
+            if self._live or not self._pieces:
+                return
+            try:
+                self.connection.sendall(LIVE)
+            except OSError:  # the client left
+                return
+            self._live = True
+            pieces, self._pieces = self._pieces, []
+            for stream, data in pieces:
+                self.write_live(stream, data)
+
+    def acknowledge(self) -> None:
+        """Tell the client that the call runs, and listen to the client from now on."""
+        # With a timeout of its own a socket would wait for bytes in spite of `MSG_DONTWAIT`.
+        self.connection.settimeout(None)
+        self.connection.sendall(ACKNOWLEDGED)
+        signal.signal(signal.SIGIO, self._hear)
+        number = self.connection.fileno()
+        fcntl.fcntl(number, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(number, fcntl.F_GETFL)
+        fcntl.fcntl(number, fcntl.F_SETFL, flags | os.O_ASYNC)
+        self._hear(signal.SIGIO, None)
+
+    def ignore_client(self) -> None:
+        """Hear no more of the client."""
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+
+    def _hear(self, number: int, frame: "FrameType | None") -> None:
+        """Read what the client sent; a client that left interrupts the call."""
+        del number
+        try:
+            heard = self.connection.recv(64, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError:
+            heard = b""
+        if not heard:
+            self.ignore_client()
+            self._interrupt(signal.SIGINT, frame)
+        if SHOW in heard:
+            self._answer_client()
+        for signum in heard:
+            if signum in (signal.SIGINT, signal.SIGTERM):
+                self._interrupt(signum, frame)
+
+    def _answer_client(self) -> None:
+        """Show the output so far, and tell the client that this worker does not hang."""
+        with self._lock:
+            if not self._ended:
+                self.show_output()
+                self._send(ALIVE)
+
+    def _interrupt(self, number: int, frame: "FrameType | None") -> None:
+        self.interrupted += 1
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            handler(number, frame)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether so many interruptions came that the process must not be used again."""
+        return self.interrupted >= _LEAVING_COUNT
+
+    def send_result(self, status: int) -> None:
+        """Send the exit status and the output that is left."""
+        with self._lock:
+            self._ended = True
+            pieces, self._pieces = self._pieces, []
+        data = marshal.dumps((int(status), pieces), _FORM)
+        self._send(RESULT + len(data).to_bytes(LENGTH_BYTES, "big") + data)
+
+    def send_cold(self) -> None:
+        """Tell the client to run the call itself; one of a live call has to give up."""
+        with self._lock:
+            if not self._live:
+                self._send(COLD)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self.connection.sendall(data)
+        except OSError:  # the client left
+            return
+
+    def close(self) -> None:
+        """Close the connection and the descriptors."""
+        self.connection.close()
+        for number in self.descriptors:
+            os.close(number)
+
+
+def receive_call(connection: socket.socket) -> Call | None:
+    """Return the call of a client; None when it left, or is not one of this user."""
+    descriptors = array.array("i")
+    try:
+        if not is_own_peer(connection):
+            return None
+        data = _receive_bytes(connection, descriptors)
+        _require_complete(descriptors)
+        request = Request(*marshal.loads(data))
+    except (OSError, ValueError, TypeError, EOFError):
+        for number in descriptors:
+            os.close(number)
+        return None
+    return Call(connection, request, list(descriptors))
+
+
+def _require_complete(descriptors: "array.array[int]") -> None:
+    if len(descriptors) != _DESCRIPTORS:
+        raise OSError(errno.EBADMSG, "no descriptors")
+
+
+def _receive_bytes(connection: socket.socket, descriptors: "array.array[int]") -> bytes:
+    """Return the whole message, and append the descriptors that came with it."""
+    deadline = time.monotonic() + _RECEIVE_S
+    connection.settimeout(_RECEIVE_S)
+    space = socket.CMSG_SPACE(_DESCRIPTORS * descriptors.itemsize)
+    data, ancillary, _, _ = connection.recvmsg(_CHUNK, space)
+    for level, kind, rights in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            descriptors.frombytes(rights[: len(rights) - len(rights) % descriptors.itemsize])
+    for number in descriptors:
+        os.set_inheritable(number, False)
+    message = bytearray(data)
+    while len(message) < LENGTH_BYTES or len(message) < LENGTH_BYTES + _read_size(message):
+        more = connection.recv(_CHUNK)
+        if not more or len(message) > _MAX_BYTES or time.monotonic() > deadline:
+            raise OSError(errno.EBADMSG, "the call is not complete")
+        message += more
+    return bytes(message[LENGTH_BYTES:])
+
+
+def _read_size(message: bytearray) -> int:
+    return int.from_bytes(message[:LENGTH_BYTES], "big")
+
 
 IDLE, BUSY = b"i", b"b"
 """What a worker tells its parent."""

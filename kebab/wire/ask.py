@@ -8,9 +8,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
-from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
 from kebab.wire.record import Record, Reply, Request
-from kebab.wire.search import DegradedChannel, ModeName, SearchHit, Unit
+from kebab.wire.search import (
+    DegradedChannel,
+    FilteredRequest,
+    IndexRefresh,
+    ModeName,
+    SearchHit,
+    Unit,
+    UnmatchedFilter,
+)
 
 MAX_PASSAGES = 100
 

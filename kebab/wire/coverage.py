@@ -1,4 +1,7 @@
-"""Declares what the index covers of the searched files, and says in words what it lacks."""
+"""Declares what the index covers of the searched files.
+
+The progress of an ingest that another process runs, and says in words what the index lacks.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -7,7 +10,33 @@ import msgspec
 from msgspec import Struct
 
 from kebab.wire.citation import Count
-from kebab.wire.indexing import Indexing, format_indexing
+
+
+class Indexing(Struct, frozen=True, kw_only=True):
+    """An ingest that is running now in another process."""
+
+    pid: int | None
+    """The process."""
+    started_at: str
+    """The time when it began, RFC 3339."""
+    done: int | None
+    """How many files or passages it has finished; null while it scans folders."""
+    total: int | None
+    """How many files or passages it has to do."""
+    unit: Literal["files", "passages"] | None
+    """The unit of `done` and `total`: `files` while they are read, then `passages` that get
+    vectors."""
+    per_second: float | None = None
+    """The mean number of files or passages that it finishes in a second; null before the first."""
+
+
+def format_indexing(indexing: Indexing) -> str:
+    """Return the progress in words: `2,695 of 24,020 passages, pid 7`."""
+    pid = f"pid {indexing.pid}"
+    if indexing.done is None or indexing.total is None:
+        return f"scanning folders, {pid}"
+    return f"{indexing.done:,} of {indexing.total:,} {indexing.unit}, {pid}"
+
 
 MOST_NAMED = 2
 """The number of documents that are named of those of which only a part is searched."""

@@ -1,12 +1,73 @@
-"""Declares evaluation reports and their comparison as wire records."""
+"""Declares golden questions.
 
-from typing import Literal, TypeAlias
+Generated golden sets, evaluation reports and their comparison, and the reports of benchmarks as
+wire records.
+"""
 
-from msgspec import Struct
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
 
 from kebab.wire.citation import Count, Positive
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 from kebab.wire.search import ConfidenceName, ModeName, Unit
+
+
+class GoldenQuery(
+    Request,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=False,
+    omit_defaults=True,
+    tag="golden_query.v1",
+):
+    """A question with its right answers: a line of a golden set. Other members are ignored."""
+
+    query: Annotated[str, Meta(min_length=1)]
+    """The question."""
+    id: str | int | None = None
+    """The id of the question; by default the number of its line."""
+    doc: str | None = None
+    """The right document, by its path below its source or by the last components of that path."""
+    line_start: Positive | None = None
+    """The first right line, from 1; without it any passage of the document is right."""
+    line_end: Positive | None = None
+    """The last right line, inclusive; by default `line_start`."""
+    answers: list[str] = msgspec.field(default_factory=list)
+    """What a right answer says. For readers; not used to measure."""
+    relevant: dict[str, int] = msgspec.field(default_factory=dict)
+    """Grades by document; a document with a grade above 0 is right too."""
+    answerable: bool = True
+    """Whether the notes answer the question; if not, it is right to find nothing convincing."""
+    kind: str | None = None
+    """How the question was generated. For readers; not used to measure."""
+
+
+class EvalDraft(Reply, frozen=True, kw_only=True, tag="eval_draft.v1"):
+    """A golden set that was generated from the notes."""
+
+    path: str
+    """The path of the file."""
+    written: bool
+    """Whether the file was written; false when the notes gave no question."""
+    wanted: Count
+    """The requested number of questions."""
+    answerable: Count
+    """The number of questions that the notes gave."""
+    unanswerable: Count
+    """The number of questions of made-up words, which nothing answers."""
+    documents: Count
+    """The number of documents that the questions come from."""
+    by_language: dict[str, Count]
+    """Answerable questions by the language of their document; `unknown` where there is none."""
+    by_kind: dict[str, Count]
+    """Questions by how they were generated."""
+    seed: int
+    """The seed of the random choice; the same notes and seed give the same questions."""
+    corpus_revision: int
+    """The revision of the index that the questions come from."""
+
 
 PairedMetric: TypeAlias = Literal["hit@1", "hit@5", "hit@10", "mrr@10", "ndcg@10"]
 """A metric that every answerable question has a value of."""
@@ -298,3 +359,135 @@ class EvalComparison(Reply, frozen=True, kw_only=True, tag="eval_comparison.v1")
     """The share of the samples that an interval holds."""
     seed: int
     """The seed of the samples and of the sign changes."""
+
+
+class BenchFigure(Struct, frozen=True, kw_only=True):
+    """One measured figure; the same name may occur once for each size of the corpus."""
+
+    name: str
+    """The name of the figure."""
+    unit: str
+    """The unit of the values."""
+    minimum: float
+    """The smallest value of all runs."""
+    median: float
+    """The median of all runs."""
+    maximum: float
+    """The largest value of all runs."""
+    runs: int
+    """The number of runs."""
+    yardstick: str | None
+    """The name of the comparison figure, measured in the same run; null without one."""
+    ratio: float | None
+    """The median divided by the median of the comparison figure."""
+    budget: str | None
+    """The required value, as text; null without one."""
+    within: bool | None
+    """Whether the figure meets its budget."""
+    share: float | None = None
+    """The used part of the budget; above 1 it is exceeded."""
+    spread: float = 0.0
+    """The difference between the first and the third quartile of the runs."""
+    chunks: int | None = None
+    """The size of the corpus; null when it is the size that the report names."""
+
+
+class BenchGrowth(Struct, frozen=True, kw_only=True):
+    """How one figure changes with the size of the corpus."""
+
+    name: str
+    """The name of the figure."""
+    unit: str
+    """The unit of the values."""
+    chunks: list[int]
+    """The sizes of the corpus, smallest first."""
+    medians: list[float]
+    """The median of the figure at each size."""
+    factor: float
+    """The figure at the largest size divided by the figure at the smallest."""
+    chunks_factor: float
+    """The largest size divided by the smallest."""
+    budget: str | None = None
+    """The required factor, as text; null without one."""
+    within: bool | None = None
+    """Whether the factor meets its budget."""
+
+
+class BenchModule(Struct, frozen=True, kw_only=True):
+    """One module that a command imports."""
+
+    name: str
+    """The name of the module."""
+    milliseconds: float
+    """The time of its own import, without the modules that it imports."""
+
+
+class BenchImports(Struct, frozen=True, kw_only=True):
+    """The modules that one command imports, as the interpreter reports them."""
+
+    command: str
+    """The command line."""
+    modules: int
+    """The number of modules."""
+    milliseconds: float
+    """The time of all imports; the measurement itself slows them down."""
+    heaviest: list[BenchModule]
+    """The slowest modules, the slowest first."""
+
+
+class BenchGap(Struct, frozen=True, kw_only=True):
+    """A figure that was not measured."""
+
+    name: str
+    """The name of the figure."""
+    reason: str
+    """The reason why it was not measured."""
+    failed: bool
+    """Whether the measurement failed; false when it was skipped, for example without a model."""
+
+
+class BenchMachine(Struct, frozen=True, kw_only=True):
+    """The machine of the run; only ratios can be compared between machines."""
+
+    system: str
+    """The operating system and the processor."""
+    cores: int
+    """The number of processor cores that kebab may use."""
+    python: str
+    """The version of Python."""
+    kebab_version: str
+    """The version of kebab."""
+
+
+class BenchReport(Reply, frozen=True, kw_only=True, tag="bench_report.v1"):
+    """The figures of one run on one machine."""
+
+    chunks: int
+    """The size of the measured corpus."""
+    seed: int
+    """The seed that the corpus was generated with."""
+    figures: list[BenchFigure]
+    """Every figure."""
+    growth: list[BenchGrowth] = msgspec.field(default_factory=list)
+    """How figures change from the smallest corpus to the largest."""
+    imports: list[BenchImports] = msgspec.field(default_factory=list)
+    """The modules that each command imports."""
+    gaps: list[BenchGap] = msgspec.field(default_factory=list)
+    """The figures that were not measured, with the reasons."""
+    machine: BenchMachine | None = None
+    """The machine of the run."""
+    duration_ms: int = 0
+    """The duration of the whole run."""
+
+
+class BenchProgress(Reply, frozen=True, kw_only=True, tag="bench_progress.v1"):
+    """The figure that a run is measuring now; written to stderr."""
+
+    name: str
+    """The name of the figure."""
+    done: int
+    """The number of finished runs."""
+    total: int
+    """The number of all runs."""
+    elapsed_ms: int
+    """The time since the run began."""

@@ -1,12 +1,14 @@
-"""Declares the reports of doctor, init, reset, schema and model as wire records."""
+"""Declares the reports of doctor, init, reset, schema, model.
+
+Install, the status of the warm process, and the start of the HTTP server as wire records.
+"""
 
 from typing import Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
-from kebab.wire.coverage import Coverage
+from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.error import ErrorReply
-from kebab.wire.indexing import Indexing
 from kebab.wire.record import Hinted, Reply, Request
 
 CheckStatus = Literal["ok", "warn", "fail", "skip"]
@@ -291,3 +293,147 @@ class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request
 
     name: str
     """The model; `auto` means that of the settings, else the best one for the documents."""
+
+
+IntegrationKind = Literal["skill", "mcp"]
+FileChange = Literal["create", "replace", "keep", "remove", "none", "add", "update"]
+IntegrationState = Literal["absent", "current", "outdated", "invalid"]
+
+
+class InstalledFile(Struct, frozen=True, kw_only=True):
+    """A file of a client, and what was done with it."""
+
+    kind: IntegrationKind
+    """`skill` is a text that explains kebab, `mcp` a file that lists kebab as an MCP server."""
+    path: str
+    """The file."""
+    change: FileChange
+    """The change as in `install_report.v1`."""
+    backup: str | None = None
+    """The copy of an edited skill; null when none was needed."""
+
+
+class InstallReport(Reply, frozen=True, kw_only=True, tag="install_report.v1"):
+    """What `install` did with the files of a client.
+
+    `path`, `change` and `backup` are those of the first file that changed, else of the first one.
+    """
+
+    integration: str
+    """The program that uses kebab, such as `claude-code`."""
+    path: str
+    """The file."""
+    change: FileChange
+    """The change. `keep` leaves the file as it is, `none` found nothing to remove. In a file that
+    also has other settings `add` and `update` change the entry of kebab only, and `remove` leaves
+    the other settings."""
+    backup: str | None = None
+    """The copy of an edited file; null when none was needed."""
+    files: list[InstalledFile] = field(default_factory=list)
+    """All files, the skill first."""
+    dry_run: bool = False
+    """Whether nothing was written, because the caller only wants to see the change."""
+
+
+class InstallSnippet(Reply, frozen=True, kw_only=True, tag="install_snippet.v1"):
+    """The entry for the MCP server of kebab, to be added by hand."""
+
+    integration: str
+    """The client."""
+    path: str
+    """The file that the client reads."""
+    snippet: str
+    """The entry with the object that it belongs to, in the format of the file."""
+
+
+class InstallableClient(Struct, frozen=True, kw_only=True):
+    """A client, and what of kebab is installed in it."""
+
+    name: str
+    """The name for `kebab install`."""
+    title: str
+    """The name for people."""
+    found: bool
+    """Whether this machine shows a sign of the client."""
+    mcp: IntegrationState
+    """The entry for the MCP server; `outdated` starts another kebab or with other flags, `invalid`
+    means that the file cannot be read or changed safely."""
+    mcp_path: str
+    """The file of the entry."""
+    skill: IntegrationState | None = None
+    """The skill; null when the client reads no skills."""
+    skill_path: str | None = None
+    """The file of the skill."""
+
+
+class InstallOverview(Reply, frozen=True, kw_only=True, tag="install_overview.v1"):
+    """The clients in which kebab can be installed."""
+
+    clients: list[InstallableClient]
+    """The clients in the order of help."""
+
+
+class WarmWorker(Struct, frozen=True, kw_only=True):
+    """A process that runs calls."""
+
+    pid: int
+    """Its process id."""
+    busy: bool
+    """Whether it runs a call now."""
+    calls: int
+    """The number of calls that it took."""
+    memory_bytes: int
+    """Its memory with its share of shared pages, on Linux; else its resident memory. 0 when
+    unknown."""
+
+
+class WarmWatcher(Struct, frozen=True, kw_only=True):
+    """A process that keeps the index of one knowledge base current (`watch.auto`)."""
+
+    data_dir: str
+    """The folder of the knowledge base."""
+    pid: int | None
+    """Its process id; null while it does not run."""
+    memory_bytes: int
+    """Its memory, counted as that of a worker; 0 when unknown."""
+    error: str | None
+    """The code of the error that ended it; null when it runs, or was asked to end."""
+
+
+class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
+    """The warm process, which runs calls of the command line for this user and installation."""
+
+    running: bool
+    """Whether it runs."""
+    socket: str | None
+    """The path of its socket; null where the system lacks the means, so that every call runs
+    cold."""
+    pid: int | None = None
+    """The id of the process that owns the socket; null when it does not run."""
+    version: str | None = None
+    """The version of kebab that it runs."""
+    uptime_s: float | None = None
+    """The seconds since it started."""
+    idle_s: float | None = None
+    """The seconds since it was last busy."""
+    calls: int | None = None
+    """The number of calls that its workers took."""
+    memory_bytes: int | None = None
+    """The memory of the owner of the socket, counted as that of a worker; 0 when unknown."""
+    workers: list[WarmWorker] = field(default_factory=list)
+    """The processes that run calls."""
+    watchers: list[WarmWatcher] = field(default_factory=list)
+    """The processes that keep indexes current."""
+
+
+class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_started.v1"):
+    """The HTTP server accepts requests from now on; `kebab serve --http` writes it to stderr."""
+
+    url: str
+    """Its address."""
+    token_path: str
+    """The file of the token that requests must have."""
+    pid: int
+    """Its process id."""
+    allow_write: bool
+    """Whether operations may write and delete."""

@@ -1,8 +1,9 @@
-"""Builds JSON Schema 2020-12 documents from the declared wire objects."""
+"""Lists the declared wire objects by name, and builds JSON Schema 2020-12 documents of them."""
 
 import dataclasses
 import difflib
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -10,10 +11,69 @@ from msgspec import Struct
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
+from kebab.wire import (
+    ask,
+    command_help,
+    error,
+    evals,
+    fetch,
+    health,
+    ingest,
+    library,
+    related,
+    review,
+    search,
+    sources,
+    stream,
+)
 from kebab.wire.command_help import SchemaDocument
 from kebab.wire.library import LookupFault, NotFound
-from kebab.wire.record import Reply, Request, read_field_docstrings
-from kebab.wire.schemas import get_schema_name, list_records, list_schema_names
+from kebab.wire.record import Record, Reply, Request, read_field_docstrings
+
+_MODULES: tuple[ModuleType, ...] = (
+    ask,
+    command_help,
+    error,
+    evals,
+    fetch,
+    health,
+    ingest,
+    library,
+    related,
+    review,
+    search,
+    sources,
+    stream,
+)
+"""The modules that declare wire records; a test finds a module that is missing here."""
+
+
+def list_records() -> list[type[Struct]]:
+    """Return each wire record that has a `schema_version`, ordered by it."""
+    found = {
+        item for module in _MODULES for item in vars(module).values() if _is_named_record(item)
+    }
+    return sorted(found, key=lambda record_type: get_schema_name(record_type) or "")
+
+
+def list_schema_names() -> list[str]:
+    """Return the name of every schema, sorted."""
+    return sorted({*map(str, map(get_schema_name, list_records())), "citation.v1"})
+
+
+def get_schema_name(record_type: type[Struct]) -> str | None:
+    """Return the `schema_version` of a record, None when it has no schema of its own."""
+    tag = record_type.__struct_config__.tag
+    return tag if isinstance(tag, str) and "." in tag else None
+
+
+def _is_named_record(item: object) -> bool:
+    return (
+        isinstance(item, type)
+        and issubclass(item, Record | Request)
+        and get_schema_name(item) is not None
+    )
+
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHAIN = {

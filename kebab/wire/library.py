@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
-from kebab.wire.filters import FilteredRequest, UnmatchedFilter
 from kebab.wire.record import Hinted, Record, Reply, Request
+from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]

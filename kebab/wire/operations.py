@@ -12,20 +12,14 @@ from kebab.wire import (
     ask,
     error,
     fetch,
-    grep,
     health,
     ingest,
     library,
-    outline,
-    path_explanation,
-    rank,
     related,
     review,
-    review_runs,
-    review_stream,
     search,
     sources,
-    why,
+    stream,
 )
 from kebab.wire.record import Reply, Request
 
@@ -68,16 +62,16 @@ def _build_job(request: type[Request], reply: type[Reply]) -> Operation:
 
 OPERATIONS: Mapping[str, Operation] = {
     "search": Operation(search.SearchRequest, search.SearchResponse),
-    "grep": Operation(grep.GrepRequest, grep.GrepResponse),
+    "grep": Operation(fetch.GrepRequest, fetch.GrepResponse),
     "ask": Operation(ask.AskRequest, ask.Answer, events=ask.AnswerEvent),
     "related": Operation(related.RelatedRequest, related.RelatedDocs, may_miss=True),
-    "why": Operation(why.WhyRequest, why.Explanation, may_miss=True),
+    "why": Operation(related.WhyRequest, related.Explanation, may_miss=True),
     "dupes": Operation(related.DupesRequest, related.Duplicates, events=ingest.IngestProgress),
-    "rank": Operation(rank.RankRequest, rank.RankResult),
+    "rank": Operation(related.RankRequest, related.RankResult),
     "list": Operation(library.ListRequest, library.DocList),
     "inspect_doc": Operation(library.InspectDocRequest, library.DocInspection, may_miss=True),
     "inspect_chunk": Operation(library.InspectChunkRequest, library.ChunkInspection, may_miss=True),
-    "outline": Operation(outline.OutlineRequest, outline.Outline, may_miss=True),
+    "outline": Operation(fetch.OutlineRequest, fetch.Outline, may_miss=True),
     "fetch": Operation(fetch.FetchRequest, fetch.FetchList),
     "fetch_chunk": Operation(library.FetchChunkRequest, library.FetchResult, may_miss=True),
     "fetch_doc": Operation(library.FetchDocRequest, library.FetchResult, may_miss=True),
@@ -87,9 +81,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "session_rm": Operation(ask.SessionRmRequest, ask.SessionRemoved, "deletes", may_miss=True),
     "ingest": _build_job(ingest.IngestRequest, ingest.IngestReport),
     "ingest_text": _build_job(ingest.IngestTextRequest, ingest.IngestReport),
-    "explain_paths": Operation(
-        path_explanation.ExplainPathsRequest, path_explanation.PathExplanations
-    ),
+    "explain_paths": Operation(sources.ExplainPathsRequest, sources.PathExplanations),
     "rm": Operation(library.RmRequest, library.RemoveReport, "deletes", may_miss=True),
     "source_list": Operation(sources.SourceListRequest, sources.SourceList),
     "source_rm": Operation(
@@ -102,7 +94,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "model_use": _build_job(health.ModelUseRequest, health.ModelReport),
     "doctor": Operation(health.DoctorRequest, health.Doctor),
     "schema": Operation(health.SchemaRequest, health.Introspection),
-    "stats": Operation(review_runs.StatsRequest, review_runs.ReviewStats),
+    "stats": Operation(review.StatsRequest, review.ReviewStats),
     "errors": Operation(error.ErrorsRequest, error.ErrorStats),
     "inspect_error": Operation(error.InspectErrorRequest, error.ErrorAudit, may_miss=True),
     "explain": Operation(error.ExplainRequest, error.ErrorCatalog, may_miss=True),
@@ -110,25 +102,21 @@ OPERATIONS: Mapping[str, Operation] = {
         review.ReviewRequest,
         review.AgentItems,
         may_miss=True,
-        events=review_stream.ReviewEvent,
+        events=stream.ReviewEvent,
         cancellable=True,
     ),
     "translate": Operation(
         review.TranslateRequest,
         review.AgentItems,
         may_miss=True,
-        events=review_stream.ReviewEvent,
+        events=stream.ReviewEvent,
         cancellable=True,
     ),
-    "review_runs": Operation(review_runs.ReviewRunsRequest, review_runs.ReviewRuns),
-    "review_rm": Operation(
-        review_runs.ReviewRmRequest, review_runs.ReviewRemoved, "deletes", may_miss=True
-    ),
+    "review_runs": Operation(review.ReviewRunsRequest, review.ReviewRuns),
+    "review_rm": Operation(review.ReviewRmRequest, review.ReviewRemoved, "deletes", may_miss=True),
     "review_apply": Operation(
-        review_runs.ReviewApplyRequest, review_runs.ReviewApplied, "writes", may_miss=True
+        review.ReviewApplyRequest, review.ReviewApplied, "writes", may_miss=True
     ),
-    "review_rules": Operation(
-        review_runs.ReviewRulesRequest, review_runs.ReviewRules, may_miss=True
-    ),
+    "review_rules": Operation(review.ReviewRulesRequest, review.ReviewRules, may_miss=True),
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""

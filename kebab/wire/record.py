@@ -1,4 +1,6 @@
-"""Declares the base classes of wire records, and converts records to and from JSON.
+"""Declares the base classes of wire records, converts records to.
+
+From JSON, and finds the exit status of a reply, so that every interface reports the same one.
 
 The docstring of a field is published as its description in the schema.
 """
@@ -6,13 +8,14 @@ The docstring of a field is published as its description in the schema.
 import ast
 import inspect
 import textwrap
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.signal import limit_hint
+from kebab.errors.signal import Exit, limit_hint
 
 R = TypeVar("R", bound="Reply")
 
@@ -118,3 +121,57 @@ def _read_own_docstrings(record_type: type) -> dict[str, str]:
         and isinstance(text, ast.Expr)
         and isinstance(text.value, ast.Constant)
     }
+
+
+def find_exit_status(reply: Reply) -> Exit:
+    """Return the exit status of a result; an HTTP or MCP reply carries it as `exit_code`.
+
+    `NO` is an honest negative result, such as a search without a convincing hit.
+    """
+    find = _STATUSES.get(str(reply.__struct_config__.tag))
+    return find(reply) if find else Exit.DONE
+
+
+def _find_answer_status(reply: Any) -> Exit:
+    if reply.grounded:
+        return Exit.DONE
+    return Exit.INTERRUPTED if reply.refusal_reason == "llm_stream_aborted" else Exit.NO
+
+
+def _find_review_status(reply: Any) -> Exit:
+    """Return the status of a page: `NO` for a finding, or text that the model left unanswered.
+
+    Text without an answer counts only when the model was asked for by name.
+    """
+    severities = ("error", "warning", "suggestion")
+    failing = () if reply.fail_on == "never" else severities[: severities.index(reply.fail_on) + 1]
+    left_out = reply.translation.findings if reply.translation else ()
+    # Translated segments are no findings.
+    found = [item for item in reply.items if item.k not in ("translation", "revision")]
+    if reply.model_required and reply.unanswered_count:
+        return Exit.NO
+    return Exit.NO if any(item.s in failing for item in [*found, *left_out]) else Exit.DONE
+
+
+def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Callable[[Any], Exit]:
+    """Return a function that gives `status` for a negative reply, else `DONE`."""
+    return lambda reply: status if is_negative(reply) else Exit.DONE
+
+
+# The names of the records, because importing their modules slows every command.
+_STATUSES: dict[str, Callable[[Any], Exit]] = {
+    "agent_items.v2": _find_review_status,
+    "answer.v1": _find_answer_status,
+    "doc_list.v1": _unless(lambda reply: reply.unmatched_filters),
+    "doctor.v1": _unless(lambda reply: not reply.ok, Exit.UNUSABLE),
+    "duplicates.v1": _unless(lambda reply: not reply.groups),
+    "explanation.v1": _unless(lambda reply: not reply.found),
+    "fetch_list.v1": _unless(lambda reply: reply.missing),
+    "grep_response.v1": _unless(lambda reply: not reply.files),
+    "ingest_report.v1": _unless(lambda reply: reply.cancelled, Exit.INTERRUPTED),
+    "not_found.v1": lambda _: Exit.NO,
+    "path_explanations.v1": _unless(lambda reply: reply.excluded),
+    "rank_result.v1": _unless(lambda reply: not reply.items),
+    "related_docs.v1": _unless(lambda reply: not reply.related),
+    "search_response.v1": _unless(lambda reply: not (reply.hits and reply.convincing)),
+}

@@ -1,4 +1,7 @@
-"""Declares search requests, responses and stream events as wire records."""
+"""Declares search requests with their filters, how a query was read, responses.
+
+Stream events as wire records.
+"""
 
 from typing import Annotated, Literal
 
@@ -6,11 +9,119 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
-from kebab.wire.coverage import Coverage
-from kebab.wire.filters import FilteredRequest, IndexRefresh, UnmatchedFilter
-from kebab.wire.indexing import Indexing
-from kebab.wire.query_parsed import QueryParsed
-from kebab.wire.record import Hinted, Record, Reply
+from kebab.wire.coverage import Coverage, Indexing
+from kebab.wire.record import Hinted, Record, Reply, Request
+
+
+class FilteredRequest(Request, frozen=True, kw_only=True):
+    """A request with filters: all must hold, repeated values of one filter are alternatives."""
+
+    tag: list[str] = msgspec.field(default_factory=list)
+    """Only documents with one of these tags, or with one below it: `work/kebab` is below `work`."""
+    lang: list[str] = msgspec.field(default_factory=list)
+    """Only documents in one of these languages, as two-letter codes."""
+    media: list[str] = msgspec.field(default_factory=list)
+    """Only documents of one of these types: a media type such as `text/markdown`, or a name such as
+    `markdown`, `pdf`, `docx`, `python`, `code`."""
+    path_glob: str | None = None
+    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`. A pattern
+    without a slash is the name of a file at any depth. Without wildcards it is a file or a folder;
+    it may be absolute."""
+    source: list[str] = msgspec.field(default_factory=list)
+    """Only documents of one of these sources: a name, the path of a folder, or its last part."""
+    doc_id: str | None = None
+    """Only this document: its id, a unique prefix of its id, or its path."""
+    folder: str | None = None
+    """Only documents below this folder, an absolute path, in any source."""
+    author: list[str] = msgspec.field(default_factory=list)
+    """Only documents by one of these authors: a whole name, or whole words of one."""
+    links_to: str | None = None
+    """Only documents that link to this one: its id, a unique prefix of its id, its path, its title,
+    or an alias."""
+    since: str | None = None
+    """Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The
+    date is what the document says of itself, else the time when its file was changed."""
+    until: str | None = None
+    """Only documents dated before this time; same forms as `since`."""
+
+
+class UnmatchedFilter(Struct, frozen=True, kw_only=True):
+    """A filter because of which no document can be found: alone, or with the others listed."""
+
+    filter: str
+    """The field of the request, e.g. `path_glob`."""
+    value: str
+    """The value that matches nothing."""
+    documents: int
+    """The number of documents that pass this filter alone; 0 when it is the reason by itself."""
+    nearest: list[str]
+    """The values that exist and are most like it, the nearest first."""
+
+
+class IndexRefresh(Struct, frozen=True, kw_only=True):
+    """How the index was brought up to date: with a folder, or with what is searched."""
+
+    folder: str
+    """The absolute path of the folder of `--in`; empty without it."""
+    refreshed: bool
+    """Whether the index was brought up to date; otherwise the index as it is was searched."""
+    reason: str | None
+    """Why the index was not brought up to date; null when it was."""
+    new: int = 0
+    """The number of new documents."""
+    updated: int = 0
+    """The number of changed documents."""
+    removed: int = 0
+    """The number of documents whose file is gone."""
+    errors: int = 0
+    """The number of files that could not be indexed."""
+    pending: int = 0
+    """The number of passages of the whole index without a vector; words find them."""
+    duration_ms: int = 0
+    """The duration of the refresh."""
+    checked: int = 0
+    """The number of documents that were compared with their files."""
+
+
+class ActiveFilters(Struct, frozen=True, kw_only=True):
+    """The filters of a search that are set, from its flags and from its text."""
+
+    tag: list[str] | UnsetType = UNSET
+    """Only documents with one of these tags."""
+    lang: list[str] | UnsetType = UNSET
+    """Only documents in one of these languages."""
+    media: list[str] | UnsetType = UNSET
+    """Only documents of one of these media types."""
+    path_glob: str | UnsetType = UNSET
+    """Only documents whose path matches."""
+    source: list[str] | UnsetType = UNSET
+    """Only documents of one of these sources."""
+    doc_id: str | UnsetType = UNSET
+    """Only this document."""
+    folder: str | UnsetType = UNSET
+    """Only documents below this folder."""
+    author: list[str] | UnsetType = UNSET
+    """Only documents by one of these authors."""
+    links_to: str | UnsetType = UNSET
+    """Only documents that link to this one."""
+    since: str | UnsetType = UNSET
+    """Only documents dated at or after this time, RFC 3339."""
+    until: str | UnsetType = UNSET
+    """Only documents dated before this time, RFC 3339."""
+
+
+class QueryParsed(Struct, frozen=True, kw_only=True):
+    """How the text of a query was read."""
+
+    terms: list[str] = msgspec.field(default_factory=list)
+    """The words that are searched for, as they are written, without stop words."""
+    phrases: list[str] = msgspec.field(default_factory=list)
+    """The phrases that a passage must hold; a phrase of one field is `title:phrase`."""
+    excluded: list[str] = msgspec.field(default_factory=list)
+    """The words and phrases that no passage may hold."""
+    filters: ActiveFilters = ActiveFilters()
+    """The filters that are set."""
+
 
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import convert
 
-from kebab.cli.mcp_text import render_for_model
+from kebab.cli.mcp import render_for_model
 from kebab.cli.render.compact import CONTEXT_MARK
 from kebab.core.media import MEDIA_TYPES, CitationKind
 from kebab.wire.search import SearchResponse

@@ -116,7 +116,7 @@ def make_slow_parser(monkeypatch):
     """Let the parser need half a second of processor time for one file."""
     import time
 
-    from kebab.parse.markdown.parser import MarkdownParser
+    from kebab.parse.markdown import MarkdownParser
 
     parse = MarkdownParser.parse
 

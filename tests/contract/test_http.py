@@ -9,7 +9,7 @@ from schemathesis.openapi import from_asgi
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from kebab.config.settings import Settings
-from kebab.http.openapi import build_path
+from kebab.http.application import build_path
 from kebab.http.service import Service, ServiceOptions
 from kebab.wire.operations import OPERATIONS
 from tests.unit.http.conftest import BEARER, FakePool, build_app

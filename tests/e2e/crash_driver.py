@@ -27,9 +27,8 @@ from kebab.core.queries import Filters
 from kebab.ingest import reembed as change
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
-from kebab.parse.markdown.parser import MarkdownParser
-from kebab.parse.plain_text import TextParser
-from kebab.parse.registry import guard_parser
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader

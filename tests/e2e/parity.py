@@ -8,7 +8,7 @@ import msgspec
 
 from kebab.app.dispatch import decode_operation_request
 from kebab.config.settings import Settings
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.registry import MODELS
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.operations import OPERATIONS
@@ -414,5 +414,5 @@ class World(Home):
         """Put the state and the models back."""
         super().restore()
         for model in MODELS:
-            if not model_directory.find_intact(model, self.folder / "models"):
+            if not install.find_intact(model, self.folder / "models"):
                 tiny_model.install_model(model, self.folder / "models")

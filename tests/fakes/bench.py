@@ -25,23 +25,20 @@ def make_context(tmp_path):
 @pytest.fixture
 def models(tmp_path):
     """Return a folder of models that seems to hold one."""
-    from kebab.embed import model_directory
+    from kebab.embed import install
     from kebab.embed.registry import MINILM
 
     directory = tmp_path / "installed" / MINILM.version
     directory.mkdir(parents=True)
-    for name in model_directory.FILES:
+    for name in install.FILES:
         (directory / name).write_bytes(b"{}")
-    manifest = model_directory.Manifest(
+    manifest = install.Manifest(
         model=MINILM.name,
         embedding_version=MINILM.version,
         source="test",
         precision="int8",
         cosine=None,
-        files={
-            name: model_directory.read_file_facts(directory / name)
-            for name in model_directory.FILES
-        },
+        files={name: install.read_file_facts(directory / name) for name in install.FILES},
     )
-    model_directory.write_manifest(directory, manifest)
+    install.write_manifest(directory, manifest)
     return directory.parent

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from kebab.core.chunks import TokenVectors
-from kebab.core.model_profile import (
+from kebab.core.chunks import (
     Answerability,
     AnswerabilityCurve,
     CosineScale,
     LanguageTrust,
     ModelProfile,
     ProbePair,
+    TokenVectors,
 )
 from kebab.errors.catalog import EmbeddingUnavailable
 

@@ -42,9 +42,14 @@ from kebab.wire.error import (
     ExplainRequest,
     InspectErrorRequest,
 )
-from kebab.wire.fetch import FetchList, FetchRequest
-from kebab.wire.filters import UnmatchedFilter
-from kebab.wire.grep import GrepRequest, GrepResponse
+from kebab.wire.fetch import (
+    FetchList,
+    FetchRequest,
+    GrepRequest,
+    GrepResponse,
+    Outline,
+    OutlineRequest,
+)
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
@@ -76,15 +81,22 @@ from kebab.wire.library import (
     RemoveReport,
     RmRequest,
 )
-from kebab.wire.outline import Outline, OutlineRequest
-from kebab.wire.path_explanation import ExplainPathsRequest, PathExplanations
-from kebab.wire.rank import RankRequest, RankResult
-from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.review import AgentItems, ReviewRequest, TranslatedText, TranslateRequest
-from kebab.wire.review_runs import (
+from kebab.wire.related import (
+    DupesRequest,
+    Duplicates,
+    Explanation,
+    RankRequest,
+    RankResult,
+    RelatedDocs,
+    RelatedRequest,
+    WhyRequest,
+)
+from kebab.wire.review import (
+    AgentItems,
     ReviewApplied,
     ReviewApplyRequest,
     ReviewRemoved,
+    ReviewRequest,
     ReviewRmRequest,
     ReviewRules,
     ReviewRulesRequest,
@@ -92,11 +104,19 @@ from kebab.wire.review_runs import (
     ReviewRunsRequest,
     ReviewStats,
     StatsRequest,
+    TranslatedText,
+    TranslateRequest,
 )
-from kebab.wire.review_stream import ReviewEvent, ReviewEventData
-from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
-from kebab.wire.why import Explanation, WhyRequest
+from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
+from kebab.wire.sources import (
+    ExplainPathsRequest,
+    PathExplanations,
+    SourceList,
+    SourceListRequest,
+    SourceRemoved,
+    SourceRmRequest,
+)
+from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes import replies, review_pages, script
 from tests.fakes.review_stream import make_tiers
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kebab.evals import bootstrap
+from kebab.evals import metrics
 from kebab.evals.metrics import compute_figures, compute_hit_curve, compute_reliability
 from kebab.wire.evals import (
     EvalGolden,
@@ -70,9 +70,9 @@ def report(*modes: EvalMode, digest: str = "d" * 64, **changes: Any) -> EvalRepo
         limit=10,
         per_doc=None,
         by_doc=False,
-        resamples=bootstrap.RESAMPLES,
-        level=bootstrap.LEVEL,
-        seed=bootstrap.SEED,
+        resamples=metrics.RESAMPLES,
+        level=metrics.LEVEL,
+        seed=metrics.SEED,
     )
     versions = EvalVersions(
         kebab="0.1.0", parser="markdown-v1", chunker="heading-v1", embedding=None, index="flat-v1"

@@ -12,7 +12,7 @@ from kebab.core.documents import ParsedDocument
 from kebab.core.media import CitationKind, MediaType
 from kebab.errors.catalog import ParseFailed
 from kebab.parse import registry
-from kebab.parse.text_builder import TextBuilder
+from kebab.parse.blocks import TextBuilder
 
 FORMATS = (
     MediaType("test/page", "test pages", (".pages",), CitationKind.PAGE),

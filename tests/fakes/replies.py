@@ -17,7 +17,7 @@ from kebab.wire.ask import (
 )
 from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.coverage import Coverage
-from kebab.wire.grep import GrepFile, GrepHit, GrepResponse
+from kebab.wire.fetch import GrepFile, GrepHit, GrepResponse, Outline, OutlineEntry, OutlineSection
 from kebab.wire.health import (
     Capabilities,
     Doctor,
@@ -45,39 +45,37 @@ from kebab.wire.library import (
     NotFound,
     RemoveReport,
 )
-from kebab.wire.outline import Outline, OutlineEntry, OutlineSection
-from kebab.wire.path_explanation import IndexedState, PathExplanation
-from kebab.wire.rank import RankedItem, RankRequest, RankResult
 from kebab.wire.related import (
     DuplicateGroup,
     DuplicateMember,
     Duplicates,
+    Explanation,
+    HeldTerms,
     MatchedPassage,
+    PassageAccount,
     PassagePair,
+    QueryReading,
+    RankedItem,
+    RankRequest,
+    RankResult,
     RelatedDoc,
     RelatedDocs,
+    Standing,
+    TermReading,
 )
-from kebab.wire.review_runs import (
-    AppliedFile,
-    ReviewApplied,
-    ReviewApplyRequest,
-    ReviewRun,
-    ReviewRuns,
-)
+from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
 from kebab.wire.search import (
     Lift,
     Retrieval,
     SearchHit,
     SearchResponse,
 )
-from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
-from kebab.wire.why import (
-    Explanation,
-    HeldTerms,
-    PassageAccount,
-    QueryReading,
-    Standing,
-    TermReading,
+from kebab.wire.sources import (
+    IndexedState,
+    PathExplanation,
+    SourceList,
+    SourceRemoved,
+    SourceSummary,
 )
 
 WHEN = "2025-01-31T12:00:00.000Z"

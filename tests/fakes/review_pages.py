@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from kebab.app.review_lines import build_document
+from kebab.app.review_text import build_document
 from kebab.core.ids import hash_content
 from kebab.core.review import Finding
 from kebab.review.items import build_items

@@ -5,16 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kebab.core.progress import Cancel
-from kebab.core.review import Unit, UnitResult, UnitUsage
-from kebab.core.review_store import StoredRun
+from kebab.core.review import StoredRun, Unit, UnitResult, UnitUsage
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
 from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import LoadResult, RunPorts
 from kebab.wire.review import AgentItems
-from kebab.wire.review_stream import ReviewEvent
 from kebab.wire.search import DegradedChannel
+from kebab.wire.stream import ReviewEvent
 from tests.fakes.review import make_document
 from tests.fakes.review_store import make_item, make_run
 

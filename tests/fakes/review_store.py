@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from kebab.core.review import Unit, UnitResult, UnitUsage
-from kebab.core.review_store import StoredDocumentReview, StoredRun
+from kebab.core.review import StoredDocumentReview, StoredRun, Unit, UnitResult, UnitUsage
 from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.review import AgentItem, ItemCitation, ItemFix
 

@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from kebab.wire.review import AgentItem, AgentItems, ItemStats, PageUsage, ReviewedDocument
-from kebab.wire.review_runs import TierStats
-from kebab.wire.review_stream import ReviewEvent, ReviewEventData
+from kebab.wire.review import (
+    AgentItem,
+    AgentItems,
+    ItemStats,
+    PageUsage,
+    ReviewedDocument,
+    TierStats,
+)
+from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 RUN = "run-1"
 

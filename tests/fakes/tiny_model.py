@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import model_directory, onnx_bert
+from kebab.embed import install, onnx_bert
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -95,21 +95,18 @@ def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> 
     directory.mkdir(parents=True)
     positions = max(_POSITIONS, model.positions)
     graph = build_onnx(seed, hidden=model.dimension, positions=positions)
-    (directory / model_directory.MODEL_FILE).write_bytes(graph)
+    (directory / install.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / model_directory.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
+    (directory / install.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
-    (directory / model_directory.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
-    manifest = model_directory.Manifest(
+    (directory / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
+    manifest = install.Manifest(
         model=model.name,
         embedding_version=model.version,
         source="tests",
         precision="fp32",
         cosine=None,
-        files={
-            name: model_directory.read_file_facts(directory / name)
-            for name in model_directory.FILES
-        },
+        files={name: install.read_file_facts(directory / name) for name in install.FILES},
     )
-    model_directory.write_manifest(directory, manifest)
+    install.write_manifest(directory, manifest)
     return directory

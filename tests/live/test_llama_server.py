@@ -14,10 +14,10 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.endpoint import ApiKey, parse_base_url
+from kebab.llm.http_client import ApiKey, parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
-from kebab.llm.probe import probe_openai
+from kebab.llm.server_check import probe_openai
 from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model
 

@@ -4,14 +4,13 @@ import msgspec
 import pytest
 
 from kebab.core.review import UnitResult
-from kebab.llm.endpoint import parse_base_url
+from kebab.llm.http_client import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.review.items import locate_item
-from kebab.review.light_format import decode_list
 from kebab.review.model_worker import ModelWorker
-from kebab.review.prompts import ReviewTask
-from kebab.review.rules_worker import RulesWorker
+from kebab.review.prompts import ReviewTask, decode_list
+from kebab.review.worker import RulesWorker
 from kebab.wire.review import AgentItem
 from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document

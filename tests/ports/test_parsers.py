@@ -11,8 +11,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from kebab.core.documents import ParsedDocument
-from kebab.core.file_ports import Parser, is_isolated
 from kebab.core.media import MEDIA_TYPES, CitationKind
+from kebab.core.ports import Parser, is_isolated
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.signal import Signal
 from kebab.limits.worker import WorkerProcess

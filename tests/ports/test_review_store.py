@@ -2,8 +2,7 @@
 
 import pytest
 
-from kebab.core.review import UnitResult
-from kebab.core.review_store import Position, RunSummary, StoredPage, WorkCounts
+from kebab.core.review import Position, RunSummary, StoredPage, UnitResult, WorkCounts
 from kebab.review.memory_store import MemoryReviewStore
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from tests.fakes.review_store import (

@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from kebab.config.load import load_settings
-from kebab.config.paths import find_default_config, resolve_paths
-from kebab.config.settings import Settings
+from kebab.config.settings import Settings, find_default_config, resolve_paths
 from tests.isolation import DEFAULT_PORTS, KEPT, REAL, UNREACHABLE, NetworkUseError, is_kept
 
 OUTSIDE = ("KEBAB_", "OPENAI_", "HF_", "HUGGINGFACE_", "OLLAMA_", "XDG_", "PIP_")

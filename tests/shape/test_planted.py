@@ -33,7 +33,7 @@ PLANTED = {
     ),
     "a token that leaks into the public view": (
         "kebab/app/classify.py",
-        "from kebab.app.redaction import redact\n",
+        "from kebab.app.classify import redact\n",
         "def redact(value: Any, *, hides_home: bool = False) -> Any:\n    return value\n\n",
         "tests/unit/app/test_classify.py",
     ),

@@ -12,19 +12,19 @@ ALIKE = 0.6
 FEWEST = 3
 """Fields in common that are no coincidence."""
 REASONS = {
-    ("kebab.mcp.arguments.ReadArguments", "kebab.wire.fetch.FetchRequest"): (
+    ("kebab.mcp.tools.ReadArguments", "kebab.wire.fetch.FetchRequest"): (
         "one reference may stand alone, and models read its schema"
     ),
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),
-    ("kebab.core.queries.Filters", "kebab.wire.filters.FilteredRequest"): (
+    ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
-    ("kebab.core.queries.Filters", "kebab.wire.query_parsed.ActiveFilters"): (
+    ("kebab.core.queries.Filters", "kebab.wire.search.ActiveFilters"): (
         "its times are seconds, and it holds filters that are not set"
     ),
-    ("kebab.core.queries.QueryInterpretation", "kebab.wire.query_parsed.QueryParsed"): (
+    ("kebab.core.queries.QueryInterpretation", "kebab.wire.search.QueryParsed"): (
         "the times of its filters are seconds"
     ),
     ("kebab.doctor.findings.Finding", "kebab.wire.health.DoctorCheck"): (
@@ -33,7 +33,7 @@ REASONS = {
     ("kebab.errors.signal.Backoff", "kebab.wire.error.RetryAdvice"): (
         "`errors` stands below `wire`"
     ),
-    ("kebab.evals.bootstrap.Estimate", "kebab.wire.evals.EvalFigure"): (
+    ("kebab.evals.metrics.Estimate", "kebab.wire.evals.EvalFigure"): (
         "statistics know no metric and no unit"
     ),
     ("kebab.ingest.job.FileOutcome", "kebab.wire.ingest.IngestItem"): (
@@ -48,7 +48,7 @@ REASONS = {
     ("kebab.review.translation.TranslatedDocument", "kebab.wire.review.TranslatedText"): (
         "its findings have no places in the file yet"
     ),
-    ("kebab.search.explain_matches.BrokenCondition", "kebab.wire.why.Barrier"): (
+    ("kebab.search.explain.BrokenCondition", "kebab.wire.related.Barrier"): (
         "its phrase is parsed, and its filter has the name of a field"
     ),
 }

@@ -117,7 +117,7 @@ print(*(set(sys.modules) - before))
     )
 
     ours = {"kebab", "kebab.cli", "kebab.cli.main"}
-    client = {"kebab.warm", "kebab.warm.client", "kebab.warm.place"}
+    client = {"kebab.warm", "kebab.warm.client"}
     assert set(done.stdout.split()) <= {"gc", *ours, *client}
 
 
@@ -175,4 +175,4 @@ def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tm
 
     assert "kebab.cli.context" in names
     assert not [name for name in names if name.startswith("kebab.cli.render.")]
-    assert not names & {"kebab.ingest", "kebab.app.redaction"}
+    assert not names & {"kebab.ingest", "kebab.app.classify"}

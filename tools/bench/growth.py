@@ -11,7 +11,7 @@ from kebab.bench.interleave import Candidate, Sample, build_repeated_candidate
 from kebab.bench.results import TIMES, Budget, Yardstick
 from kebab.bench.sandbox import Outcome, build_kebab_command
 from kebab.bench.yardsticks import COPY, build_copy_candidate
-from kebab.wire.bench import BenchFigure, BenchGrowth
+from kebab.wire.evals import BenchFigure, BenchGrowth
 from tools.bench.ingest import build_unchanged_ingest
 from tools.bench.latency import measure_latency
 from tools.bench.synthetic_index import SyntheticIndex, build_synthetic_index

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kebab.bench.context import BenchContext, index_corpus
 from kebab.bench.corpus import write_notes
 from kebab.bench.sandbox import PROGRAM, Outcome, Sandbox, build_python_command
-from kebab.wire.bench import BenchImports, BenchModule
+from kebab.wire.evals import BenchImports, BenchModule
 
 _LINE = re.compile(r"^import (\d+) (\S+)$", re.MULTILINE)
 _TIMED = """

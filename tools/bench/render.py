@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
-from kebab.cli.render.bench import format_size, render_benchmark
 from kebab.cli.render.canvas import Canvas, format_number
-from kebab.wire.bench import BenchGrowth, BenchImports, BenchReport
+from kebab.cli.render.evals import format_size, render_benchmark
+from kebab.wire.evals import BenchGrowth, BenchImports, BenchReport
 
 _STEPS = "▁▂▃▄▅▆▇█"
 _DECADES = 4

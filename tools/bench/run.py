@@ -12,8 +12,8 @@ from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
 from kebab.config.load import load_settings
-from kebab.config.paths import resolve_paths
-from kebab.wire.bench import BenchProgress
+from kebab.config.settings import resolve_paths
+from kebab.wire.evals import BenchProgress
 from kebab.wire.record import add_envelope, encode_json
 from tools.bench.growth import measure_growth
 from tools.bench.imports import measure_imports

@@ -15,7 +15,7 @@ import msgspec
 from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
 from kebab.app.search import build_query, prepare_vector_search
-from kebab.search.answer_signals import AnswerSignals, is_across_languages, read_signals
+from kebab.search.answerability import AnswerSignals, is_across_languages, read_signals
 from kebab.search.rerank import rerank_candidates
 from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.model_profile import AnswerabilityCurve
+from kebab.core.chunks import AnswerabilityCurve
 from kebab.search.answerability import FAIR, PrecisionCurve, compute_logit, compute_probability
 from tools.calibrate.cases import Case
 

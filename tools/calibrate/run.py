@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from kebab.core.model_profile import Answerability, AnswerabilityCurve
+from kebab.core.chunks import Answerability, AnswerabilityCurve
 from kebab.embed.registry import find_model
 from kebab.search.answerability import (
     FAIR,

@@ -18,7 +18,7 @@ from kebab.app.dispatch import (
 )
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
-from kebab.config.paths import find_default_config
+from kebab.config.settings import find_default_config
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Reply, encode_json

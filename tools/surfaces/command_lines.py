@@ -9,8 +9,7 @@ import click
 import msgspec
 
 from kebab.app.dispatch import find_command_name
-from kebab.cli.command import root
-from kebab.cli.default_group import DefaultGroup
+from kebab.cli.command import DefaultGroup, root
 from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.operations import OPERATIONS

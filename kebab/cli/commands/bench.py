@@ -9,8 +9,8 @@ from kebab.bench.run import MEASUREMENTS, run_benchmark
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_measurements
-from kebab.cli.render.bench import render_benchmark
-from kebab.config.paths import resolve_paths
+from kebab.cli.render.evals import render_benchmark
+from kebab.config.settings import resolve_paths
 from kebab.errors.signal import Exit
 
 _DEFAULTS = BenchOptions()

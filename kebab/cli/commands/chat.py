@@ -1,21 +1,195 @@
-"""`kebab chat` answers one question after another."""
+"""`kebab chat` answers one question after another, and continues after errors."""
 
+from __future__ import annotations
+
+import re
 import sys
-from collections.abc import Iterator
+import time
 from io import BytesIO
-from pathlib import Path
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kebab.cli.ask import MAX_QUESTION_BYTES, ask_options, check_question_size
-from kebab.cli.chat import Chat
 from kebab.cli.command import Command
-from kebab.cli.context import CommandContext
+from kebab.cli.commands.ask import (
+    MAX_QUESTION_BYTES,
+    answer_question,
+    ask_options,
+    build_ask_request,
+    check_question_size,
+    choose_answer_display,
+    print_answer,
+)
+from kebab.cli.errors import run_reporting_errors
 from kebab.cli.prompt import Prompt, find_terminal
-from kebab.config.paths import resolve_paths
-from kebab.config.settings import Settings
+from kebab.cli.render.answer import render_sources
+from kebab.cli.render.canvas import clean, render_fields
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
+from kebab.wire.ask import SessionShowRequest
+from kebab.wire.library import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from kebab.app.facade import Kebab
+    from kebab.cli.context import CommandContext
+    from kebab.wire.ask import Answer
+    from kebab.wire.search import DegradedChannel
+
+_LEAVE_WORDS = ("exit", "quit", "/exit", "/quit")
+_COMMAND = re.compile(r"/[a-z]+")
+_HELP = (
+    ("/sources", "show the citations of the last answer"),
+    ("/new", "start a new session"),
+    ("/help", "show this list"),
+    ("Ctrl-C", "stop an answer, or clear the line; on an empty line twice: leave"),
+    ("Up", "bring back the line before, also one that was cleared or stopped"),
+    ("Ctrl-D", "leave, like `exit` and `quit`"),
+)
+_FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
+
+
+class Chat:
+    """Runs a chat with one knowledge base; messages about the chat go to stderr.
+
+    Args:
+        context: The call.
+        kebab: The knowledge base.
+        settings: The settings.
+        flags: The flags of the command.
+        starts_session: Whether a chat without a named session starts one. A chat of a program
+            does not, because nobody asked for its questions to be stored.
+    """
+
+    def __init__(
+        self,
+        context: CommandContext,
+        kebab: Kebab,
+        settings: Settings,
+        flags: dict[str, Any],
+        *,
+        starts_session: bool,
+    ) -> None:
+        self._context = context
+        self._kebab = kebab
+        self._settings = settings
+        self._flags = flags
+        stores = settings.ask.history and not context.flags.read_only
+        self._starts_session = starts_session and stores
+        self._name: str | None = flags["session"] or self._find_new_name()
+        self._last: Answer | None = None
+        self._degraded: list[DegradedChannel] = []
+        self._canvas = context.create_canvas(context.channels.err)
+        self._commands: dict[str, Callable[[], None]] = {
+            "/sources": self._print_sources,
+            "/new": self._start_session,
+            "/help": lambda: self._print(*render_fields(_HELP, self._canvas)),
+        }
+        self._print_session()
+
+    def run_interactive(self, prompt: Callable[[], str]) -> Exit:
+        """Answer questions until the person leaves; return the exit status."""
+        self._print(self._canvas.dim("/help lists commands, Ctrl-D leaves"))
+        interrupts = self._context.interrupts
+        warned = False
+        while not interrupts.terminated:
+            interrupts.reset()
+            try:
+                line = prompt()
+            except EOFError:
+                break
+            except KeyboardInterrupt:
+                if warned or interrupts.terminated:
+                    break
+                warned = True
+                self._print(self._canvas.dim("Ctrl-C again or Ctrl-D leaves"))
+                continue
+            warned = False
+            if line in _LEAVE_WORDS:
+                break
+            status = self._run_line(line)
+            if status == Exit.READER_GONE or interrupts.repeated:
+                return status
+            self._print(*[""] * bool(line))
+        return Exit.INTERRUPTED if interrupts.terminated else Exit.DONE
+
+    def run_lines(self, lines: Iterable[str]) -> Exit:
+        """Answer line by line; return the worst exit status."""
+        worst = Exit.DONE
+        for line in lines:
+            if line in _LEAVE_WORDS:
+                break
+            if not _COMMAND.fullmatch(line):
+                self._context.channels.out.write(f"> {clean(line)}\n\n")
+            status = self._run_line(line)
+            self._context.channels.out.write("\n")
+            worst = max(worst, status)
+            if status in _FINAL_STATUSES:
+                break
+        return worst
+
+    def _run_line(self, line: str) -> Exit:
+        if _COMMAND.fullmatch(line):
+            unknown = "no such command; /help lists the commands"
+            self._commands.get(line, lambda: self._print(unknown))()
+        elif line:
+            self._context.error_reported = False
+            self._context.interrupts.reset()
+            return Exit(run_reporting_errors(self._context, lambda: self._answer(line)))
+        return Exit.DONE
+
+    def _answer(self, question: str) -> Exit:
+        flags = {**self._flags, "session": self._name}
+        request = build_ask_request(self._settings, question, flags)
+        display = choose_answer_display(self._context, self._settings, request)
+        try:
+            reply = answer_question(self._context, self._kebab, request, display)
+        except KeyboardInterrupt:
+            if self._context.interrupts.terminated:
+                raise
+            self._print(*self._canvas.note("interrupted"))
+            return Exit.INTERRUPTED
+        self._last = reply
+        return print_answer(self._context, self._drop_repeated_degraded(reply))
+
+    def _drop_repeated_degraded(self, reply: Answer) -> Answer:
+        """Return an answer without the degraded channels that an earlier answer reported."""
+        from msgspec.structs import replace
+
+        new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
+        self._degraded += new
+        return replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+
+    def _print_sources(self) -> None:
+        if self._last is None or not self._last.citations:
+            self._print("no citations yet")
+            return
+        lines = render_sources(self._last, self._context.create_canvas())
+        self._context.channels.out.write_lines(lines)
+
+    def _start_session(self) -> None:
+        self._name, self._last = self._find_new_name(), None
+        self._print_session()
+
+    def _find_new_name(self) -> str | None:
+        """Return an unused session name, None when this chat starts no session."""
+        if not self._starts_session:
+            return None
+        name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
+        numbers = count(2)
+        while not isinstance(self._kebab.session_show(SessionShowRequest(name=name)), NotFound):
+            name = f"{stem}-{next(numbers)}"
+        return name
+
+    def _print_session(self) -> None:
+        name = clean(self._name) if self._name else "none, each question stands alone"
+        self._print(self._canvas.dim(f"session: {name}"))
+
+    def _print(self, *lines: str) -> None:
+        self._context.channels.err.write_lines(lines)
 
 
 class ChatNeedsPersonError(click.UsageError):

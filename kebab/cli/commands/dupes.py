@@ -16,9 +16,9 @@ from kebab.cli.options import (
     merge_flags,
 )
 from kebab.cli.progress import report_work
-from kebab.cli.render.related import render_duplicates
+from kebab.cli.render.documents import render_duplicates
 from kebab.errors.signal import Exit
-from kebab.wire.exit_status import find_exit_status
+from kebab.wire.record import find_exit_status
 from kebab.wire.related import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 

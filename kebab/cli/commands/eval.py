@@ -127,7 +127,7 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
     A and B are reports of `kebab eval run --out` for the same golden set. Intervals are
     bootstrapped. p is how often random signs give a difference as large, two-sided.
     """
-    from kebab.evals.compare import CompareOptions, compare_reports
+    from kebab.evals.run import CompareOptions, compare_reports
 
     reply = compare_reports(before, after, CompareOptions(**flags))
     return context.print_reply(reply, render_comparison)

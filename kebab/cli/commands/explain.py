@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.cli.render.errors import render_error_explanations
 from kebab.config.settings import Settings
 from kebab.errors.catalog import NotIndexed

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kebab.cli.command import Command
-from kebab.cli.completion import complete
+from kebab.cli.command import Command, DefaultGroup
 from kebab.cli.context import CommandContext
-from kebab.cli.default_group import DefaultGroup
-from kebab.cli.render.fetched import list_notes, render_fetched, render_lines
+from kebab.cli.options import complete
+from kebab.cli.render.lines import list_notes, render_fetched, render_lines
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, filter_options, limit_option, merge_flags
+from kebab.cli.options import build_request, complete, filter_options, limit_option, merge_flags
 from kebab.errors.signal import Exit
-from kebab.wire.grep import GrepRequest, GrepResponse
+from kebab.wire.fetch import GrepRequest, GrepResponse
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -74,7 +73,7 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
         reply = kebab.grep(request)
     status = context.print_reply(reply, _choose_renderer(request, form))
     if not context.flags.machine:
-        from kebab.cli.render.grep import list_grep_notes
+        from kebab.cli.render.lines import list_grep_notes
 
         err = context.channels.err
         err.write_lines(list_grep_notes(reply, context.create_canvas(err)))
@@ -97,10 +96,10 @@ def _refuse_contradictions(form: str, flags: dict[str, Any]) -> None:
 def _choose_renderer(
     request: GrepRequest, form: str
 ) -> Callable[[GrepResponse, "Canvas"], Iterator[str]]:
-    from kebab.cli.render import grep
+    from kebab.cli.render import lines
 
     if request.files_only:
-        return grep.render_matching_files
+        return lines.render_matching_files
     if request.count_only:
-        return grep.render_match_counts
-    return grep.render_match_positions if form == "vimgrep" else grep.render_matches
+        return lines.render_match_counts
+    return lines.render_match_positions if form == "vimgrep" else lines.render_matches

@@ -8,17 +8,15 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Command
-from kebab.cli.completion import complete_paths
 from kebab.cli.context import CommandContext
-from kebab.cli.options import ndjson_option
+from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import report_cancellable_work
-from kebab.cli.render.path_explanation import render_path_explanations
-from kebab.cli.render.report import render_ingest_report
+from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
-from kebab.wire.exit_status import find_exit_status
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
-from kebab.wire.path_explanation import ExplainPathsRequest
+from kebab.wire.record import find_exit_status
+from kebab.wire.sources import ExplainPathsRequest
 
 
 @click.command(

@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Group
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest

@@ -11,8 +11,16 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.integrations.clients import CLIENTS, Client, Places, Scope, find_client, find_places
-from kebab.cli.integrations.entry import Entry, build_entry
+from kebab.cli.integrations.clients import (
+    CLIENTS,
+    Client,
+    Entry,
+    Places,
+    Scope,
+    build_entry,
+    find_client,
+    find_places,
+)
 from kebab.cli.integrations.files import (
     FilePlan,
     apply_plan,
@@ -26,10 +34,10 @@ from kebab.cli.integrations.files import (
 )
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.install import render_install, render_overview
+from kebab.cli.render.health import render_install, render_overview
 from kebab.errors.signal import Exit
 from kebab.errors.system import format_install, resolve_path
-from kebab.wire.install import (
+from kebab.wire.health import (
     InstallableClient,
     InstalledFile,
     InstallOverview,

@@ -10,7 +10,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.mcp_service import SDK, build_caller
+from kebab.cli.mcp import SDK, build_caller
 from kebab.cli.prompt import find_terminal
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
@@ -78,8 +78,7 @@ def _serve(
     context: CommandContext, settings: Settings, tools: "Sequence[Tool]", *, text_only: bool
 ) -> None:
     """Serve until the input ends; the first messages are answered before the SDK is imported."""
-    from kebab.mcp.handshake import Handshake
-    from kebab.mcp.stdio import MessageReader, serve_stdio
+    from kebab.mcp.stdio import Handshake, MessageReader, serve_stdio
 
     caller = build_caller(context, settings, tools)
     instructions = caller.describe_index()
@@ -90,7 +89,7 @@ def _serve(
     reader = MessageReader(source, write, handshake)
     reader.start()
     # The import takes most of a second, in which the reader answers the first messages.
-    from kebab.mcp.resources import Resources
+    from kebab.mcp.calls import Resources
     from kebab.mcp.server import Handlers, build_server
 
     handlers = Handlers(caller, Resources(caller), text_only=text_only)

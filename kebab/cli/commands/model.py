@@ -7,8 +7,8 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Group
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.health import render_model_list, render_model_report
 from kebab.config.settings import AUTO

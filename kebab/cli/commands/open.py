@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.errors.signal import Exit
 from kebab.wire.citation import CodeCitation, LineCitation, PageCitation
-from kebab.wire.fetch import FetchRequest
+from kebab.wire.fetch import FetchRequest, OpenReport
 from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.opened import OpenReport
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -46,8 +45,7 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
-    from kebab.cli.editor import run_command
-    from kebab.cli.viewer import build_open_command
+    from kebab.cli.editor import build_open_command, run_command
 
     file, line = str(found.file), _get_line(found)
     words = build_open_command(file, found.citation, line, os.environ)
@@ -67,8 +65,7 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
 
 def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
     """Return the place of a rank or a reference whose file can be opened."""
-    from kebab.app.last_hits import find_hit
-    from kebab.app.references import build_lookup_fault
+    from kebab.app.references import build_lookup_fault, find_hit
 
     refs: list[str] | NotFound = [ref]
     if ref.isdecimal() and ref.isascii() and len(ref) <= _MAX_RANK_DIGITS:

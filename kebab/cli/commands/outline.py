@@ -3,12 +3,11 @@
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.options import limit_option
-from kebab.cli.render.outline import render_outline
+from kebab.cli.options import complete, limit_option
+from kebab.cli.render.documents import render_outline
 from kebab.errors.signal import Exit
-from kebab.wire.outline import OutlineRequest
+from kebab.wire.fetch import OutlineRequest
 
 
 @click.command(

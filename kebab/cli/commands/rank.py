@@ -11,8 +11,8 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, limit_option, merge_flags
 from kebab.errors.signal import Exit
-from kebab.wire.exit_status import find_exit_status
-from kebab.wire.rank import RankRequest, RankResult
+from kebab.wire.record import find_exit_status
+from kebab.wire.related import RankRequest, RankResult
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -87,7 +87,7 @@ def _read_lines() -> list[bytes]:
 
 def _render_lines(raw: list[bytes], reply: RankResult, canvas: "Canvas") -> Iterator[str]:
     """Yield the lines for a terminal, without control characters."""
-    from kebab.cli.render.width import clean
+    from kebab.cli.render.canvas import clean
 
     del canvas
     yield from (clean(raw[one.index].decode("utf-8", "replace")) for one in reply.items)

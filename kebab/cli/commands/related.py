@@ -5,10 +5,9 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, limit_option, merge_flags, neighbour_options
-from kebab.cli.render.related import render_related
+from kebab.cli.options import build_request, complete, limit_option, merge_flags, neighbour_options
+from kebab.cli.render.documents import render_related
 from kebab.errors.signal import Exit
 from kebab.wire.related import RelatedRequest
 from kebab.wire.search import MAX_LIMIT

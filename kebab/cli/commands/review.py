@@ -1,41 +1,170 @@
 """`kebab review` finds mistakes in documents."""
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+import msgspec
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.older_items_file import read_older_items
-from kebab.cli.options import build_request, limit_option, merge_flags, ndjson_option
-from kebab.cli.review_flags import find_contradictions
+from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
 from kebab.core.progress import Cancel
+from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.errors.signal import Exit
+from kebab.errors.system import translate_os_errors
 from kebab.wire.library import NotFound
-from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, ReviewRequest, ReviewTierName
-from kebab.wire.review_runs import (
+from kebab.wire.record import DECODE_ERRORS, to_invalid_input
+from kebab.wire.review import (
+    MAX_PAGE_ITEMS,
+    FailOnName,
+    ItemV1,
+    ReviewRequest,
     ReviewRmRequest,
     ReviewRulesRequest,
     ReviewRunsRequest,
+    ReviewTierName,
 )
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
     from kebab.cli.render.canvas import Canvas
-    from kebab.cli.render.sarif import SarifLog
+    from kebab.cli.render.review_formats import SarifLog
     from kebab.wire.review import AgentItems
-    from kebab.wire.review_stream import ReviewEvent
+    from kebab.wire.stream import ReviewEvent
+
+MAX_BYTES = 8_000_000
+_STDIN = "-"
+
+
+class _File(msgspec.Struct):
+    """An object with items; its other fields are ignored."""
+
+    items: list[ItemV1]
+
+
+def read_older_items(path: str) -> list[ItemV1]:
+    """Return the items of a file, or of stdin for `-`.
+
+    The file holds a list, an object with `items`, or one item per line.
+
+    Raises:
+        InvalidInput: It holds none of these; `field` is the JSON path.
+        IoError: It cannot be read.
+        TooLarge: It is too large.
+    """
+    raw = _read_file(path).removeprefix(b"\xef\xbb\xbf")
+    try:
+        whole = msgspec.json.decode(raw)
+    except DECODE_ERRORS:
+        return _decode_lines(raw)
+    is_item = isinstance(whole, dict) and "items" not in whole and "evidence" in whole
+    return _convert([whole] if is_item else whole)
+
+
+def _read_file(path: str) -> bytes:
+    if path == _STDIN:
+        raw = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
+    else:
+        with translate_os_errors(path, "read"), Path(path).open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise TooLarge(what="file with items", size=len(raw), limit=MAX_BYTES)
+    return raw
+
+
+def _convert(whole: Any) -> list[ItemV1]:
+    """Return the items of a list, or of an object with `items`."""
+    try:
+        if isinstance(whole, dict):
+            return msgspec.convert(whole, _File).items
+        return msgspec.convert(whole, list[ItemV1])
+    except (msgspec.ValidationError, RecursionError) as fault:
+        raise to_invalid_input(fault) from fault
+
+
+def _decode_lines(raw: bytes) -> list[ItemV1]:
+    """Return the items of lines, one each; empty lines do not count."""
+    items: list[ItemV1] = []
+    for line in filter(None, map(bytes.strip, raw.split(b"\n"))):
+        try:
+            items.append(msgspec.json.decode(line, type=ItemV1))
+        except DECODE_ERRORS as fault:
+            found = to_invalid_input(fault)
+            field = f"$[{len(items)}]{found.field.removeprefix('$')}"
+            raise InvalidInput(field=field, cause=found.cause) from fault
+    return items
+
+
+OTHER_TASKS = ("show_runs", "forget", "explain", "replay")
+"""The flags that ask for no review."""
+
+_FORMATS = {"replay": "form"}
+"""The flag of the output that goes with a task; `--json` goes with the others."""
+
+_FLAGS = {
+    "names": "DOC, PATH or GLOB",
+    "form": "`--format`",
+    "json": "`--json`",
+    "deep": "`--tier deep`",
+    "show_runs": "`--runs`",
+    **{
+        name: f"`--{name.replace('_', '-')}`"
+        for name in (
+            "apply",
+            "cursor",
+            "dry_run",
+            "explain",
+            "forget",
+            "model",
+            "no_llm",
+            "replay",
+            "stream",
+        )
+    },
+    "imported": "`--import`",
+    "run_id": "`--run-id`",
+    "yes": "`--yes`",
+}
+_EXCLUDING = (
+    ("run_id", "names"),
+    ("no_llm", "model"),
+    ("no_llm", "deep"),
+    ("run_id", "imported"),
+    ("apply", "form"),
+    ("apply", "stream"),
+    ("apply", "cursor"),
+    ("stream", "form"),
+    ("json", "form"),
+)
+_NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"))
+
+
+def find_contradictions(given: Collection[str]) -> Iterator[str]:
+    """Yield what is wrong with flags that exclude or need each other."""
+    given = set(given)
+    for name in OTHER_TASKS:
+        if name in given and given - {name, _FORMATS.get(name, "json")}:
+            yield f"{_FLAGS[name]} goes with no other argument"
+    if not given & {"names", "run_id", *OTHER_TASKS}:
+        yield "give DOC, PATH or GLOB, or `--run-id`"
+    for one, other in _EXCLUDING:
+        if {one, other} <= given:
+            yield f"{_FLAGS[one]} and {_FLAGS[other]} exclude each other"
+    for one, other in _NEEDING:
+        if one in given and other not in given:
+            yield f"{_FLAGS[one]} goes with {_FLAGS[other]}"
+
 
 FORMS = ("text", "sarif", "github", "vimgrep")
 _ALL = "all"
 
 
 def _list_runs(context: CommandContext, _: object) -> Exit:
-    from kebab.cli.render.review_runs import render_runs
+    from kebab.cli.render.review import render_runs
 
     with context.open_kebab() as kebab:
         reply = kebab.review_runs(ReviewRunsRequest())
@@ -43,7 +172,7 @@ def _list_runs(context: CommandContext, _: object) -> Exit:
 
 
 def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
-    from kebab.cli.render.review_runs import render_removed_runs
+    from kebab.cli.render.review import render_removed_runs
 
     with context.open_kebab() as kebab:
         reply = kebab.review_rm(ReviewRmRequest(runs=list(runs)))
@@ -51,7 +180,7 @@ def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
 
 
 def _explain_rules(context: CommandContext, rule: str) -> Exit:
-    from kebab.cli.render.review_runs import render_explanations, render_rules
+    from kebab.cli.render.review import render_explanations, render_rules
 
     request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
     with context.open_kebab() as kebab:
@@ -145,14 +274,14 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         if flags[name]:
             return run(context, flags[name])
     if flags["apply"]:
-        from kebab.cli.review_apply import review_and_apply
+        from kebab.cli.review import review_and_apply
 
         request = _build_request(names, flags, all_pages=True)
         return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
     if flags["replay"]:
         return _replay(context, flags["replay"], form)
     if flags["stream"]:
-        from kebab.cli.review_stream import stream_review
+        from kebab.cli.progress import stream_review
 
         return stream_review(context, partial(_review_pages, context, names, flags))
     if context.flags.machine:
@@ -196,8 +325,7 @@ def _review_pages(
 
 def _replay(context: CommandContext, path: str, form: str) -> Exit:
     """Show a recorded stream."""
-    from kebab.cli.replay import replay_review
-    from kebab.cli.review import ReviewDisplay, choose_display
+    from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
     with context.open_kebab() as kebab:
         display = ReviewDisplay(context, choose_display(context, form, partial(_create_log, kebab)))
@@ -206,7 +334,7 @@ def _replay(context: CommandContext, path: str, form: str) -> Exit:
 
 def _print_page(context: CommandContext, request: ReviewRequest) -> Exit:
     """Print one page; its progress is on stderr."""
-    from kebab.cli.review_apply import review_quietly
+    from kebab.cli.review import review_quietly
 
     with context.open_kebab() as kebab:
         reply, cancelled = review_quietly(context, kebab, request)
@@ -248,7 +376,7 @@ def _review_and_show(
 
 
 def _create_log(kebab: "Kebab") -> "SarifLog":
-    from kebab.cli.render.sarif import SarifLog
+    from kebab.cli.render.review_formats import SarifLog
 
     reply = kebab.review_rules(ReviewRulesRequest())
     return SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())

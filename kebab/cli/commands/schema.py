@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
 
 
 def _print_schema(context: CommandContext, name: str) -> Exit:
-    from kebab.cli.render.command_list import render_schema_document
+    from kebab.cli.render.health import render_schema_document
     from kebab.wire.json_schema import find_schema
 
     return context.print_reply(find_schema(name), render_schema_document)
@@ -64,7 +64,7 @@ def _print_schema(context: CommandContext, name: str) -> Exit:
 
 def _print_commands(context: CommandContext) -> Exit:
     from kebab.cli.command_list import list_commands
-    from kebab.cli.render.command_list import render_command_list
+    from kebab.cli.render.health import render_command_list
 
     return context.print_reply(list_commands(), render_command_list)
 

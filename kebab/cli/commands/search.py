@@ -25,15 +25,6 @@ from kebab.cli.options import (
     rerank_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
-from kebab.cli.search_forms import (
-    FORM_DEFAULTS,
-    build_paging,
-    pop_form,
-    refuse_contradictions,
-    render_form,
-    write_notes,
-)
-from kebab.cli.stdin_text import read_argument
 from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
@@ -42,6 +33,118 @@ from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchReque
 if TYPE_CHECKING:
     from kebab.cli.channels import OutputChannel
     from kebab.cli.render.canvas import Canvas
+    from kebab.cli.render.hits import Paging
+
+_STDIN = ("-",)
+
+
+def read_argument(words: tuple[str, ...], limit: int) -> str:
+    """Return the words of an argument as one text; `-` alone stands for the text on stdin.
+
+    At most one byte more than `limit` is read, so that a longer text can be refused.
+    """
+    if words != _STDIN:
+        return " ".join(words)
+    raw = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
+    return raw.decode("utf-8-sig", "surrogateescape").strip()
+
+
+FORM_DEFAULTS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "compact": {"detail": "passages", "limit": 5},
+    "vimgrep": {"detail": "passages"},
+    "paths": {"detail": "ids", "per_doc": 1},
+}
+"""The forms of text output with the fields of the request that each changes by default."""
+
+
+def pop_form(flags: dict[str, Any]) -> str:
+    """Return the form of text output, and drop its flags.
+
+    Raises:
+        UsageError: `-l` contradicts another form.
+    """
+    form: str = flags.pop("form")
+    if not flags.pop("files_with_matches"):
+        return form
+    if form not in ("text", "paths"):
+        cause = f"`-l` prints paths and `--format {form}` does not"
+        raise click.UsageError(cause, click.get_current_context())
+    return "paths"
+
+
+def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+    """Refuse flags that exclude each other.
+
+    Raises:
+        UsageError: Queries come from stdin and from the command line, a person chooses from
+            something else than the first page of one query, or the lines of whole passages are
+            wanted of cut ones.
+    """
+    ctx = click.get_current_context()
+    if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
+        raise click.UsageError("`--bulk` takes its queries from stdin", ctx)
+    if flags["form"] == "vimgrep" and flags["max_tokens"] and not ctx.obj.flags.machine:
+        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other", ctx)
+    if flags["interactive"]:
+        others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
+        others |= {"page": "--page", "cursor": "--cursor"}
+        for name, flag in others.items():
+            if flags[name]:
+                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other", ctx)
+
+
+def build_paging(
+    context: CommandContext, request: SearchRequest, flags: dict[str, Any], *, show_all: bool
+) -> "Paging":
+    """Return what a page of text shows; a page that the caller chooses is shown whole."""
+    from kebab.cli.render.hits import Paging
+
+    chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
+    return Paging(
+        limit=request.limit,
+        page=request.page or 1,
+        fits_screen=not (chosen or show_all),
+        shows_weak=show_all,
+        whole=bool(flags["detail"]),
+        repeat=context.repeat_command,
+    )
+
+
+def render_form(
+    form: str, reply: SearchResponse, canvas: "Canvas", paging: "Paging"
+) -> Iterator[str]:
+    """Yield the lines of a page in a form of text output."""
+    if form == "text":
+        from kebab.cli.render.hits import render_hits
+
+        return render_hits(reply, canvas, paging)
+    if form == "compact":
+        from kebab.cli.render.compact import render_compact
+
+        return render_compact(reply, canvas, _find_next_page(reply, paging))
+    from kebab.cli.render.compact import render_paths, render_vimgrep
+
+    return render_paths(reply, canvas) if form == "paths" else render_vimgrep(reply, canvas)
+
+
+def write_notes(
+    context: CommandContext, form: str, reply: SearchResponse, paging: "Paging"
+) -> None:
+    """Write notes on lines for programs to stderr, because stdout has only the lines."""
+    if form not in ("paths", "vimgrep"):
+        return
+    from kebab.cli.render.compact import render_notes
+
+    canvas = context.create_canvas(context.channels.err)
+    context.channels.err.write_lines(render_notes(reply, canvas, _find_next_page(reply, paging)))
+
+
+def _find_next_page(reply: SearchResponse, paging: "Paging") -> str:
+    """Return the command for the next page, empty at the end."""
+    more = reply.has_more and reply.next_cursor and reply.hits
+    return paging.next_page(reply, reply.hits[-1].rank) if more else ""
+
 
 DETAILS = ("ids", "snippets", "passages")
 
@@ -115,7 +218,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     within = pop_folder_flags(flags)
     frames = None
     if stream:
-        from kebab.cli.streams import SearchFrames
+        from kebab.cli.progress import SearchFrames
 
         frames = SearchFrames(context)
     settings = context.load_settings()
@@ -153,7 +256,7 @@ def _store_hits(
     """Store the hits that a person sees at a terminal, for `kebab open N`."""
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
     if is_seen and not context.flags.read_only:
-        from kebab.app.last_hits import store_hits
+        from kebab.app.references import store_hits
 
         store_hits(settings, reply.hits)
 
@@ -209,9 +312,8 @@ def _pick_hit(
 def _open_hit(channel: "OutputChannel", hit: SearchHit) -> None:
     """Open the file of a hit in an editor at this terminal."""
     from kebab.cli.channels import OutputChannels
-    from kebab.cli.editor import run_command
+    from kebab.cli.editor import build_open_command, run_command
     from kebab.cli.render.hits import get_line
-    from kebab.cli.viewer import build_open_command
 
     if hit.file is not None:
         line = get_line(hit.citation) or 1
@@ -237,8 +339,8 @@ def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[b
 def _search_lines(
     context: CommandContext, /, settings: Settings, defaults: dict[str, Any], within: InFolder
 ) -> Exit:
-    from kebab.app.bulk import BulkOutcome, search_lines
     from kebab.app.classify import build_view
+    from kebab.app.dispatch import BulkOutcome, search_lines
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     outcome = BulkOutcome()

@@ -1,23 +1,70 @@
 """`kebab serve` runs the warm process, shows its status, and ends it; or the HTTP server."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
+import signal
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.command import Command
-from kebab.cli.context import CommandContext
-from kebab.cli.mcp_service import MCP_PATH, build_application
-from kebab.core.own_process import RunCold
+from kebab.cli.mcp import MCP_PATH, build_application
+from kebab.core.progress import RunCold
 from kebab.errors.signal import Exit, Signal
-from kebab.wire.serve import HttpServerStarted, ServeStatus
+from kebab.wire.health import HttpServerStarted, ServeStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
-    from kebab.warm.worker import KebabOpener
+    from kebab.warm.worker import Call, KebabOpener
+
+_OUT, _ERR = 1, 2
+
+
+class CollectedChannel(OutputChannel):
+    """A channel of another process; its output is collected until the call goes on live."""
+
+    def __init__(self, call: Call, stream: int, name: str, *, best_effort: bool = False) -> None:
+        super().__init__(call.descriptors[stream], name, best_effort=best_effort)
+        self._call = call
+        self._stream = stream
+
+    def write_bytes(self, data: bytes) -> None:
+        """Keep all bytes, or write them as `OutputChannel` does when the call is live."""
+        if not self._call.collect(self._stream, bytes(data)):
+            self.write_now(data)
+
+    def write_now(self, data: bytes) -> None:
+        """Write all bytes."""
+        super().write_bytes(data)
+
+
+def run_call(call: Call, opener: KebabOpener, leave: Callable[[int], NoReturn]) -> int:
+    """Run a command line for a client; return its exit status.
+
+    Raises:
+        RunCold: The client must run it.
+    """
+    from kebab.cli.main import main
+
+    out = CollectedChannel(call, _OUT, "<stdout>")
+    err = CollectedChannel(call, _ERR, "<stderr>", best_effort=True)
+    by_stream = {_OUT: out, _ERR: err}
+    call.write_live = lambda stream, data: by_stream[stream].write_now(data)
+    return main(
+        call.request.arguments,
+        OutputChannels(out, err),
+        signals=(signal.SIGINT,),
+        kebab_factory=opener,
+        leave=leave,
+    )
+
 
 _MINUTE_S = 60
 _MB = 1 << 20
@@ -204,11 +251,9 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     if path is None:
         return _report_no_socket(context)
     settings = context.load_settings()
-    from kebab.cli.warm_calls import run_call
-    from kebab.warm import place
-    from kebab.warm.demand import build_demand
+    from kebab.warm import client
     from kebab.warm.server import WarmServer
-    from kebab.warm.worker import CallRunner
+    from kebab.warm.worker import CallRunner, build_demand
 
     _import_commands()
     writable = not context.flags.read_only
@@ -220,12 +265,12 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         if not background and not context.flags.machine:
             context.channels.err.write_lines([f"listening: {path}", "Ctrl-C ends"])
 
-    def preload(opener: "KebabOpener") -> None:
+    def preload(opener: KebabOpener) -> None:
         _preload(context, opener)
 
     server = WarmServer(
         path,
-        place.compute_identity(os.environ),
+        client.compute_identity(os.environ),
         CallRunner(run_call, preload),
         settings.daemon.idle_minutes * _MINUTE_S,
         demand,
@@ -246,7 +291,7 @@ def _import_commands() -> None:
         importlib.import_module(f"kebab.cli.commands.{name}")
 
 
-def _preload(context: CommandContext, opener: "KebabOpener") -> None:
+def _preload(context: CommandContext, opener: KebabOpener) -> None:
     """Open what a search needs; a knowledge base that cannot be searched is left alone."""
     from kebab.wire.search import SearchRequest
 
@@ -262,7 +307,7 @@ def _preload(context: CommandContext, opener: "KebabOpener") -> None:
 
 def _render_status(
     reply: ServeStatus,
-    canvas: "Canvas",
+    canvas: Canvas,
     *,
     heading: str = "",
     absent: str = "the warm process does not run",

@@ -6,8 +6,8 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Group
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete
 from kebab.cli.prompt import confirm
 from kebab.cli.render.answer import (
     render_removal_plan,

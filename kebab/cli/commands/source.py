@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
-from kebab.cli.render.sources import (
+from kebab.cli.render.documents import (
     render_removed_source,
     render_source_list,
     render_source_removal_plan,

@@ -4,9 +4,9 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.stats import render_stats
+from kebab.cli.render.health import render_stats
 from kebab.errors.signal import Exit
-from kebab.wire.review_runs import StatsRequest
+from kebab.wire.review import StatsRequest
 
 
 @click.command(

@@ -5,9 +5,8 @@ from typing import Any, get_args
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, limit_option, merge_flags, ndjson_option
+from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
 from kebab.errors.signal import Exit
 from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, TranslateRequest, TranslateTierName
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.completion import complete_paths
-from kebab.cli.options import ndjson_option
+from kebab.cli.options import complete_paths, ndjson_option
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from kebab.watch.loop import Watcher
     from kebab.wire.error import ErrorReply
     from kebab.wire.ingest import IngestReport, IngestRequest
-    from kebab.wire.watch import WatchEvent
+    from kebab.wire.stream import WatchEvent
 
 
 @click.command(
@@ -47,8 +46,8 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
     out are left out. Ctrl-C or SIGTERM ends it, with exit status 0 between two runs and 130 within
     one.
     """
-    from kebab.cli.render.watch import render_watch_event, render_watch_report
-    from kebab.wire.watch import WatchEvent
+    from kebab.cli.render.ingest import render_watch_event, render_watch_report
+    from kebab.wire.stream import WatchEvent
 
     settings = context.load_settings()
     context.require_writable("watch")
@@ -97,9 +96,7 @@ def _build_watcher(
     from kebab.app.context import AppContext, SystemClock
     from kebab.app.watched import find_watched_folders, resolve_targets
     from kebab.cli.progress import is_reader_gone
-    from kebab.watch.folders import FolderWatch
-    from kebab.watch.loop import Watcher, WatchPorts
-    from kebab.watch.notifier import open_notifier, require_watchfiles
+    from kebab.watch.loop import FolderWatch, Watcher, WatchPorts, open_notifier, require_watchfiles
 
     require_watchfiles()
     reader = AppContext(settings, config_path=context.config_path, read_only=True)

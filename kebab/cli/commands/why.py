@@ -6,10 +6,10 @@ import click
 
 from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
-from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     build_request,
+    complete,
     filter_options,
     limit_option,
     merge_flags,
@@ -20,8 +20,8 @@ from kebab.cli.options import (
 )
 from kebab.cli.render.why import render_why
 from kebab.errors.signal import Exit
+from kebab.wire.related import WhyRequest
 from kebab.wire.search import MAX_LIMIT, SearchRequest
-from kebab.wire.why import WhyRequest
 
 
 @click.command(

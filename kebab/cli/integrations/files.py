@@ -10,13 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kebab.app.init import keep_copy, replace_file
+from kebab.app.own_files import keep_copy, replace_file
 from kebab.cli.integrations import json_entry, toml_entry
-from kebab.cli.integrations.clients import Client, Places, Scope
-from kebab.cli.integrations.entry import NAME, Entry, EntryError, is_current
+from kebab.cli.integrations.clients import (
+    NAME,
+    Client,
+    Entry,
+    EntryError,
+    Places,
+    Scope,
+    is_current,
+)
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 from kebab.errors.system import resolve_path, translate_os_errors
-from kebab.wire.install import FileChange, InstalledFile, IntegrationKind, IntegrationState
+from kebab.wire.health import FileChange, InstalledFile, IntegrationKind, IntegrationState
 
 _WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
 _CHECKOUT = Path(__file__).parents[3] / "integrations"

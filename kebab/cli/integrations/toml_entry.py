@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kebab.cli.integrations.entry import Entry, EntryError, is_current, keeps_members
+from kebab.cli.integrations.clients import Entry, EntryError, is_current, keeps_members
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 Path = tuple[str, str]

@@ -1,18 +1,186 @@
-"""Defines the canvas of text output: width, colour, links and labelled values."""
+"""Defines the canvas of text output: width, colour, links, labelled values, styled text and tables.
+
+Names of formats and placeholders of links are those of ripgrep's `--hyperlink-format`.
+"""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partialmethod
+from itertools import zip_longest
+from pathlib import Path
 
 import click
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
-from kebab.cli.render.links import build_link
-from kebab.cli.render.width import clean, truncate, wrap_text
 from kebab.errors.signal import limit_hint
+
+_ELLIPSIS = "…"
+_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")  # noqa: RUF001 - the full-width ones are meant
+"""Wide characters that never begin a line."""
+
+
+def measure_width(text: str) -> int:
+    """Return the number of terminal cells of a line of text."""
+    return len(text) if text.isascii() else sum(map(measure_character, text))
+
+
+def measure_character(character: str) -> int:
+    """Return the number of terminal cells of one code point."""
+    if character < "\u0300":
+        return 1
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def truncate(text: str, width: int) -> str:
+    """Return text of at most `width` cells; an ellipsis replaces a cut end."""
+    if measure_width(text) <= width:
+        return text
+    return text[: _count_fitting(text, width - 1)].rstrip() + _ELLIPSIS
+
+
+def truncate_left(text: str, width: int) -> str:
+    """Return text of at most `width` cells; an ellipsis replaces a cut beginning.
+
+    This is for paths, whose end is the informative part.
+    """
+    if measure_width(text) <= width:
+        return text
+    return _ELLIPSIS + text[len(text) - _count_fitting(text[::-1], width - 1) :]
+
+
+def truncate_path(path: str, width: int) -> str:
+    """Return a path of at most `width` cells; an ellipsis replaces folders in its middle.
+
+    The file name stays whole if it fits, because it is the informative part.
+    """
+    if measure_width(path) <= width:
+        return path
+    folders, _, name = path.rpartition("/")
+    room = width - measure_width(name) - measure_width(f"{_ELLIPSIS}/")
+    if not folders or room < 0:
+        return _truncate_middle(name, width)
+    head = folders[: _count_fitting(folders, room)]
+    whole = head[: head.rfind("/") + 1]
+    return f"{whole or head}{_ELLIPSIS}/{name}"
+
+
+def _truncate_middle(text: str, width: int) -> str:
+    """Return text of at most `width` cells; an ellipsis replaces its middle."""
+    if measure_width(text) <= width:
+        return text
+    last = max(0, width - 1) // 2
+    tail = text[len(text) - _count_fitting(text[::-1], last) :] if last else ""
+    return text[: _count_fitting(text, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
+
+
+def _count_fitting(text: str, width: int) -> int:
+    """Return how many characters at the beginning of a text fit in `width` cells."""
+    used = 0
+    for position, character in enumerate(text):
+        used += measure_character(character)
+        if used > width:
+            return position
+    return len(text)
+
+
+def pad(text: str, width: int) -> str:
+    """Return text padded with spaces to `width` cells."""
+    return text + " " * (width - measure_width(text))
+
+
+def wrap_text(text: str, width: int) -> list[tuple[int, int]]:
+    """Return the [start, end) of each line when text is wrapped to `width` cells.
+
+    Lines break at spaces, and before a wide letter of a script without spaces.
+    """
+    lines: list[tuple[int, int]] = []
+    start = used = break_at = 0
+    for position, character in enumerate(text):
+        if character == " " or _can_start_line(character):
+            break_at = position
+        used += measure_character(character)
+        while used > width and position > start:
+            end = break_at if break_at > start else position
+            lines.append((start, end))
+            start = end + (text[end] == " ")
+            used = measure_width(text[start : position + 1])
+            break_at = start
+    lines.append((start, len(text)))
+    return [(first, last) for first, last in lines if last > first]
+
+
+def _can_start_line(character: str) -> bool:
+    """Return whether a line may begin with a letter that no space precedes."""
+    wide = measure_character(character) == 2  # noqa: PLR2004 - two cells
+    return wide and not "\uac00" <= character <= "\ud7a3" and character not in _CLOSING
+
+
+_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+_BLANK = dict.fromkeys(map(ord, _BLANKS), " ")
+
+
+def clean(text: str) -> str:
+    """Return text as one line: every blank is a space, and `U+FFFD` replaces control characters."""
+    return _CONTROLS.sub("\ufffd", text.translate(_BLANK))
+
+
+def clean_lines(text: str) -> str:
+    """Return text with its lines and tabs; `U+FFFD` replaces other control characters."""
+    return "\n".join(
+        "\t".join(clean(cell) for cell in line.split("\t")) for line in text.split("\n")
+    )
+
+
+_FORMATS = {
+    "none": "",
+    "default": "file://{path}",
+    "file": "file://{path}",
+    "cursor": "cursor://file{path}:{line}:{column}",
+    "kitty": "file://{path}#{line}",
+    "macvim": "mvim://open?url=file://{path}&line={line}&column={column}",
+    "textmate": "txmt://open?url=file://{path}&line={line}&column={column}",
+    "vscode": "vscode://file{path}:{line}:{column}",
+    "vscode-insiders": "vscode-insiders://file{path}:{line}:{column}",
+    "vscodium": "vscodium://file{path}:{line}:{column}",
+}
+"""The formats by name. Only editors and kitty read a line; elsewhere it would break the link."""
+
+_SCHEME = "file://"
+
+
+def build_link(file: str | None, line: int | None, form: str, page: int | None = None) -> str:
+    """Return the link to a line of a file, empty without an absolute path.
+
+    Args:
+        file: The path of the file.
+        line: The line, None for the first one.
+        form: The name of a format, or a text with the placeholders `{path}`, `{host}`, `{line}`
+            and `{column}`.
+        page: The page of a document with pages; a link to the file itself gets it.
+    """
+    template = _FORMATS.get(form, form)
+    if file is None or not template:
+        return ""
+    try:
+        path = Path(file).as_uri().removeprefix(_SCHEME)
+    except (ValueError, UnicodeEncodeError):
+        return ""
+    values = {"path": path, "line": str(line or 1), "column": "1"}
+    if "{host}" in template:
+        values["host"] = os.uname().nodename
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return f"{template}#page={page}" if page and template == _SCHEME + path else template
+
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
@@ -209,3 +377,167 @@ def format_number(value: float) -> str:
     if value >= 100:  # noqa: PLR2004 - three digits before the point
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - three digits in total as make three
+
+
+MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
+"""Surround a match of the query in a text; Unicode gives these two no other meaning."""
+
+_LINE = "\n"
+_MATCH_SIGNS = re.compile(f"([{MATCH_START}{MATCH_END}])")
+_GLUE = "\u00a0"
+_MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
+_BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The style of a letter; `literal` text is code and contains no citation markers."""
+
+    fg: str | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    literal: bool = False
+
+
+PLAIN = Style()
+MATCH_COLOR = "yellow"
+_CITED = Style(fg="cyan")
+_UNSUPPORTED = Style(fg="yellow")
+
+
+@dataclass(slots=True)
+class StyledText:
+    """Text with a style for each letter; it contains no control characters but line ends."""
+
+    text: str = ""
+    styles: list[Style] = field(default_factory=list)
+    in_match: bool = False
+
+    def add(self, text: str, style: Style = PLAIN) -> None:
+        """Append text of one style; matches of the query in it are emphasised."""
+        for part in _MATCH_SIGNS.split(clean(text)):
+            if part in (MATCH_START, MATCH_END):
+                self.in_match = part == MATCH_START
+            elif part:
+                look = replace(style, fg=MATCH_COLOR, bold=True) if self.in_match else style
+                self.text += part
+                self.styles += [look] * len(part)
+
+    def join(self, other: "StyledText") -> None:
+        """Append other text with its styles."""
+        self.text += other.text
+        self.styles += other.styles
+
+    def end_line(self) -> None:
+        """Begin a new line."""
+        self.text += _LINE
+        self.styles.append(PLAIN)
+
+    def lines(self, width: int, canvas: Canvas) -> Iterator[str]:
+        """Yield the text as painted lines of at most `width` cells, with coloured markers."""
+        styles = self._with_markers()
+        # A marker stays on the line of the word before it.
+        glued = _BEFORE_A_MARKER.sub(_GLUE, self.text)
+        start = 0
+        for line in glued.split(_LINE):
+            for first, last in wrap_text(line, width):
+                yield self._paint(start + first, start + last, styles, canvas)
+            start += len(line) + 1
+
+    def fold(self, width: int, canvas: Canvas) -> Iterator[str]:
+        """Yield one line of code in painted parts of `width` cells.
+
+        A part ends after a space if one is in its second half; otherwise a word is split.
+        """
+        start = used = space = 0
+        for position, character in enumerate(self.text):
+            used += measure_character(character)
+            if used > width:
+                end = space if space > start + width // 2 else position
+                yield self._paint(start, end, self.styles, canvas)
+                start, used = end, measure_width(self.text[end : position + 1])
+            if character == " ":
+                space = position + 1
+        yield self._paint(start, len(self.text), self.styles, canvas)
+
+    def _with_markers(self) -> list[Style]:
+        styles = list(self.styles)
+        for match in _MARKERS.finditer(self.text):
+            start, end = match.span()
+            if not styles[start].literal:
+                cited = match[0][1].isdecimal()
+                styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
+        return styles
+
+    def _paint(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
+        return "".join(
+            canvas.paint(
+                self.text[first:last], fg=look.fg, bold=look.bold, dim=look.dim, italic=look.italic
+            )
+            for first, last in find_runs(styles, start, end)
+            for look in [styles[first]]
+        )
+
+
+def find_runs(values: Sequence[object], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield each [first, last) between two positions in which the value stays the same."""
+    first = start
+    for position in range(start + 1, end + 1):
+        if position == end or values[position] != values[first]:
+            yield first, position
+            first = position
+
+
+_GAP = 2
+_MIN_WIDTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The text of one field and its alignment."""
+
+    content: StyledText
+    right: bool = False
+
+    @property
+    def width(self) -> int:
+        """The number of terminal cells of its longest line."""
+        return max(map(measure_width, self.content.text.split("\n")))
+
+
+def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
+    """Return rows as lines; the first row is the head, with a rule below it unless it is empty."""
+    wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
+    columns = compute_column_widths(wanted, width)
+    head, *body = [list(_render_row(row, columns, canvas)) for row in rows]
+    rule = canvas.dim((" " * _GAP).join("─" * column for column in columns))
+    is_spaced = any(len(lines) > 1 for lines in body)
+    lines = [*head, rule] if any(cell.content.text for cell in rows[0]) else []
+    for number, row in enumerate(body):
+        lines += ["", *row] if is_spaced and number else row
+    return lines
+
+
+def compute_column_widths(wanted: list[int], width: int) -> list[int]:
+    """Return the width of each column; the widest ones shrink until all fit or are minimal."""
+    room = width - _GAP * (len(wanted) - 1)
+    widths = [min(column, max(room, _MIN_WIDTH)) for column in wanted]
+    while sum(widths) > room and max(widths) > _MIN_WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    return [max(1, column) for column in widths]
+
+
+def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of one row."""
+    bare = Canvas()
+    fields = [
+        list(zip(cell.content.lines(column, canvas), cell.content.lines(column, bare), strict=True))
+        for cell, column in zip(row, columns, strict=True)
+    ]
+    for parts in zip_longest(*fields, fillvalue=("", "")):
+        line = []
+        for (painted, plain), cell, column in zip(parts, row, columns, strict=True):
+            blank = " " * (column - measure_width(plain))
+            line.append(blank + painted if cell.right else painted + blank)
+        yield (" " * _GAP).join(line).rstrip()

@@ -1,23 +1,175 @@
-"""Renders documents, passages and removals."""
+"""Renders documents, passages, removals, outlines and sources, related documents and copies."""
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
-from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import format_line_range, format_location
-from kebab.cli.render.related import render_links
-from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_path
+from kebab.cli.render.canvas import (
+    Canvas,
+    clean,
+    clean_lines,
+    format_bytes,
+    format_tabs,
+    measure_width,
+    pad,
+    pluralize,
+    render_fields,
+    truncate,
+    truncate_path,
+)
+from kebab.cli.render.excerpt import INDENT, render_excerpt
+from kebab.cli.render.hits import (
+    FRESHNESS_NOTES,
+    fit_headings,
+    fit_location,
+    format_line_range,
+    format_location,
+    render_degraded,
+    render_location,
+    render_unmatched_filters,
+)
+from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.wire.citation import Citation
+from kebab.wire.coverage import describe_gaps
+from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
     DocInspection,
+    DocLink,
     DocList,
     DocSummary,
     NotFound,
     RemoveReport,
 )
+from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
+from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
+
+_MARGIN = len(" 1  0.41  ")
+_NEAR = 0.35
+"""Above this score, most documents have the same topic; half of the true ones are above it."""
+
+
+def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
+    """Yield the similar documents, then notes on them."""
+    for found in reply.related:
+        yield from _render_related_document(found, canvas)
+        yield ""
+    if not reply.related:
+        yield from _render_nothing_related(reply, canvas)
+    yield from render_links(reply.links, reply.backlinks, canvas)
+    for degraded in reply.degraded:
+        yield from render_degraded(degraded, canvas, note="compared by words")
+
+
+_MAX_LINKS = 12
+"""How many links of one kind a terminal shows."""
+
+
+def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas) -> Iterator[str]:
+    """Yield the documents that a document links to, and those that link to it."""
+    known = [link for link in links if link.doc_path]
+    for noun, found in (("links to", known), ("linked from", backlinks)):
+        for link in found[:_MAX_LINKS]:
+            title = f"  {canvas.dim(clean(link.title or ''))}"
+            yield f"{noun}: {canvas.location(clean(link.doc_path or ''))}{title}".rstrip()
+        if len(found) > _MAX_LINKS:
+            yield canvas.dim(f"{noun}: {len(found) - _MAX_LINKS:,} more")
+    if missing := [link.target for link in links if not link.doc_path and link.target]:
+        shown = ", ".join(map(clean, missing[:_MAX_LINKS]))
+        yield canvas.dim(f"links to files that are not indexed: {shown}")
+
+
+def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:
+    pair, margin = found.pair, len(INDENT)
+    where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
+    score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
+    yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
+    if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
+        yield INDENT + canvas.dim(context)
+    yield from render_excerpt(
+        pair.snippet,
+        pair.highlights,
+        canvas,
+        media=found.media,
+        headings=[found.title, *pair.found.heading_path],
+    )
+    if found.terms:
+        shared = f"shared: {clean(', '.join(found.terms))}"
+        yield INDENT + canvas.dim(canvas.fit(shared, margin))
+    label = f"{INDENT}nearest to: "
+    nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
+    yield label + canvas.dim(nearest)
+
+
+def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
+    path = clean(reply.document.doc_path)
+    if not reply.document.chunk_count:
+        yield f"nothing to compare: {path} has no text"
+        return
+    yield f"nothing is near to: {path}"
+    if reply.unmatched_filters:
+        yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
+        return
+    yield canvas.step("drop a filter, or look for its words", "kebab search WORDS")
+    yield canvas.step("read more files", "kebab ingest FOLDER")
+
+
+def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield the groups with their members; `next_page` is the command for the next page."""
+    if canvas.width is None:
+        for number, group in enumerate(reply.groups, start=1):
+            yield from (_format_fields(number, group, member) for member in group.members)
+        return
+    for group in reply.groups:
+        yield from _render_group(group, canvas)
+        yield ""
+    passages = pluralize(reply.compared, "passage")
+    if not reply.groups:
+        yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
+        yield canvas.step(*_suggest_next(reply))
+        return
+    yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
+    if reply.has_more and next_page:
+        yield canvas.dim(f"more: {next_page}")
+
+
+def _format_fields(number: int, group: DuplicateGroup, member: DuplicateMember) -> str:
+    kind = "exact" if member.exact else "near"
+    what = (str(number), group.unit, kind, f"{member.similarity:.2f}")
+    return "\t".join(
+        (*what, member.doc_id, member.chunk_id or "", format_line_range(member.citation))
+    )
+
+
+def _render_group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
+    count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
+    title = truncate(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
+    yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
+    yield from render_excerpt(group.snippet, [], canvas)
+    for member in group.members:
+        paint = canvas.success if member.exact else canvas.warning
+        score = paint("same" if member.exact else f"{member.similarity:.2f}")
+        where = _render_member_place(group, member, canvas)
+        yield f"{INDENT}{score}  {where}"
+
+
+def _render_member_place(group: DuplicateGroup, member: DuplicateMember, canvas: Canvas) -> str:
+    if group.unit != "document":
+        return render_location(member.citation, member.file, member.freshness, canvas, _MARGIN)
+    note = FRESHNESS_NOTES[member.freshness]
+    path = clean(member.doc_path)
+    if canvas.width is not None:
+        path = truncate_path(path, max(_MARGIN, canvas.width - _MARGIN - len(note)))
+    return canvas.link(canvas.location(path), member.file) + canvas.warning(note)
+
+
+def _suggest_next(reply: Duplicates) -> tuple[str, str]:
+    if not reply.compared:
+        return "nothing passes: drop a filter, or read some files", "kebab ingest FOLDER"
+    if reply.exact:
+        return "look for near copies too", "kebab dupes"
+    return "lower the threshold", "kebab dupes --threshold 0.5"
+
 
 _DATE = len("2025-01-31")
 _COUNT = "passages"
@@ -200,3 +352,119 @@ def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
     yield from (f"{canvas.dim('kept')}     {clean(name)}" for name in reply.kept)
     if reply.removed:
         yield f"{format_bytes(reply.bytes_freed)} freed"
+
+
+_GAP = "  "
+_NARROWEST = 12
+
+
+def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    """Yield the sections of a document, or the tree of a folder; each line has a reference."""
+    yield from _render_document(reply, canvas) if reply.freshness else _render_tree(reply, canvas)
+    if not reply.freshness and (gaps := describe_gaps(reply.coverage, "lines")):
+        yield from canvas.note(clean(gaps))
+
+
+def _render_document(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    size = _format_size(reply)
+    path = canvas.link(canvas.location(clean(reply.ref or "")), reply.file)
+    note = canvas.warning(FRESHNESS_NOTES[reply.freshness or "fresh"])
+    yield f"{path}{_GAP}{canvas.dim(size)}{note}"
+    width = max((measure_width(clean(section.ref)) for section in reply.sections), default=0)
+    digits = max((len(str(section.tokens)) for section in reply.sections), default=0)
+    margin = width + digits + 2 * len(_GAP)
+    for section in reply.sections:
+        heading = f"{'#' * section.level} {clean(section.title)}"
+        if canvas.width is not None and canvas.width - margin >= _NARROWEST:
+            heading = canvas.fit(heading, margin)
+        ref = canvas.location(pad(clean(section.ref), width))
+        yield f"{ref}{_GAP}{canvas.dim(f'{section.tokens:>{digits}}')}{_GAP}{heading}"
+    if not reply.sections:
+        yield canvas.dim("no headings")
+
+
+def _format_size(reply: Outline) -> str:
+    """Return the size of a document in pages, slides or lines, and in tokens."""
+    if reply.pages is None:
+        return f"{pluralize(reply.line_count or 0, 'line')}, about {reply.tokens:,} tokens"
+    media = get_media_type(detect_media_type(reply.doc_path or "") or "")
+    unit = "slide" if media.cites is CitationKind.SLIDE else "page"
+    return f"{pluralize(reply.pages, unit)}, about {reply.tokens:,} tokens"
+
+
+def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    if reply.ref is not None:
+        sizes = _format_sizes(reply.documents, reply.chunks, reply.tokens, reply.hidden)
+        yield canvas.location(clean(reply.ref)) + _GAP + canvas.dim(sizes)
+    base = 0 if reply.ref is None else 1
+    for entry in reply.entries:
+        yield _render_entry(entry, _GAP * (entry.depth + base), canvas)
+    if not reply.documents:
+        yield "no documents"
+        yield canvas.dim("read some files: kebab ingest FOLDER")
+
+
+def _render_entry(entry: OutlineEntry, indent: str, canvas: Canvas) -> str:
+    """Return the line of a folder or a document: its reference, its sizes and its title."""
+    if entry.kind == "folder":
+        sizes = _format_sizes(entry.documents, entry.chunks, entry.tokens, entry.hidden)
+        folder = clean(entry.ref).rstrip("/") + "/"
+        return f"{indent}{canvas.location(folder)}{_GAP}{canvas.dim(sizes)}"
+    sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
+    line = f"{indent}{canvas.location(clean(entry.ref))}{_GAP}{canvas.dim(sizes)}"
+    margin = measure_width(f"{indent}{clean(entry.ref)}{_GAP}{sizes}{_GAP}")
+    if canvas.width is not None and canvas.width - margin < _NARROWEST:
+        return line
+    return f"{line}{_GAP}{canvas.fit(clean(entry.title or ''), margin)}"
+
+
+def _format_sizes(documents: int, chunks: int, tokens: int, hidden: int) -> str:
+    counts = f"{pluralize(documents, 'document')}, {pluralize(chunks, 'passage')}"
+    more = f", {hidden:,} not listed" if hidden else ""
+    return f"{counts}, about {tokens:,} tokens{more}"
+
+
+_NOTES = {"present": "", "empty": "  (folder is empty)", "gone": "  (folder is gone)"}
+
+
+def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
+    """Yield the sources; on a terminal two lines for each."""
+    if canvas.width is None:
+        for source in reply.sources:
+            counts = (str(source.documents), str(source.chunks), source.last_ingest_at or "")
+            yield format_tabs(source.name, source.folder, source.state, *counts)
+        return
+    if not reply.sources:
+        yield "no sources"
+        yield canvas.dim("read some files: kebab ingest FOLDER")
+    for source in reply.sources:
+        note = canvas.warning(_NOTES[source.state])
+        yield f"{canvas.location(clean(source.name))}{note}"
+        yield f"  {canvas.dim(_describe(source))}"
+    if any(source.state != "present" and source.documents for source in reply.sources):
+        yield ""
+        yield from canvas.hint("remove a source whose folder is gone: `kebab source rm NAME`")
+
+
+def _describe(source: SourceSummary) -> str:
+    """Return the contents of a source and the time when it was last read."""
+    kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
+    contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
+    read = f", read {source.last_ingest_at[:16].replace('T', ' ')}" if source.last_ingest_at else ""
+    return f"{kind[source.kind]}{contents}{read}"
+
+
+def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
+    """Yield what would be removed."""
+    yield f"out of the index: {canvas.location(clean(reply.source.name))}"
+    yield f"  {canvas.dim(_describe(reply.source))}"
+    if reply.source.kind == "stdin":
+        yield from canvas.note("these texts have no other copy and are deleted")
+
+
+def render_removed_source(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
+    """Yield the removed source, and whether the next ingest adds it again."""
+    yield f"{canvas.location(clean(reply.source.name))}  {canvas.dim(_describe(reply.source))}"
+    yield "taken out of the index, files stay" if reply.source.kind != "stdin" else "deleted"
+    if reply.returns:
+        yield from canvas.note("it is the workspace, so the next `kebab ingest` reads it again")

@@ -3,9 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, format_tabs, pluralize, render_fields
-from kebab.cli.render.width import clean
-from kebab.wire.catalog import describe_backoff
+from kebab.cli.render.canvas import Canvas, clean, format_tabs, pluralize, render_fields
 from kebab.wire.error import (
     ErrorAudit,
     ErrorCatalog,
@@ -14,6 +12,7 @@ from kebab.wire.error import (
     ErrorReply,
     ErrorRow,
     ErrorStats,
+    describe_backoff,
 )
 
 _MINUTE = len("2025-01-31T12:00")

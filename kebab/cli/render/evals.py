@@ -1,13 +1,16 @@
-"""Renders evaluation reports and comparisons."""
+"""Renders evaluation reports and comparisons, and the figures of a benchmark."""
 
 from collections.abc import Iterator, Sequence
 
-from kebab.cli.render.canvas import Canvas, pluralize, render_fields
-from kebab.cli.render.width import clean
+from kebab.bench.results import TIMES
+from kebab.cli.render.canvas import Canvas, clean, format_number, pluralize, render_fields
 from kebab.wire.evals import (
+    BenchFigure,
+    BenchReport,
     EvalBin,
     EvalChange,
     EvalComparison,
+    EvalDraft,
     EvalFigure,
     EvalMode,
     EvalPair,
@@ -15,7 +18,6 @@ from kebab.wire.evals import (
     EvalSide,
     MetricName,
 )
-from kebab.wire.golden import EvalDraft
 
 _GROUPS: dict[str, dict[MetricName, str]] = {
     "found": {
@@ -34,7 +36,7 @@ _GROUPS: dict[str, dict[MetricName, str]] = {
     "scores": {"calibration_error": "calibration error"},
     "time": {"median_ms": "median ms", "p95_ms": "p95 ms"},
 }
-_LABEL, _COLUMN, _SLIM, _BAR = 20, 17, 10, 10
+_LABEL, _COLUMN, _SLIM, _RELIABILITY_BAR = 20, 17, 10, 10
 _SHADES = "▁▂▃▄▅▆▇█"
 _POINTS = 16
 _NONE = "-"
@@ -45,7 +47,7 @@ def render_evaluation(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     yield from _render_title(reply, canvas)
     if reply.modes:
         yield ""
-        yield from _render_table(reply.modes, canvas)
+        yield from _render_metrics(reply.modes, canvas)
         yield ""
         yield from _render_curves(reply.modes, canvas)
         yield ""
@@ -63,7 +65,7 @@ def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
 
 
-def _render_table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
+def _render_metrics(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
     yield _format_head("", modes, canvas)
     figures = [{figure.metric: figure for figure in mode.figures} for mode in modes]
     for group, names in _GROUPS.items():
@@ -79,7 +81,7 @@ def _render_table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
         if measured:
             yield canvas.dim(group)
         for label, row in measured.items():
-            yield _format_row(f"  {label}", row, canvas, leads=group == "found")
+            yield _format_metric_row(f"  {label}", row, canvas, leads=group == "found")
 
 
 def _format_head(label: str, modes: Sequence[EvalMode], canvas: Canvas) -> str:
@@ -93,7 +95,7 @@ def _choose_width(canvas: Canvas, columns: int) -> int:
     return _COLUMN if wide else _SLIM
 
 
-def _format_row(
+def _format_metric_row(
     label: str, row: Sequence[EvalFigure | None], canvas: Canvas, *, leads: bool
 ) -> str:
     """Return a line of the table; the best of several values is bold."""
@@ -150,15 +152,15 @@ def _render_reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[s
     for row in reversed([*zip(*(mode.reliability for mode in modes), strict=True)]):
         if any(cell.count for cell in row):
             label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
-            bars = "".join(_format_bar(cell, width, canvas) for cell in row)
+            bars = "".join(_format_reliability_bar(cell, width, canvas) for cell in row)
             yield f"{label:<{_LABEL}}{bars}".rstrip()
     yield canvas.dim("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
-def _format_bar(cell: EvalBin, width: int, canvas: Canvas) -> str:
+def _format_reliability_bar(cell: EvalBin, width: int, canvas: Canvas) -> str:
     if cell.right is None or cell.mean_score is None:
         return " " * width
-    size = min(_BAR, width - 1)
+    size = min(_RELIABILITY_BAR, width - 1)
     right, score = round(cell.right * size), round(cell.mean_score * size)
     bar = canvas.success("█" * min(right, score))
     bar += canvas.warning("▓" * (right - score)) + canvas.error("░" * (score - right))
@@ -259,3 +261,93 @@ def render_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
         "questions of your own tell more"
     )
     yield from canvas.hint(f"kebab eval run {clean(reply.path)}")
+
+
+_BENCH_HEAD = ("", "median", "min … max", "ratio", "budget", "")
+_LEFT_COLUMNS = (0, 3)
+_BUDGET_BAR = 30
+_FULL_SHARE = 2.0
+
+
+def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the machine, every figure, the budgets as bars, and what was not measured."""
+    yield from _format_machine(reply, canvas)
+    yield ""
+    yield from _render_figures(reply.figures, canvas)
+    budgeted = [figure for figure in reply.figures if figure.share is not None]
+    if budgeted:
+        yield ""
+        yield canvas.strong("how much of each budget is used")
+        width = max(len(_format_name(figure)) for figure in budgeted)
+        yield from (_format_budget_bar(figure, width, canvas) for figure in budgeted)
+    for gap in reply.gaps:
+        paint, word = (canvas.error, "failed:") if gap.failed else (canvas.warning, "skipped:")
+        yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
+
+
+def _format_machine(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
+    size = f"{reply.chunks} passages, seed {reply.seed}"
+    if reply.machine is not None:
+        machine = reply.machine
+        yield canvas.strong(f"kebab v{machine.kebab_version}")
+        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
+    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
+
+
+def _render_figures(figures: list[BenchFigure], canvas: Canvas) -> Iterator[str]:
+    rows = [_BENCH_HEAD, *map(_format_figure_cells, figures)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = [
+            text.ljust(width) if column in _LEFT_COLUMNS else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(cells).rstrip()
+        yield canvas.dim(line) if number == 0 else _paint_mark(line, figures[number - 1], canvas)
+
+
+def _format_figure_cells(figure: BenchFigure) -> tuple[str, ...]:
+    low, high = format_number(figure.minimum), format_number(figure.maximum)
+    spread = f"{low} … {high}" if figure.runs > 1 else ""
+    ratio = ""
+    if figure.ratio is not None:
+        ratio = f"{format_number(figure.ratio)} {TIMES} {figure.yardstick}"
+    mark = {True: "✓", False: "✗", None: ""}[figure.within]
+    return (
+        _format_name(figure),
+        f"{format_number(figure.median)} {figure.unit}",
+        spread,
+        ratio,
+        figure.budget or "",
+        mark,
+    )
+
+
+def format_size(chunks: int) -> str:
+    """Return a corpus size in short form: `305`, `1.33k`, `1m`."""
+    for unit, worth in (("m", 1_000_000), ("k", 1_000)):
+        if chunks >= worth:
+            return f"{chunks / worth:.3g}{unit}"
+    return str(chunks)
+
+
+def _format_name(figure: BenchFigure) -> str:
+    """Return the name of a figure, with the corpus size when there are several sizes."""
+    return figure.name if figure.chunks is None else f"{figure.name} @{format_size(figure.chunks)}"
+
+
+def _paint_mark(line: str, figure: BenchFigure, canvas: Canvas) -> str:
+    if figure.within is None:
+        return line
+    return line[:-1] + (canvas.success if figure.within else canvas.error)(line[-1])
+
+
+def _format_budget_bar(figure: BenchFigure, width: int, canvas: Canvas) -> str:
+    """Return a bar with a mark at the budget; twice the budget fills it."""
+    assert figure.share is not None
+    used = round(min(figure.share, _FULL_SHARE) / _FULL_SHARE * _BUDGET_BAR)
+    edge = _BUDGET_BAR // 2
+    cells = "█" * used + "·" * (_BUDGET_BAR - used)
+    paint = canvas.success if figure.within else canvas.error
+    bar = f"{paint(cells[:edge])}│{paint(cells[edge:])}"
+    return f"  {_format_name(figure):<{width}}  {bar} {figure.share:>5.0%}"

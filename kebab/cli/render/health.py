@@ -1,23 +1,43 @@
-"""Renders the reports of doctor, schema, init and the embedding models."""
+"""Renders the reports of doctor, schema, init, install.
 
-from collections.abc import Iterator
+Stats, the embedding models, and the commands.
+"""
+
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
-from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
-from kebab.cli.render.width import clean
-from kebab.wire.coverage import describe_gaps
+from kebab.cli.render.canvas import (
+    PLAIN,
+    Canvas,
+    Cell,
+    Style,
+    StyledText,
+    clean,
+    format_bytes,
+    format_duration,
+    format_tabs,
+    lay_out_table,
+    pluralize,
+    render_fields,
+)
+from kebab.wire.command_help import CommandList, SchemaDocument
+from kebab.wire.coverage import describe_gaps, format_indexing
 from kebab.wire.health import (
     Doctor,
     DoctorCheck,
     InitReport,
+    InstallableClient,
+    InstallOverview,
+    InstallReport,
     Introspection,
     ModelList,
     ModelReport,
     ModelRow,
 )
-from kebab.wire.indexing import format_indexing
+from kebab.wire.review import ReviewStats, TierStats
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
@@ -166,4 +186,165 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
         ("version", model.embedding_version),
         ("weights", weights),
         ("sources", ", ".join(model.sources)),
+    ]
+
+
+_GROUPS = "each flag in [ ] may be left out, … may be repeated"
+
+
+def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
+    """Yield one line for each command, then what commands share and the exit statuses."""
+    for command in reply.commands:
+        name, _, flags = command.usage.partition(" [")
+        usage = canvas.strong(name) + (f" [{flags}" if flags else "")
+        yield from canvas.wrap(f"{usage}  {canvas.dim(command.summary)}")
+    exits = ", ".join(f"{status} {meaning}" for status, meaning in reply.exits.items())
+    yield ""
+    for label, text in (
+        ("FILTERS:", reply.filters),
+        ("MODE:", reply.modes),
+        ("every command:", reply.global_flags),
+        ("exit status:", exits),
+        ("usage:", _GROUPS),
+    ):
+        yield from canvas.wrap_with_label(label, text, canvas.strong)
+
+
+def render_schema_document(reply: SchemaDocument, canvas: Canvas) -> Iterator[str]:
+    """Yield the schema as indented JSON, which other programs can read."""
+    del canvas
+    yield from json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
+
+
+_DONE = {
+    "create": "written",
+    "replace": "replaced",
+    "keep": "already there",
+    "remove": "removed",
+    "none": "not installed",
+    "add": "entry added",
+    "update": "entry updated",
+}
+_PLANNED = {
+    "create": "would be written",
+    "replace": "would be replaced",
+    "remove": "would be removed",
+    "add": "entry would be added",
+    "update": "entry would be updated",
+}
+_STATES = {
+    "absent": ("not installed", Style(dim=True)),
+    "current": ("up to date", Style(fg="green")),
+    "outdated": ("outdated", Style(fg="yellow")),
+    "invalid": ("file unusable", Style(fg="yellow")),
+    None: ("reads none", Style(dim=True)),
+}
+
+
+def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what was done with each file, and where an old one is."""
+    words = {**_DONE, **_PLANNED} if reply.dry_run else _DONE
+    for file in reply.files:
+        if file.change == "none" and any(other.change != "none" for other in reply.files):
+            continue
+        what = "entry " if file.kind == "mcp" and file.change == "remove" else ""
+        yield f"{what}{words[file.change]}: {canvas.location(file.path)}"
+        if file.backup:
+            yield from canvas.note(f"your version is kept: {file.backup}")
+
+
+def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
+    """Yield the clients; a table on a terminal, else one line for each with tabs."""
+    if canvas.width is None:
+        for client in reply.clients:
+            found = "found" if client.found else "not found"
+            yield format_tabs(client.name, found, client.skill or "none", client.mcp)
+        return
+    head = ["client", "on this machine", "skill", "MCP server"]
+    rows = [[_fill(text, Style(bold=True)) for text in head], *map(_build_row, reply.clients)]
+    yield from lay_out_table(rows, canvas.width, canvas)
+    yield ""
+    yield canvas.step("install", "kebab install CLIENT")
+    for client in reply.clients:
+        states = (("--skill", client.skill), ("--mcp", client.mcp))
+        flags = [flag for flag, state in states if state == "outdated"]
+        if flags:
+            yield canvas.step("update", " ".join(["kebab install", client.name, *flags]))
+
+
+def _build_row(client: InstallableClient) -> list[Cell]:
+    found = _fill("yes") if client.found else _fill("no", Style(dim=True))
+    states = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
+    return [_fill(client.name), found, *states]
+
+
+def _fill(text: str, style: Style = PLAIN) -> Cell:
+    content = StyledText()
+    content.add(text, style)
+    return Cell(content)
+
+
+_MINUTE = len("2025-01-31T12:00")
+_MINIMUM = 7
+"""The width of a column."""
+
+
+def _count(value: int) -> str:
+    return f"{value:,}"
+
+
+_ROWS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("runs", "runs", _count),
+    ("parts of text", "units", _count),
+    ("findings", "items", _count),
+    ("requests", "requests", _count),
+    ("findings per response", "items_per_response", "{:.1f}".format),
+    ("tokens read", "prompt_tokens", _count),
+    ("tokens written", "completion_tokens", _count),
+    ("time of a request", "latency_ms", lambda value: format_duration(value / 1000)),
+    ("lower limits", "downshift_count", _count),
+    ("pages cut short", "forced_pagination_count", _count),
+    ("pages asked again", "cursor_retry_count", _count),
+    ("responses repaired", "json_repair_count", _count),
+)
+"""The label, the field and the format of each row."""
+
+_OF_REQUESTS = frozenset(("items_per_response", "prompt_tokens", "completion_tokens", "latency_ms"))
+"""What has no value without a request."""
+
+
+def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
+    """Yield a table with a column per tier; in a pipe one line per tier with tabs."""
+    if canvas.width is None:
+        for tier in reply.tiers:
+            yield format_tabs(*map(_write_field, msgspec.structs.astuple(tier)))
+        return
+    since = f" since {reply.since[:_MINUTE].replace('T', ' ')} UTC" if reply.since else ""
+    if not reply.tiers:
+        yield f"no reviews and no translations{since}"
+        return
+    if since:
+        yield f"work{since}"
+        yield ""
+    widths = [max(_MINIMUM, len(tier.tier), *map(len, _list_values(tier))) for tier in reply.tiers]
+    label = max(len(name) for name, _, _ in _ROWS)
+    heads = [f"{tier.tier:>{width}}" for tier, width in zip(reply.tiers, widths, strict=True)]
+    yield canvas.dim("  ".join([" " * label, *heads]))
+    columns = [_list_values(tier) for tier in reply.tiers]
+    for index, (name, _, _) in enumerate(_ROWS):
+        values = [
+            f"{column[index]:>{width}}" for column, width in zip(columns, widths, strict=True)
+        ]
+        yield "  ".join([f"{name:<{label}}", *values])
+
+
+def _write_field(value: str | float) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _list_values(tier: TierStats) -> list[str]:
+    """Return the values of a tier in the order of the rows."""
+    return [
+        "-" if name in _OF_REQUESTS and not tier.requests else form(getattr(tier, name))
+        for _, name, form in _ROWS
     ]

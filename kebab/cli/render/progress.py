@@ -8,13 +8,18 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from kebab.cli.channels import OutputChannel
-from kebab.cli.displays import WorkDisplay
-from kebab.cli.render.canvas import Canvas, format_bytes, format_duration, format_rate
-from kebab.cli.render.width import clean, truncate, truncate_left
+from kebab.cli.channels import OutputChannel, WorkDisplay
+from kebab.cli.render.canvas import (
+    Canvas,
+    clean,
+    format_bytes,
+    format_duration,
+    format_rate,
+    truncate,
+    truncate_left,
+)
 from kebab.core.progress import Progress, ProgressKind
-from kebab.wire.bench import BenchProgress
-from kebab.wire.evals import EvalProgress
+from kebab.wire.evals import BenchProgress, EvalProgress
 
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""

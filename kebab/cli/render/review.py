@@ -1,32 +1,182 @@
-"""Renders the findings of a review as a linter does, with a summary by rule."""
+"""Renders the findings of a review as a linter does, with their lines.
+
+Fixes, and the stored runs.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
-from kebab.app.review_lines import FileState, LocatedItem, LocatedPage
-from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.app.review_text import FileState, LocatedItem, LocatedPage
+from kebab.cli.render.canvas import (
+    Canvas,
+    Style,
+    StyledText,
+    clean,
+    format_tabs,
+    measure_width,
+    pluralize,
+    truncate,
+)
+from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import format_location, get_line
-from kebab.cli.render.layout import Style, StyledText
-from kebab.cli.render.paths import format_openable_path
-from kebab.cli.render.review_excerpt import PAINTS, render_excerpt
-from kebab.cli.render.width import clean
 from kebab.wire.review import (
     AgentItem,
     AgentItems,
+    AppliedFile,
     ItemCitation,
     ItemFix,
     ItemWarning,
+    ReviewApplied,
     ReviewedDocument,
+    ReviewRemoved,
+    ReviewRule,
+    ReviewRules,
+    ReviewRun,
+    ReviewRuns,
     SeverityName,
+    TranslatedText,
     UnansweredText,
 )
 from kebab.wire.search import DegradedChannel
 
+_ELLIPSIS = "…"
+_INDENT = "    "
+_TAB = 4
+_NARROWEST = 20
+_MOST_LINES = 4
+_OLD, _NEW, _SAME = "-", "+", "│"
+
+PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
+    "error": Canvas.error,
+    "warning": Canvas.warning,
+    "suggestion": Canvas.location,
+}
+"""The style of each severity."""
+
+
+class _Line(NamedTuple):
+    """A line as it is shown; the words are [first, last)."""
+
+    text: str
+    first: int
+    last: int
+
+
+def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of an item with its words underlined; a fix shows what changes."""
+    old = _list_lines(located)
+    if not old:
+        return
+    fix = located.item.fix
+    new = _list_fixed_lines(located, fix) if isinstance(fix, ItemFix) else []
+    number = located.start.line
+    gutter = len(str(number + len(old) - 1))
+    room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - gutter - 3)
+    drawer = _Drawer(canvas, gutter, room, located.item.s)
+    is_insertion = located.start == located.end
+    sign = _OLD if isinstance(fix, ItemFix) else _SAME
+    yield from drawer.draw(old, number, sign, marks=not (new and is_insertion))
+    yield from drawer.draw(new, number, _NEW, marks=is_insertion)
+
+
+class _Drawer(NamedTuple):
+    """Draws lines behind their numbers, with a sign between both."""
+
+    canvas: Canvas
+    gutter: int
+    room: int
+    severity: SeverityName
+
+    def draw(self, lines: Sequence[_Line], number: int, sign: str, *, marks: bool) -> Iterator[str]:
+        """Yield lines, with `marks` below their words; the middle of many lines is omitted."""
+        for index, line in enumerate(lines):
+            if _MOST_LINES - 1 <= index < len(lines) - 1:
+                if index == _MOST_LINES - 1:
+                    yield self._begin("", sign) + self.canvas.dim(_ELLIPSIS)
+                continue
+            shown = _cut(line, self.room)
+            yield self._begin(str(number + index), sign) + self._paint(shown, sign)
+            if marks and line.text:
+                yield self._begin("", sign if sign == _SAME else " ") + self._underline(shown)
+
+    def _begin(self, label: str, sign: str) -> str:
+        colors = {_OLD: "red", _NEW: "green"}
+        painted = self.canvas.paint(sign, fg=colors.get(sign), dim=sign == _SAME)
+        return f"{_INDENT}{self.canvas.dim(f'{label:>{self.gutter}}')} {painted} "
+
+    def _paint(self, line: _Line, sign: str) -> str:
+        color = {_OLD: "red", _NEW: "green"}.get(sign)
+        words = self.canvas.paint(line.text[line.first : line.last], fg=color, bold=True)
+        return f"{line.text[: line.first]}{words}{line.text[line.last :]}"
+
+    def _underline(self, line: _Line) -> str:
+        blank = " " * measure_width(line.text[: line.first])
+        marks = "^" * max(1, measure_width(line.text[line.first : line.last]))
+        return blank + PAINTS[self.severity](self.canvas, marks)
+
+
+def _list_lines(located: LocatedItem) -> list[_Line]:
+    """Return the lines of an item; one that only its last line end reaches is omitted."""
+    lines = located.lines
+    if len(lines) > 1 and located.end.column == 1:
+        lines = lines[:-1]
+    first, last = located.start.column - 1, located.end.column - 1
+    found = []
+    for index, line in enumerate(lines):
+        is_last = index == len(located.lines) - 1
+        begin = 0 if index else first
+        begin = max(begin, len(line) - len(line.lstrip())) if index else begin
+        found.append(_show(line, begin, last if is_last else len(line)))
+    return found
+
+
+def _list_fixed_lines(located: LocatedItem, fix: ItemFix) -> list[_Line]:
+    """Return the lines of an item after its fix; none when the fix removes them."""
+    before = located.lines[0][: located.start.column - 1]
+    after = located.lines[-1][located.end.column - 1 :]
+    text = fix.text.replace("\r\n", "\n").replace("\r", "\n")
+    if not (before or after or text):
+        return []
+    changed = f"{before}{text}{after}".split("\n")
+    final = len(changed) - 1
+    return [
+        _show(line, 0 if index else len(before), len(line) - (len(after) if index == final else 0))
+        for index, line in enumerate(changed)
+    ]
+
+
+def _show(line: str, first: int, last: int) -> _Line:
+    """Return a line without tabs and control characters."""
+    parts, cells, offsets = [], 0, [0]
+    for character in line:
+        part = " " * (_TAB - cells % _TAB) if character == "\t" else clean(character)
+        cells += measure_width(part)
+        parts.append(part)
+        offsets.append(offsets[-1] + len(part))
+    return _Line("".join(parts), offsets[first], offsets[max(first, last)])
+
+
+def _cut(line: _Line, room: int) -> _Line:
+    """Return a line of at most `room` cells around its words; ellipses replace what is cut."""
+    text, first, last = line
+    if measure_width(text) <= room:
+        return line
+    lead, start = "", 0
+    if measure_width(text[:last]) >= room:
+        start = first
+        while start and measure_width(text[start - 1 : first]) <= room // 3:
+            start -= 1
+        lead = _ELLIPSIS if start else ""
+    shift = len(lead) - start
+    text = lead + truncate(text[start:], room - len(lead))
+    return _Line(text, first + shift, min(last + shift, len(text)))
+
+
 _SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
 _SEVERITY_WIDTH = 10
-_INDENT = "    "
 _STATES: dict[FileState, str] = {
     "same": "",
     "changed": "the file changed since it was reviewed, so its lines are not shown",
@@ -207,3 +357,172 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"not reviewed by the model: {texts}")
     for warning in tally.warnings:
         yield from canvas.note(_WARNINGS.get(warning, warning))
+
+
+_DIFF_COLORS = {"-": "red", "+": "green", "@": "cyan"}
+
+
+def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
+    """Yield the runs, the newest first; on a terminal two lines for each."""
+    if canvas.width is None:
+        for run in reply.runs:
+            counts = (str(run.documents), str(run.units_done), str(run.item_count))
+            state = "completed" if run.completed else "unfinished"
+            times = (run.created_at, run.updated_at)
+            names = " ".join(run.names)
+            yield format_tabs(run.run_id, run.kind, run.tier, state, *counts, *times, names)
+        return
+    if not reply.runs:
+        yield "no runs"
+        return
+    for run in reply.runs:
+        note = "" if run.completed else canvas.warning("  (unfinished)")
+        yield f"{canvas.location(run.run_id)}  {clean(' '.join(run.names))}{note}"
+        yield f"  {canvas.dim(_describe_run(run))}"
+    yield ""
+    yield canvas.dim(f"a run is deleted after {pluralize(reply.keep_days, 'day')} without use")
+    yield canvas.step("go on with one", "kebab review --run-id RUN")
+
+
+def _describe_run(run: ReviewRun) -> str:
+    parts = [
+        run.kind if run.kind == "translate" else "",
+        run.tier,
+        run.model or "without a model",
+        pluralize(run.documents, "document"),
+        pluralize(run.item_count, "finding"),
+        run.updated_at[:16].replace("T", " "),
+    ]
+    return ", ".join(clean(part) for part in parts if part)
+
+
+def render_removed_runs(reply: ReviewRemoved, canvas: Canvas) -> Iterator[str]:
+    """Yield the number of deleted runs."""
+    del canvas
+    yield f"deleted: {', '.join(reply.runs)}"
+
+
+def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
+    """Yield what would change; nothing when there is nothing to fix."""
+    if reply.files:
+        for file in reply.files:
+            yield from _render_difference(file, canvas)
+        yield ""
+        fixes = _count_fixes(sum(file.applied for file in reply.files))
+        files = pluralize(len(reply.files), "file")
+        yield f"write {fixes} to {files}; the originals are kept as `FILE.orig`"
+
+
+def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
+    """Yield the differences of a dry run, else the files that were written."""
+    if reply.dry_run:
+        for file in reply.files:
+            yield from _render_difference(file, canvas)
+    else:
+        for file in reply.files:
+            path = canvas.link(canvas.location(_name(file.file)), file.file)
+            backup = f"; the original is {_name(file.backup)}" if file.backup else ""
+            yield f"{path}  {_count_fixes(file.applied)}{backup}"
+    if canvas.is_terminal or not reply.dry_run:
+        left_out = sum(file.overlapping for file in reply.files)
+        if left_out:
+            yield from canvas.note(f"fixes that overlap an earlier one were left out: {left_out}")
+        if not reply.files:
+            yield "nothing to fix"
+
+
+def _count_fixes(count: int) -> str:
+    return "1 fix" if count == 1 else f"{count:,} fixes"
+
+
+def _name(file: str) -> str:
+    return clean(format_openable_path(file, Path(file).name))
+
+
+def _render_difference(file: AppliedFile, canvas: Canvas) -> Iterator[str]:
+    """Yield a difference in colour; its heads have no sign of their own."""
+    for number, line in enumerate(file.diff.splitlines()):
+        if number < 2:  # noqa: PLR2004 - the names of both files
+            yield canvas.strong(clean(line))
+        else:
+            yield canvas.paint(clean(line), fg=_DIFF_COLORS.get(line[:1]))
+
+
+def render_explanations(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
+    """Yield the explanation of a rule."""
+    for rule in reply.rules:
+        yield from _render_rule(rule, canvas)
+
+
+def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
+    """Yield one line for each rule."""
+    width = max((len(rule.id) for rule in reply.rules), default=0)
+    for rule in reply.rules:
+        if canvas.width is None:
+            state = "on" if rule.enabled else "off"
+            yield format_tabs(rule.id, rule.severity, state, rule.summary)
+            continue
+        note = "" if rule.enabled else canvas.warning(" (off)")
+        label = f"{canvas.strong(f'{rule.id:<{width}}')}  "
+        first, *rest = canvas.wrap(rule.summary, " " * (width + 2))
+        yield label + first[width + 2 :] + note
+        yield from rest
+    if canvas.is_terminal:
+        yield ""
+        yield canvas.step("explain one", "kebab review --explain RULE")
+
+
+def _render_rule(rule: ReviewRule, canvas: Canvas) -> Iterator[str]:
+    state = "" if rule.enabled else canvas.warning("  (switched off in the settings)")
+    yield f"{canvas.strong(rule.id)}  {PAINTS[rule.severity](canvas, rule.severity)}{state}"
+    yield ""
+    yield from canvas.wrap(rule.summary)
+    for paragraph in filter(None, rule.explanation.split("\n\n")):
+        yield ""
+        yield from canvas.wrap(paragraph)
+    yield ""
+    yield canvas.dim("Example:")
+    yield ""
+    yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
+    yield ""
+    yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
+
+
+def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
+    """Render no page, because text output has the translated document instead."""
+    del reply, canvas
+    return ()
+
+
+def render_outcome(
+    reply: AgentItems,
+    findings: Sequence[str],
+    score: float | None,
+    target: Path | None,
+    canvas: Canvas,
+) -> Iterator[str]:
+    """Yield how many segments are translated, the rating, and where the text is.
+
+    Args:
+        reply: The last page.
+        findings: The lines of the findings.
+        score: The rating of the whole, if there is one.
+        target: The file with the text; None when it is on stdout.
+        canvas: The channel.
+    """
+    text = reply.translation if isinstance(reply.translation, TranslatedText) else None
+    if text is None:
+        yield canvas.warning("the translation is not complete")
+        yield canvas.step("go on", f"kebab translate --run-id {reply.run_id}")
+        return
+    parts = [f"{text.translated:,} of {pluralize(text.segments, 'segment')} translated"]
+    parts += [pluralize(len(findings), "finding")] if findings else []
+    parts += [f"rated {score:.0%}"] if score is not None else []
+    done = ", ".join(parts)
+    yield canvas.success(done) if text.translated == text.segments else canvas.warning(done)
+    if reply.unanswered:
+        texts = render_unanswered(reply.unanswered, reply.unanswered_count)
+        yield from canvas.note(f"no answer of the model: {texts}")
+        yield canvas.step("ask it again", f"kebab translate --run-id {reply.run_id}")
+    if target:
+        yield f"written: {clean(str(target))}"

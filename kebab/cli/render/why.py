@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, clean
 from kebab.cli.render.excerpt import INDENT
 from kebab.cli.render.hits import (
     FRESHNESS_NOTES,
@@ -10,8 +10,7 @@ from kebab.cli.render.hits import (
     format_line_range,
     render_degraded,
 )
-from kebab.cli.render.width import clean
-from kebab.wire.why import (
+from kebab.wire.related import (
     Barrier,
     Explanation,
     FilterReading,

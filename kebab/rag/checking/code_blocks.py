@@ -1,7 +1,8 @@
-"""Verifies each fenced block of an answer as a claim of its own.
+"""Verifies each fenced block of an answer as a claim of its own, and builds its edits.
 
 A block without a marker after it or inside it is held against the passages of the claim before it,
 and then against all others. Its comments are held against the passages that support the block.
+Markers and marks stand on a line of their own after a block.
 """
 
 import re
@@ -10,11 +11,16 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from kebab.core.answers import Quote
-from kebab.rag.checking.claims import Claim
-from kebab.rag.checking.code_index import CodeIndex, merge_missing
-from kebab.rag.checking.code_lines import Code, Comment, classify_language, parse_code
-from kebab.rag.checking.fences import Fence, find_fences
-from kebab.rag.checking.markers import MarkedText
+from kebab.rag.checking.claims import Claim, ClaimCheck, WarningCode
+from kebab.rag.checking.code_index import (
+    Code,
+    CodeIndex,
+    Comment,
+    classify_language,
+    merge_missing,
+    parse_code,
+)
+from kebab.rag.checking.markers import Edit, Fence, MarkedText, MarkerSpan, find_fences
 from kebab.rag.checking.support import (
     IndexedEvidence,
     ParsedClaim,
@@ -24,7 +30,6 @@ from kebab.rag.checking.support import (
     format_missing,
     parse_claim,
 )
-from kebab.rag.checking.verification import ClaimCheck, WarningCode
 from kebab.wire.ask import AnswerWarning
 
 _MIN_COMMENT_SHARE = 0.4
@@ -279,3 +284,47 @@ def _select_lines(code: Code, evidence: IndexedEvidence) -> Quote:
 
 def _length(lines: Sequence[str], low: int, high: int) -> int:
     return sum(len(line) + 1 for line in lines[low : high + 1])
+
+
+def edit_block(
+    text: str, check: CodeCheck, tail: Sequence[MarkerSpan], mark: str | None
+) -> Iterator[Edit]:
+    """Yield the edits of a block; its code stays as it is, except for markers inside.
+
+    Args:
+        text: The answer.
+        check: The check of the block.
+        tail: The markers after it.
+        mark: What follows an unsupported block, or nothing.
+    """
+    fence = check.block.fence
+    markers = [one.marker for one in check.supporting]
+    if not markers and mark is None:
+        return
+    yield from (Edit(one.start, one.end) for one in fence.inner)
+    if not markers:
+        yield Edit(fence.end, fence.tail, _build_line(text, check, mark or ""))
+    elif [one.marker for one in tail] != markers and (tail or not check.is_covered):
+        numbers = "".join(f"[{marker}]" for marker in markers)
+        yield Edit(fence.end, fence.tail, _build_line(text, check, numbers))
+
+
+def edit_comments(check: CodeCheck, mark: str) -> Iterator[Edit]:
+    """Yield the edits that mark the unsupported comments of a block."""
+    low = check.block.fence.content[0]
+    for one in check.comments:
+        position = low + one.span[1]
+        yield Edit(position, position, f" {mark}")
+
+
+def _build_line(text: str, check: CodeCheck, words: str) -> str:
+    """Return a line after a block, which is closed before it, and apart from what follows."""
+    fence = check.block.fence
+    closing = "" if fence.is_closed else f"{_end_line(text, fence.end)}{fence.indent}{fence.sign}"
+    after = text[fence.tail :]
+    follows = after.startswith("\n") and after[1:2] not in {"", "\n"}
+    return f"{closing}\n{fence.indent}{words}" + ("\n" if follows else "")
+
+
+def _end_line(text: str, end: int) -> str:
+    return "" if text[end - 1 : end] == "\n" else "\n"

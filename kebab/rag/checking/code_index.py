@@ -1,4 +1,7 @@
-"""Compares code of an answer with a passage, token by token.
+"""Splits code of an answer into parts, and compares them with a passage token by token.
+
+A part is a command, a flag, a name, a number, a path or an address. Prompts, operators, quotes,
+placeholders, variables and the grammar of a language are none. Comments are kept apart.
 
 Case, quotes and the order of options do not matter. A key whose values the passage shows must have
 one of them, and the first two words of a command must stand close together in the passage.
@@ -6,17 +9,244 @@ one of them, and the first two words of a command must stand close together in t
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kebab.rag.checking.code_lines import (
-    Code,
-    CodeLine,
-    find_pairs,
-    find_templates,
-    is_placeholder,
-)
+from kebab.rag.checking.markers import Span
 from kebab.text.tokenizer import tokenize
+
+_LANGUAGES = {
+    "shell": "sh bash zsh fish shell console terminal shell-session shellsession powershell"
+    " ps1 cmd",
+    "program": "python py python3 pycon javascript js jsx typescript ts tsx go golang rust rs java"
+    " kotlin swift c cpp c++ csharp cs php ruby rb perl lua r scala groovy",
+    "data": "yaml yml json json5 jsonc toml ini cfg conf properties env dotenv hcl dockerfile"
+    " docker makefile nginx",
+    "markup": "xml html svg vue xhtml",
+    "sql": "sql mysql postgresql psql sqlite plsql",
+    "text": "text txt plaintext markdown md output log",
+}
+_KIND_OF = {name: kind for kind, names in _LANGUAGES.items() for name in names.split()}
+_SLASH_COMMENTS = frozenset(("program", ""))
+_GRAMMAR_WORDS = (
+    "import from def class return if else elif for while in not and or is none true false with as"
+    " try except finally raise lambda pass print yield async await const let var function new this"
+    " null undefined nil public private static void int string bool float str fn mut func package"
+    " then fi do done case esac end begin eof self yes no on off echo cd export cat sudo"
+)
+_GRAMMAR = frozenset(_GRAMMAR_WORDS.split())
+_HOST = r"\(?[\w.-]{1,40}\)?[ \t]?[\w.-]{0,40}@[\w.-]{1,60}[:~\w/. -]{0,80}[$#](?=[ \t])"
+_PROMPT = re.compile(
+    r"[ \t]*(?:\$(?=[ \t])|%(?=[ \t])|>>>(?=[ \t]|$)|\.\.\.(?=[ \t]|$)|>(?=[ \t])|PS [^>\n]{0,80}>"
+    r"|In \[\d{1,4}\]:|Out\[\d{1,4}\]:"
+    rf"|{_HOST}"
+    r"|(?:(?:mysql|sqlite|redis|mongo)>|[\w-]{1,20}=[#>])(?=[ \t]))[ \t]*"
+)
+_HASH = re.compile(r"(?:^|(?<=\s))#(?!!)(?P<text>.*)$")
+_SLASHES = re.compile(r"(?:^|(?<=\s))//(?P<text>.*)$")
+_DASHES = re.compile(r"(?:^|(?<=\s))--(?=\s)(?P<text>.*)$")
+_SEMICOLON = re.compile(r"^\s*;(?P<text>.*)$")
+_BLOCK = re.compile(r"(?:/\*+|<!--)(?P<text>.*?)(?:\*+/|-->)")
+_PLACEHOLDER = re.compile(
+    r"<[^<>\s=/][^<>\n]{0,60}>|\$\{\{[^{}\n]{0,80}\}\}|\{\{[^{}\n]{0,80}\}\}|\$\{[^{}\n]{1,80}\}|\$[A-Za-z_]\w*|\{[A-Za-z_]\w*\}"
+    r"|%[A-Z_]{2,40}%|\.\.\.|\u2026"
+)
+_TEMPLATE = re.compile(r"<[^<>\s=/][^<>\n]{0,60}>|\{\{?[^{}\n]{1,80}\}\}?|\$\{?[A-Za-z_]\w*\}?")
+_CAPITALS = re.compile(r"(?<![\w.-])[A-Z]{2,}(?:[-_][A-Z]{2,})+(?![\w=-])")
+_COMMAND = re.compile(r"`|\|\|?|&&|;|[.:]\s")
+_NAMES = (
+    "NAME ID YOUR MY PATH FILE FILENAME HOST HOSTNAME PORT USER USERNAME VERSION NAMESPACE URL URI"
+    " IP ADDRESS DIR DIRECTORY FOLDER VALUE KEY TOKEN PASSWORD SECRET PACKAGE IMAGE TAG NUMBER X XX"
+    " XXX XXXX POD NODE CONTAINER DEPLOYMENT SERVICE TEXT STRING TARGET SOURCE BRANCH COMMIT REPO"
+    " REPOSITORY OPTIONS ARGS COMMAND HERE N DOMAIN EMAIL PROJECT REGION CLUSTER"
+)
+_PLACEHOLDER_WORDS = frozenset(_NAMES.split())
+_EXAMPLE = re.compile(
+    r"(?:your|my)[-_]\w[\w.-]*|(?:foo|bar|baz|qux)|(?:[\w-]+\.)?example\.(?:com|org|net)|x{3,}",
+    re.IGNORECASE,
+)
+_ATOM = re.compile(r"[^\s\"'`()\[\]{},;|&<>=\\!?*^\u201c\u201d\u2018\u2019]+")
+_PAIR = re.compile(
+    r"(?:^\s*(?:-\s+)?|[{(,]\s*|(?<=\s)(?=--))[\"']?(?P<key>-{0,2}[A-Za-z_][\w./-]*)[\"']?"
+    r"(?:\s*:(?!//)\s*|\s*=\s*)[\"']?(?P<value>[^\s\"',{}\[\]<>|&;]+)"
+)
+_FLAG_VALUE = re.compile(r"(?<=\s)(?P<key>--?[A-Za-z][\w-]*)\s+(?P<value>\d[\w.]*)(?=\s|$)")
+_FIXED = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*|[\w.-]+(?=\()|(?:^|(?<=[\s{(,\"']))[\w./-]+(?=[\"']?\s*(?:=(?!=)|:\s|:$))"
+)
+"""A flag, a called function, or a key."""
+_COMMAND_WORDS = 2
+"""So many words of a command may be its name."""
+_SEGMENT = re.compile(r"\|\|?|&&|;|\$\(")
+_BARE = re.compile(r"[A-Za-z][\w+-]*")
+_ASSIGNED = re.compile(
+    r"^\s*(?:const |let |var |val |auto )?(?P<one>[A-Za-z_]\w*)(?:\s*:\s*[\w\[\], .]+)?\s*:?=(?!=)"
+    r"|\bfor (?P<two>[A-Za-z_]\w*)\b|\bas (?P<three>[A-Za-z_]\w*)\b"
+    r"|\b(?:def|func|function|fn|class) (?P<four>[A-Za-z_]\w*)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """The text of a comment, with its span in the code."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """The parts of one line of code.
+
+    `pairs` are keys with their values, `heads` the first two words of each command. `values` are
+    the parts that a person may choose: no command, flag, key or called function.
+    """
+
+    parts: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    heads: tuple[tuple[str, str], ...]
+    values: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Code of an answer: its kind of language, its lines and its comments."""
+
+    kind: str
+    lines: tuple[CodeLine, ...]
+    comments: tuple[Comment, ...]
+
+
+def classify_language(info: str) -> str:
+    """Return the kind of the language that a fence names; empty when it names none."""
+    name = info.strip().split()[0].strip("{}.").lower() if info.strip() else ""
+    return _KIND_OF.get(name, "")
+
+
+def parse_code(text: str, kind: str = "") -> Code:
+    """Parse code of an answer.
+
+    Args:
+        text: The code without its fences.
+        kind: The kind of its language.
+    """
+    if not kind and "</" in text:
+        kind = "markup"
+    own = _find_assigned(text) if kind == "program" else frozenset()
+    lines: list[CodeLine] = []
+    comments: list[Comment] = []
+    position = 0
+    for line in text.split("\n"):
+        code, found = _split_comments(line, kind)
+        comments += (
+            Comment(one.text, (position + one.span[0], position + one.span[1])) for one in found
+        )
+        parsed = _parse_line(code, kind)
+        parts = tuple(part for part in parsed.parts if part not in own)
+        lines.append(replace(parsed, parts=parts))
+        position += len(line) + 1
+    return Code(kind, tuple(line for line in lines if line.parts), tuple(comments))
+
+
+def is_placeholder(word: str) -> bool:
+    """Return whether a word stands for what the reader fills in."""
+    if _EXAMPLE.fullmatch(word) or not any(map(str.isalnum, word)):
+        return True
+    return word.isupper() and any(part in _PLACEHOLDER_WORDS for part in re.split("[-_]", word))
+
+
+def find_pairs(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a line with their values, without dashes and in lower case."""
+    for pattern in (_PAIR, _FLAG_VALUE):
+        for found in pattern.finditer(line):
+            yield found["key"].lstrip("-").lower(), found["value"].rstrip(".:").lower()
+
+
+def find_templates(line: str) -> Iterator[tuple[frozenset[str], int]]:
+    """Yield the words before the first of the places that the reader fills in, and their number."""
+    for command in _COMMAND.split(line):
+        marked = _CAPITALS.sub("\0", _TEMPLATE.sub("\0", command))
+        if count := marked.count("\0"):
+            words = marked.partition("\0")[0].lower().split()
+            yield frozenset(filter(_BARE.fullmatch, words)), count
+
+
+def _split_comments(line: str, kind: str) -> tuple[str, list[Comment]]:
+    """Return a line without its comments, and the comments."""
+    patterns = [_BLOCK]
+    if kind == "sql":
+        patterns.append(_DASHES)
+    elif kind != "markup":
+        patterns.append(_HASH)
+        if kind in _SLASH_COMMENTS:
+            patterns.append(_SLASHES)
+        if kind == "data":
+            patterns += (_SEMICOLON, _SLASHES)
+    found: list[Comment] = []
+    for pattern in patterns:
+        while one := pattern.search(line):
+            text = one["text"]
+            end = one.end("text") - (len(text) - len(text.rstrip()))
+            found.append(Comment(text.strip(), (one.start(), end)))
+            line = line[: one.start()] + " " * len(one[0]) + line[one.end() :]
+    return line, found
+
+
+def _parse_line(line: str, kind: str) -> CodeLine:
+    """Return the parts of a line without comments."""
+    prompt = _PROMPT.match(line)
+    line = line[prompt.end() :] if prompt else line
+    line = line.replace("</", "<") if kind == "markup" else line
+    plain = line if kind == "markup" else _PLACEHOLDER.sub(" \0 ", line)
+    shebang = line.startswith("#!")
+    pairs = tuple(
+        pair for pair in find_pairs(plain) if "\0" not in pair[1] and not is_placeholder(pair[1])
+    )
+    parts = () if shebang else tuple(_find_parts(plain))
+    heads = tuple(_find_heads(plain)) if kind in {"", "shell"} else ()
+    return CodeLine(parts, pairs, heads, frozenset(parts) - _find_fixed(plain, kind))
+
+
+def _find_parts(line: str) -> Iterator[str]:
+    """Yield the parts of a line that must stand in the passage."""
+    for found in _ATOM.finditer(line):
+        part = found[0].rstrip(".:/-").lstrip(":")
+        is_key = line[found.end() - len(found[0].lstrip(":")) + len(part) :].startswith(("=", ":"))
+        if part.lower() in _GRAMMAR or (is_placeholder(part) and not (is_key and part.isupper())):
+            continue
+        if len(part) > 1 or part.isdigit():
+            yield part
+
+
+def _find_heads(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the command and the subcommand of each command of a line."""
+    for segment in _SEGMENT.split(line):
+        words = [word for word in segment.split() if word != "sudo" and "=" not in word]
+        if len(words) > 1 and all(_BARE.fullmatch(word) for word in words[:2]):
+            one, two = words[:2]
+            if one.islower() and not any(map(_is_free, (one, two))):
+                yield one.lower(), two.lower()
+
+
+def _find_fixed(line: str, kind: str) -> frozenset[str]:
+    """Return the parts of a line that are commands, flags, keys or called functions."""
+    fixed = {one[0] for one in _FIXED.finditer(line)}
+    if not (kind == "data" and line.lstrip().startswith("- ")):
+        for segment in _SEGMENT.split(line):
+            first, *others = list(_find_parts(segment))[:_COMMAND_WORDS] or [""]
+            fixed.update((first, *(word for word in others if word.isalpha())))
+    return frozenset(fixed)
+
+
+def _is_free(word: str) -> bool:
+    return word.lower() in _GRAMMAR or is_placeholder(word)
+
+
+def _find_assigned(text: str) -> frozenset[str]:
+    """Return the names that a program defines itself."""
+    return frozenset(name for one in _ASSIGNED.finditer(text) for name in one.groups() if name)
+
 
 _FENCE = re.compile(r"^([ \t>]*(?:`{3,}|~{3,}))[^\n]*$", re.MULTILINE)
 _SHORT_FLAGS = re.compile(r"(?<![\w-])-([A-Za-z]{1,5})(?![\w-])")

@@ -1,9 +1,15 @@
-"""Parses the citation markers of an answer."""
+"""Parses the citation markers and the fenced blocks of an answer, and edits its text.
+
+Citations in round brackets become `[n]`. `(Passage 2)` is one anywhere. `(2)` is one only at the
+end of a sentence of a text that has no other marker, because it may also number a list or an
+equation.
+"""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]
@@ -99,7 +105,7 @@ _MAX_RANGE_DIGITS = 3
 _MAX_RANGE = 20
 """Only the ends of a wider range are read."""
 
-_OPENING, _CLOSING = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
+_OPENING_BRACKETS, _CLOSING_BRACKETS = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
 _FENCES = ("```", "~~~")
 _MAX_GAP = 8
 _BLANKS = 8
@@ -208,7 +214,9 @@ def choose_separator(text: str, start: int, end: int) -> str:
     if text.startswith(_FENCES, end):
         return "\\"
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    meet = before != "" and after != "" and (before in _OPENING or after in _CLOSING)
+    meet = (
+        before != "" and after != "" and (before in _OPENING_BRACKETS or after in _CLOSING_BRACKETS)
+    )
     return " " if meet and not after.isspace() and not before.isspace() else ""
 
 
@@ -251,3 +259,156 @@ def _include_brackets(text: str, least: int, low: int, high: int) -> tuple[int, 
         rest = text[high : high + _BLANKS]
         return low, high + len(rest) - len(rest.lstrip(" \t"))
     return start, high
+
+
+_NUMBERS = r"\d{1,3}(?:[ \t]?(?:[,;&\u3001\uff0c-]|and|und|et)[ \t]?\d{1,3}){0,9}"
+_LABELLED = re.compile(
+    r"[(\uff08](?:see|cf\.?|siehe|vgl\.|from|voir|v\u00e9ase)?[ \t:]{0,2}"
+    rf"(?:{MARKER_NAMES})[ \t]{{0,2}}[#:.]?[ \t]{{0,2}}(?P<body>{_NUMBERS})[)\uff09]",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(
+    r"(?:(?<=[\w\"'\u201d\u2019)%\]][ \t])|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]))"
+    rf"[(\uff08](?P<body>{_NUMBERS})[)\uff09](?=[ \t]*(?:[.!?,;:\u3002\uff01\uff1f\uff0c]|$))",
+    re.MULTILINE,
+)
+_DIGITS = re.compile(r"\d{1,3}")
+
+
+def rewrite_round_markers(text: str, known: Collection[int]) -> str:
+    """Return a text with its citations in round brackets written as `[n]`.
+
+    Args:
+        text: The response of a model.
+        known: The numbers of the passages; others stay as they are.
+    """
+    text = _rewrite(_LABELLED, text, known)
+    if find_markers(text):
+        return text
+    return _rewrite(_PLAIN, text, known)
+
+
+def _rewrite(pattern: re.Pattern[str], text: str, known: Collection[int]) -> str:
+    code = find_code_spans(text) if pattern.search(text) else []
+
+    def replace(found: re.Match[str]) -> str:
+        numbers = [int(one) for one in _DIGITS.findall(found["body"])]
+        if is_inside(code, found.start()) or not all(one in known for one in numbers):
+            return found[0]
+        return "".join(f"[{number}]" for number in numbers)
+
+    return pattern.sub(replace, text)
+
+
+_OPENING_FENCE = re.compile(r"(?P<indent>[ \t>]*)(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)\n?")
+_CLOSING_FENCE = re.compile(r"\n?[ \t>]*(?:`{3,}|~{3,})[ \t]*\Z")
+_INNER_MARKER = re.compile(r"(?<=\S)[ \t]+\[(?P<number>\d{1,3})\](?=[ \t]*(?:\n|\Z))")
+_WORD = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block at [start, end), with its content at `content`.
+
+    `tail` is the end of the markers on the line of its end or on the next one; `inner` are the
+    markers at the ends of its lines, with the blanks before them.
+    """
+
+    start: int
+    end: int
+    content: Span
+    indent: str
+    sign: str
+    info: str
+    is_closed: bool
+    tail: int
+    inner: tuple[MarkerSpan, ...]
+
+    @property
+    def span(self) -> Span:
+        """The block with the markers after it."""
+        return self.start, self.tail
+
+
+def find_fences(marked: MarkedText) -> list[Fence]:
+    """Return the fenced blocks of an answer in order."""
+    starts = [marker.start for marker in marked.markers]
+    return [_read_fence(marked, span, starts) for span in find_fenced_blocks(marked.text)]
+
+
+def _read_fence(marked: MarkedText, span: Span, starts: list[int]) -> Fence:
+    text, (start, end) = marked.text, span
+    opening = _OPENING_FENCE.match(text, start)
+    low = opening.end() if opening else start
+    sign = opening["sign"] if opening else "```"
+    closing = _CLOSING_FENCE.search(text, max(low - 1, start), end)
+    is_closed = closing is not None and closing.start() >= low - 1 and closing[0].strip() != ""
+    high = max(low, closing.start()) if closing and is_closed else end
+    inner = tuple(
+        MarkerSpan(int(one["number"]), *one.span())
+        for one in _INNER_MARKER.finditer(text, low, high)
+    )
+    return Fence(
+        start=start,
+        end=end,
+        content=(low, high),
+        indent=opening["indent"] if opening else "",
+        sign=sign,
+        info=opening["info"].strip() if opening else "",
+        is_closed=is_closed,
+        tail=_find_tail(marked, end, starts),
+        inner=inner,
+    )
+
+
+def _find_tail(marked: MarkedText, end: int, starts: list[int]) -> int:
+    """Return the end of the markers that follow a block on a line of their own."""
+    index, tail, text = bisect_left(starts, end), end, marked.text
+    while index < len(starts):
+        gap = text[tail : starts[index]]
+        if gap.strip(" \t\n>().,;") or gap.count("\n") > (2 if tail == end else 0):
+            break
+        tail = marked.markers[index].end
+        index += 1
+    rest = text[tail:].partition("\n")[0]
+    return end if tail > end and _WORD.search(rest) else tail
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replaces [start, end) of a text; an empty range inserts."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+class EditedText:
+    """A text after edits that do not overlap.
+
+    Args:
+        text: The original text.
+        edits: The edits; two insertions at one position keep their order.
+    """
+
+    def __init__(self, text: str, edits: Iterable[Edit]) -> None:
+        ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+        parts: list[str] = []
+        position = 0
+        for edit in ordered:
+            parts += (text[position : edit.start], edit.text)
+            position = edit.end
+        self.text = "".join([*parts, text[position:]])
+        self._ends = [edit.end for edit in ordered]
+        growth = (len(edit.text) - (edit.end - edit.start) for edit in ordered)
+        self._shifts = [0, *accumulate(growth)]
+
+    def map_span(self, span: Span) -> Span:
+        """Return the new position of a span whose ends are not inside an edit.
+
+        Text inserted at its end belongs to the span, text inserted at its start does not.
+        """
+        start, end = (
+            position + self._shifts[bisect_right(self._ends, position)] for position in span
+        )
+        return start, end

@@ -1,22 +1,67 @@
-"""Decides whether evidence supports a claim, and selects the quote."""
+"""Decides whether evidence supports a claim, and selects the quote.
+
+Between languages only common verbs are known, and only clauses with `can` or `cannot` are compared:
+the passage must say the opposite of the verb, and never the same.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 from kebab.core.answers import Evidence, Quote
-from kebab.rag.checking.clauses import Clause, find_contradiction
-from kebab.rag.checking.code_index import CodeIndex
-from kebab.rag.checking.code_lines import Code
+from kebab.rag.checking.clauses import Clause, Mode, find_contradiction, may_deny, split_clauses
+from kebab.rag.checking.code_index import Code, CodeIndex
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
-from kebab.rag.checking.foreign_clauses import can_deny, find_foreign_denial
-from kebab.rag.checking.key_terms import compute_bigram_share, extract_key_words
-from kebab.rag.checking.negation import may_deny, split_clauses
+from kebab.rag.checking.terms import compute_bigram_share, extract_key_words
 from kebab.text.language import WrittenForm, detect_written_form, may_share_words
 from kebab.text.normalize import normalize_punctuation
 from kebab.text.sentences import find_sentence_spans
 from kebab.text.tokenizer import tokenize
+
+_VERBS = (
+    "install 설치 安装, delete 삭제 删除, remove 제거 移除, change 변경 更改, restart 재시 重启"
+    ", run 실행 运行, create 생성 创建, cancel 취소 取消, search 검색 搜索, share 공유 共享"
+    ", save 저장 保存, move 이동 移动, copy 복사 复制, edit 편집 编辑, access 접근 访问"
+    ", enable 활성 启用, refund 환불 退款, freeze 냉동 冷冻, restore 복원 恢复"
+    ", download 다운 下载, upgrade 업그 升级"
+)
+
+
+@cache
+def _list_verbs() -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Return for each verb its index term, its Korean beginning and its Han characters."""
+    rows = (row.split() for row in _VERBS.split(","))
+    return tuple((tokenize(one)[0], korean, frozenset(han)) for one, korean, han in rows)
+
+
+def find_foreign_denial(claimed: Sequence[Clause], stated: Sequence[Clause]) -> str | None:
+    """Return the verb that one side says can be done and the other says cannot, if any."""
+    for claim in claimed:
+        if claim.mode is not Mode.CAN or claim.condition:
+            continue
+        for verb in _list_verbs():
+            same = [other for other in stated if _has_verb(other, verb)]
+            opposite = [other for other in same if other.mode is Mode.CAN and not other.condition]
+            if not _has_verb(claim, verb) or not opposite:
+                continue
+            if all(other.is_denied != claim.is_denied for other in same):
+                return claim.word or opposite[0].word
+    return None
+
+
+def can_deny(clauses: Sequence[Clause]) -> bool:
+    """Return whether a claim says of a known verb that it can or cannot be done."""
+    known = (one for one in clauses if one.mode is Mode.CAN and not one.condition)
+    return any(_has_verb(one, verb) for one in known for verb in _list_verbs())
+
+
+def _has_verb(clause: Clause, verb: tuple[str, str, frozenset[str]]) -> bool:
+    term, korean, han = verb
+    words = clause.denied if clause.is_denied else clause.terms
+    return term in words or korean in (clause.predicate or words) or han <= words
+
 
 MIN_SHARE = 0.5
 """The least share of a claim's key terms that its evidence contains.

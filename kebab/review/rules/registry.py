@@ -5,23 +5,6 @@ from inspect import cleandoc
 
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
-from kebab.review.rules.brackets import UnbalancedBracket, UnclosedFence
-from kebab.review.rules.copies import NearDuplicate
-from kebab.review.rules.east_asian import (
-    JapanesePunctuation,
-    JapaneseSpacing,
-    KoreanPunctuation,
-    KoreanSpacing,
-    MixedWidthBracket,
-)
-from kebab.review.rules.footnotes import UndefinedFootnote, UnusedFootnote
-from kebab.review.rules.front_matter import MalformedFrontMatter, MissingFrontMatterField
-from kebab.review.rules.headings import (
-    DuplicateAnchor,
-    DuplicateHeading,
-    EmptySection,
-    HeadingJump,
-)
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
@@ -29,10 +12,28 @@ from kebab.review.rules.links import (
     MissingNote,
     UndefinedReference,
 )
+from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
+from kebab.review.rules.punctuation import (
+    JapanesePunctuation,
+    JapaneseSpacing,
+    KoreanPunctuation,
+    KoreanSpacing,
+    MixedWidthBracket,
+    UnbalancedBracket,
+    UnclosedFence,
+)
 from kebab.review.rules.rule import Rule
-from kebab.review.rules.stale_date import StaleDate
-from kebab.review.rules.words import ForbiddenTerm, RepeatedWord, Todo
-from kebab.wire.review_runs import ReviewRule
+from kebab.review.rules.structure import (
+    DuplicateAnchor,
+    DuplicateHeading,
+    EmptySection,
+    HeadingJump,
+    MalformedFrontMatter,
+    MissingFrontMatterField,
+    UndefinedFootnote,
+    UnusedFootnote,
+)
+from kebab.wire.review import ReviewRule
 
 RULES: tuple[Rule, ...] = (
     BrokenAnchor(),

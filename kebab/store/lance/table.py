@@ -15,7 +15,7 @@ from kebab.errors.system import (
     translate_import_errors,
     translate_os_errors,
 )
-from kebab.store.lance import layout
+from kebab.store.lance import vector_file
 from kebab.store.lance.engine import (
     ADDRESS_SPACE,
     LanceTable,
@@ -45,7 +45,7 @@ class LanceVectors(MappedVectors):
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         # The base class maps and scans the whole file after every commit.
@@ -71,7 +71,7 @@ class LanceVectors(MappedVectors):
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable."""
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         if not rows:
@@ -86,7 +86,7 @@ class LanceVectors(MappedVectors):
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks."""
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         before = self._read_digest()
@@ -125,7 +125,7 @@ class LanceVectors(MappedVectors):
         return self._table.read_latest(lambda: self._find_damaged_keys(digest))
 
     def _find_damaged_keys(self, digest: bytes) -> set[Key]:
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         mapped = self._file.map_vectors(digest)
@@ -145,8 +145,8 @@ class LanceVectors(MappedVectors):
 
     def describe_files(self) -> str:
         """Return a digest of the name, size and time of every file of the index."""
-        table = layout.get_table_path(self._data_dir, self._version)
-        files = [str(layout.get_vector_file_path(self._data_dir, self._version))]
+        table = vector_file.get_table_path(self._data_dir, self._version)
+        files = [str(vector_file.get_vector_file_path(self._data_dir, self._version))]
         facts = []
         with translate_os_errors(table, "read"):
             for folder, _, names in os.walk(table):

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.ids import Key
-from kebab.store.lance import layout
+from kebab.store.lance import vector_file
 from kebab.store.lance.engine import load_rows, rebuild_vector_file
-from kebab.store.lance.layout import release_pages
-from kebab.store.lance.vector_file import LARGE_PART_ROWS, LARGE_ROWS, TOMBSTONE, VectorFile
+from kebab.store.lance.vector_file import (
+    LARGE_PART_ROWS,
+    LARGE_ROWS,
+    TOMBSTONE,
+    VectorFile,
+    release_pages,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -197,7 +202,7 @@ class MappedVectors:
         self._version = version
         self._dimension = dimension
         self._keep = keep
-        self._file = VectorFile(layout.get_vector_file_path(data_dir, version), dimension)
+        self._file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
         self._loaded: ExactIndex | None = None
 
@@ -258,7 +263,9 @@ class MappedVectors:
 
     def _is_file_followed(self) -> bool:
         """Return whether a writer has just committed and is about to change the vector file."""
-        manifests = layout.list_manifests(layout.get_table_path(self._data_dir, self._version))
+        manifests = vector_file.list_manifests(
+            vector_file.get_table_path(self._data_dir, self._version)
+        )
         try:
             age = time.time() - manifests[0].stat().st_mtime
         except (IndexError, OSError):
@@ -266,7 +273,9 @@ class MappedVectors:
         return self._file.exists() and abs(age) < _FOLLOW_S
 
     def _read_digest(self) -> bytes | None:
-        return layout.read_table_digest(layout.get_table_path(self._data_dir, self._version))
+        return vector_file.read_table_digest(
+            vector_file.get_table_path(self._data_dir, self._version)
+        )
 
     def _rebuild(self, digest: bytes) -> "Batch":
         """Return the table's rows, from a new vector file or, without one, from memory."""

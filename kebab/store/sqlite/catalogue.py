@@ -1,9 +1,12 @@
-"""Contains read access for browsing: lists, details, references and counts."""
+"""Contains read access for browsing: lists, details, counts, values of filters, and damage."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+import apsw
+
+from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
     AmbiguousName,
     ChunkDetail,
@@ -13,18 +16,236 @@ from kebab.core.documents import (
     DocumentOrder,
     LibraryCounts,
     LineHeadings,
+    Link,
+    LinkTarget,
+    Source,
+    SourceCounts,
     StoredDocument,
 )
 from kebab.core.files import FileState
-from kebab.core.ids import ChunkId, DocId, Key, Keys
-from kebab.core.links import Link, LinkTarget
+from kebab.core.ids import ChunkId, DocId, Key, Keys, compute_digest
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, damage, documents, transaction, vector_state
-from kebab.store.sqlite import filters as sql_filters
+from kebab.store.sqlite import chunks, connection, documents
+from kebab.store.sqlite import chunks as vector_state
+from kebab.store.sqlite import fts as sql_filters
+from kebab.store.sqlite.connection import create_schema
 from kebab.store.sqlite.errors import translate_sqlite_errors
-from kebab.store.sqlite.fts import Tokenizer
+from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.values import parse_strings, to_json
+
+SAMPLE_CHUNKS = 100_000
+"""How many chunks are compared with their hashes, 13 microseconds each.
+
+Of a larger library an evenly spread part is taken.
+"""
+
+_WORD_CHUNKS = 50
+_MAX_LISTED = 10
+
+_BROKEN_ROWS = {
+    "documents without a source": "SELECT count(*) FROM documents d"
+    " WHERE NOT EXISTS (SELECT 1 FROM sources s WHERE s.source = d.source)",
+    "documents without content": "SELECT count(*) FROM documents d"
+    " WHERE NOT EXISTS (SELECT 1 FROM assets a WHERE a.asset = d.asset)",
+    "passages without a document": "SELECT count(*) FROM chunks c"
+    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = c.doc)",
+    "tags without a document": "SELECT count(*) FROM document_tags t"
+    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = t.doc)",
+    "vector states without a passage": "SELECT count(*) FROM vectors v"
+    " WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.key = v.key)",
+    "passages without a vector state": "SELECT count(*) FROM chunks c"
+    " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.key = c.key)",
+    "passages that are not in the word index": "SELECT count(*) FROM chunks c"
+    " WHERE c.key NOT IN (SELECT rowid FROM chunks_fts)",
+    "rows of the word index without a passage": "SELECT count(*) FROM chunks_fts"
+    " WHERE rowid NOT IN (SELECT key FROM chunks)",
+    "passages out of order": "SELECT count(*) FROM chunks"
+    " WHERE start > end OR start_line > end_line OR start < 0 OR start_line < 1",
+    "documents with a gap between passages": "SELECT count(*) FROM (SELECT 1 FROM chunks"
+    " GROUP BY doc HAVING max(ordinal) - min(ordinal) + 1 <> count(*) OR min(ordinal) <> 0)",
+    "missing or unreadable settings of the index": "SELECT 2 - count(*) FROM kv WHERE"
+    " (name = 'corpus_revision' AND value NOT GLOB '*[^0-9]*' AND value <> '')"
+    " OR (name = 'cursor_salt' AND value <> '')",
+}
+"""Counts of rows that break a rule of the database."""
+
+
+def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
+    """Return the faults of the file and the schema as phrases; `below` names the migrations."""
+    return [*_check_file(database), *_check_schema(database, below)]
+
+
+def find_faults(database: apsw.Connection) -> Iterator[str]:
+    """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
+
+    The time is in proportion to the size of the file. Of a large library only a part of the texts
+    is compared with the stored hashes.
+    """
+    faults = find_file_faults(database)
+    if faults:
+        yield from faults
+        return
+    for name, sql in _BROKEN_ROWS.items():
+        if count := int(database.execute(sql).get):
+            yield f"{name}: {count:,}"
+    yield from _check_texts(database)
+
+
+def _check_file(database: apsw.Connection) -> list[str]:
+    rows = database.execute(f"PRAGMA integrity_check({_MAX_LISTED})")
+    return [str(text) for (text,) in rows if text != "ok"]
+
+
+def _check_schema(database: apsw.Connection, below: str) -> list[str]:
+    """Compare the tables and indexes with those of a new database."""
+    expected, found = _read_objects(create_schema(below)), _read_objects(database)
+    missing = sorted(expected.keys() - found.keys())
+    changed = sorted(name for name, sql in expected.items() if found.get(name, sql) != sql)
+    faults = []
+    if missing:
+        faults.append(f"missing tables or indexes: {', '.join(missing)}")
+    if changed:
+        faults.append(f"changed tables or indexes: {', '.join(changed)}")
+    return faults
+
+
+def _read_objects(database: apsw.Connection) -> dict[str, str]:
+    rows = database.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
+    return {str(name): str(sql) for name, sql in rows}
+
+
+def _check_texts(database: apsw.Connection) -> Iterator[str]:
+    """Compare texts, titles and headings with their hashes."""
+    count = int(database.execute("SELECT count(*) FROM chunks").get)
+    rows = database.execute(
+        "SELECT c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
+        " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
+        (max(1, -(-count // SAMPLE_CHUNKS)),),
+    )
+    texts = headings = 0
+    for heading_path, context, text, text_hash, embed_hash, title in rows:
+        embedded = build_embed_text(title, _parse(heading_path), text, context)
+        if compute_digest(text) != text_hash:
+            texts += 1
+        elif compute_digest(embedded) != embed_hash:
+            headings += 1
+    if texts:
+        yield f"passages whose text was changed: {texts:,}"
+    if headings:
+        yield f"passages whose title or headings were changed: {headings:,}"
+
+
+def _parse(heading_path: str) -> tuple[str, ...]:
+    try:
+        return parse_strings(heading_path)
+    except ValueError:
+        return ()
+
+
+def find_missing_word(
+    database: apsw.Connection, tokens: Callable[[str], list[str]]
+) -> tuple[str, bool] | None:
+    """Return a word of a passage and whether the word index finds it there.
+
+    Passages at equal distances are tried until a word is not found. None when no passage has a
+    word.
+    """
+    count = int(database.execute("SELECT count(*) FROM chunks").get)
+    rows = database.execute(
+        "SELECT key, text FROM chunks WHERE key % ? = 0 LIMIT ?",
+        (max(1, count // _WORD_CHUNKS), _WORD_CHUNKS),
+    ).fetchall()
+    last = None
+    for key, text in rows:
+        words = tokens(str(text))
+        if words:
+            last = max(words, key=len)
+            if not _finds(database, int(str(key)), last):
+                return last, False
+    return None if last is None else (last, True)
+
+
+def _finds(database: apsw.Connection, key: int, word: str) -> bool:
+    quoted = word.replace('"', '""')
+    row = database.execute(
+        "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid = ?",
+        (f'body : "{quoted}"', key),
+    ).fetchone()
+    return row is not None
+
+
+_VALUES: Mapping[str, str] = {
+    "tag": "SELECT t.tag FROM document_tags t GROUP BY t.tag ORDER BY count(*) DESC, t.tag",
+    "lang": "SELECT d.lang FROM documents d WHERE d.lang IS NOT NULL"
+    " GROUP BY d.lang ORDER BY count(*) DESC, d.lang",
+    "media": "SELECT d.media FROM documents d GROUP BY d.media ORDER BY count(*) DESC, d.media",
+    "author": "SELECT a.author FROM document_authors a"
+    " GROUP BY a.author ORDER BY count(*) DESC, a.author",
+    "path_glob": "SELECT d.path FROM documents d ORDER BY d.path",
+}
+"""The query for the values of each filter, the most frequent first."""
+
+
+class FilterValues:
+    """Reads the snapshot of a reader, which the caller closes."""
+
+    def __init__(self, reader: SqliteReader) -> None:
+        self._database = reader.connection
+        self._path = reader.path
+
+    def has_documents(self, filters: Filters) -> bool:
+        """Return whether any document passes the filters."""
+        where, values = sql_filters.build_condition(filters)
+        sql = f"SELECT EXISTS (SELECT 1 FROM documents d WHERE {where})"  # noqa: S608 - values are bound
+        with self._translate_errors():
+            return bool(self._database.execute(sql, values).get)
+
+    def count_documents(self, filters: Filters) -> int:
+        """Return how many documents pass the filters."""
+        where, values = sql_filters.build_condition(filters)
+        sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
+        with self._translate_errors():
+            return int(self._database.execute(sql, values).get)
+
+    def list_values(self, name: str) -> list[str]:
+        """Return the existing values of a filter: `tag`, `author`, `lang`, `media`, `path_glob`."""
+        with self._translate_errors():
+            return [str(value) for (value,) in self._database.execute(_VALUES[name])]
+
+    def list_sources(self) -> list[Source]:
+        """Return the registered sources by name."""
+        with self._translate_errors():
+            rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY name")
+            return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
+
+    def count_sources(self) -> list[SourceCounts]:
+        """Return the registered sources by name, with the numbers of their documents."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT s.name, s.root, s.kind, count(d.doc),"
+                " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
+                " WHERE o.source = s.source), max(d.indexed_at)"
+                " FROM sources s LEFT JOIN documents d ON d.source = s.source"
+                " GROUP BY s.source ORDER BY s.name"
+            )
+            return [
+                SourceCounts(Source(name=name, root=root, kind=kind), *counts)
+                for name, root, kind, *counts in rows
+            ]
+
+    def get_time_range(self) -> tuple[float, float] | None:
+        """Return the oldest and the newest date, in seconds; None without documents."""
+        with self._translate_errors():
+            rows: list[Any] = self._database.execute(
+                "SELECT min(moment) / 1e9, max(moment) / 1e9"
+                " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
+                " HAVING count(*)"
+            ).fetchall()
+        return tuple(rows[0]) if rows else None
+
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_sqlite_errors(self._path, "read")
+
 
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
@@ -45,7 +266,7 @@ _ORDERS = {
     "passages": "-(SELECT count(*) FROM chunks c WHERE c.doc = d.doc)",
 }
 
-_LINKS = (
+_STORED_LINKS = (
     "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"
     " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
 )
@@ -129,7 +350,7 @@ class Catalogue:
         """Return the links that have one of these keys, by source, path and target."""
         with self._translate_errors():
             rows = self._database.execute(
-                f"{_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
+                f"{_STORED_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
                 " ORDER BY s.name, d.path, l.target",
                 (to_json(keys),),
             )
@@ -139,7 +360,7 @@ class Catalogue:
         """Return the links of a document, by target."""
         with self._translate_errors():
             rows = self._database.execute(
-                f"{_LINKS} WHERE d.doc_id = ? ORDER BY l.target", (doc_id,)
+                f"{_STORED_LINKS} WHERE d.doc_id = ? ORDER BY l.target", (doc_id,)
             )
             return [Link._make(row) for row in rows]
 
@@ -232,7 +453,7 @@ class Catalogue:
                 chunks=sum(states.values()),
                 assets=self._count("SELECT count(*) FROM assets"),
                 pending=states.get("pending", 0),
-                last_change=transaction.read_last_change(self._database),
+                last_change=connection.read_last_change(self._database),
                 media=media,
                 lang=lang,
             )
@@ -266,12 +487,12 @@ class Catalogue:
     def find_damage(self) -> list[str]:
         """Return the faults of the database, one phrase each."""
         with self._translate_errors():
-            return list(damage.find_damage(self._database))
+            return list(find_faults(self._database))
 
     def find_missing_word(self, tokens: Tokenizer) -> tuple[str, bool] | None:
         """Return a word of a passage and whether the word index finds it; None without words."""
         with self._translate_errors():
-            return damage.find_missing_word(self._database, tokens)
+            return find_missing_word(self._database, tokens)
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")

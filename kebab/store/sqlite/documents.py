@@ -6,12 +6,18 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source, is_partial
+from kebab.core.documents import (
+    DocumentRow,
+    FileStamp,
+    KnownDocument,
+    Source,
+    compute_link_key,
+    is_partial,
+)
 from kebab.core.files import FileState
 from kebab.core.ids import DocId, Key
-from kebab.core.links import compute_link_key
-from kebab.store.sqlite import fts, vector_state
-from kebab.store.sqlite.values import (
+from kebab.store.sqlite import chunks, fts
+from kebab.store.sqlite.fts import (
     clamp_to_signed,
     parse_strings,
     to_json,
@@ -219,7 +225,7 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    vector_state.record_deleted_keys(database, keys)
+    chunks.record_deleted_keys(database, keys)
     fts.delete_chunks(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _delete_unused_assets(database, [asset for (asset,) in assets])

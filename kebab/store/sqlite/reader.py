@@ -1,18 +1,30 @@
-"""Contains read-only access to the library for search, and a pool of such readers."""
+"""Contains read-only access to the library for search, a pool of readers, and their caches.
 
+The caches are of one corpus revision: the revision cache holds tables in memory, the query cache
+answers in the database.
+"""
+
+import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
+from functools import cached_property
+from math import inf
 from pathlib import Path
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import apsw
 
+from kebab.config import tuning
 from kebab.core.chunks import ChunkText, KeyedScore
 from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
-from kebab.errors.catalog import InvalidInput
-from kebab.store.sqlite import chunks, fts, transaction, vector_state
-from kebab.store.sqlite import filters as sql_filters
+from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.store.sqlite import chunks, connection, fts
+from kebab.store.sqlite import chunks as vector_state
+from kebab.store.sqlite import connection as transaction
+from kebab.store.sqlite import fts as postings
+from kebab.store.sqlite import fts as sql_filters
 from kebab.store.sqlite.connection import (
     find_file_damage,
     get_database_path,
@@ -20,10 +32,255 @@ from kebab.store.sqlite.connection import (
     get_file_identity,
     open_reader,
     read_schema_version,
+    truncate_log,
 )
 from kebab.store.sqlite.errors import translate_sqlite_errors
-from kebab.store.sqlite.fts import EQUAL_WEIGHTS, Weights
-from kebab.store.sqlite.revision_cache import RevisionCache
+from kebab.store.sqlite.fts import EQUAL_WEIGHTS, Postings, Weights
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class AmortizedTable(Generic[T]):
+    """A table in memory that is built once queries without it have cost as much as building it.
+
+    The number of queries of a process is not known in advance. This rule costs at most twice as
+    much as the best choice (the ski rental problem).
+
+    Args:
+        build: Builds the table.
+        estimate_cost: Returns about how many seconds that takes.
+        clock: Returns seconds that never run backwards.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], T],
+        estimate_cost: Callable[[], float],
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._build = build
+        self._estimate_cost = estimate_cost
+        self._clock = clock
+        self._spent = 0.0
+        self._table: T | None = None
+
+    def query(self, with_table: Callable[[T], R], without_table: Callable[[], R]) -> R:
+        """Answer a query from the table, or without it while building the table does not pay."""
+        if self._table is None and self._spent and self._spent >= self._estimate_cost():
+            self._table = self._build()
+        if self._table is not None:
+            return with_table(self._table)
+        started = self._clock()
+        try:
+            return without_table()
+        finally:
+            self._spent += self._clock() - started
+
+
+_MAX_FREQUENCIES = 10_000
+
+
+class RevisionCache:
+    """Tables of one corpus revision in memory; each is built once it pays.
+
+    Args:
+        database: A snapshot of the revision; every later use is in such a snapshot.
+        weights: The bm25 weights of title, headings and body.
+        revision: The corpus revision.
+    """
+
+    def __init__(self, database: apsw.Connection, weights: Sequence[float], revision: int) -> None:
+        self.revision = revision
+        self.postings = AmortizedTable(
+            lambda: Postings(database, weights), self._estimate_cost(tuning.WORD_TABLE_ROW_S)
+        )
+        self.document_numbers = AmortizedTable(
+            lambda: DocumentNumbers(database), self._estimate_cost(tuning.DOCUMENT_TABLE_ROW_S)
+        )
+        self.committed_keys = AmortizedTable(
+            lambda: CommittedKeys(database), self._estimate_cost(tuning.COMMITTED_TABLE_ROW_S)
+        )
+        self._database = database
+        self._frequencies: dict[str, int] = {}
+
+    def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
+        """Return in how many chunks each term occurs; each term is read once."""
+        missing = [term for term in terms if term not in self._frequencies]
+        if len(self._frequencies) + len(missing) > _MAX_FREQUENCIES:
+            self._frequencies, missing = {}, list(terms)
+        if missing:
+            self._frequencies.update(fts.get_document_frequencies(self._database, missing))
+        return {term: self._frequencies[term] for term in terms}
+
+    @cached_property
+    def pending(self) -> int:
+        """The number of chunks without a vector."""
+        return chunks.count_pending(self._database, self.revision)
+
+    @cached_property
+    def _rows(self) -> int:
+        return int(self._database.execute("SELECT count(*) FROM chunks").get)
+
+    def _estimate_cost(self, row_s: float) -> Callable[[], float]:
+        return lambda: row_s * self._rows + _estimate_numpy_import_s()
+
+
+def _estimate_numpy_import_s() -> float:
+    """Return the seconds until numpy can be used; infinity without numpy."""
+    if "numpy" in sys.modules:
+        return 0.0
+    from importlib.util import find_spec
+
+    with suppress(ImportError):  # there is too little memory for it
+        return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
+    return inf
+
+
+class DocumentNumbers:
+    """The number of the document of every chunk."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        sql = "SELECT group_concat(key), group_concat(doc) FROM chunks"
+        keys, documents = postings.read_integer_columns(database, sql)
+        order = keys.argsort(kind="stable")
+        self._keys, self._documents = keys[order], documents[order]
+
+    def find(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return the document numbers of these chunks; unknown keys are left out."""
+        present, positions = postings.find_positions(self._keys, keys)
+        return dict(zip(present.tolist(), self._documents[positions].tolist(), strict=True))
+
+
+class CommittedKeys:
+    """The keys of the chunks whose vector is committed."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        sql = "SELECT group_concat(key) FROM vectors WHERE state = 'committed'"
+        (keys,) = postings.read_integer_columns(database, sql)
+        keys.sort()
+        self._keys = keys
+
+    def find(self, keys: Collection[Key]) -> set[Key]:
+        """Return which of these chunks have a committed vector."""
+        return set(postings.find_positions(self._keys, keys)[0].tolist())
+
+
+_ROWS = 512
+_BATCH = 64
+"""How many answers are buffered, because each write empties the page caches of all readers."""
+
+_LONG_LOG_BYTES = 4_000_000
+"""The bytes of log from which emptying it is cheaper for later readers."""
+
+
+class QueryCache:
+    """Small answers by namespace, question and revision; the least recently used are evicted.
+
+    No method fails or waits: with a busy, missing or read-only database, answers are not cached.
+    Answers are written in batches, and on closing.
+    """
+
+    def __init__(self, data_dir: Path, rows: int = _ROWS) -> None:
+        self._path = get_database_path(data_dir)
+        self._rows = rows
+        self._database = self._open()
+        self._buffer: dict[tuple[str, str, int], bytes] = {}
+
+    def _open(self) -> apsw.Connection | None:
+        try:
+            with ExitStack() as undo:
+                database = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+                undo.callback(database.close)
+                database.set_busy_timeout(0)
+                connection.check_schema_version(database, self._path.parent)
+                connection.configure_side_writer(database)
+                undo.pop_all()
+        except (apsw.Error, NotIndexed):
+            return None
+        return database
+
+    def get(self, namespace: str, question: str, revision: int) -> bytes | None:
+        """Return the cached answer, or None."""
+        if self._database is None:
+            return None
+        buffered = self._buffer.get((namespace, question, revision))
+        if buffered is not None:
+            return buffered
+        try:
+            row = self._database.execute(
+                "SELECT rowid, answer, used, (SELECT max(used) FROM query_cache) FROM query_cache"
+                " WHERE namespace = ? AND question = ? AND revision = ?",
+                (namespace, question, revision),
+            ).fetchone()
+            if row is None:
+                return None
+            self._use(self._database, row[0], row[3] - row[2])
+        except apsw.Error:
+            return None
+        return bytes(row[1])
+
+    def _use(self, database: apsw.Connection, row: int, age: int) -> None:
+        """Mark a row as used, but only an old one, so that most reads do not write."""
+        if age < self._rows // 2:
+            return
+        try:
+            database.execute(
+                "UPDATE query_cache SET used = (SELECT max(used) + 1 FROM query_cache)"
+                " WHERE rowid = ?",
+                (row,),
+            )
+        except (apsw.BusyError, apsw.ReadOnlyError):
+            return
+
+    def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
+        """Cache an answer if that is possible at once."""
+        if self._database is None:
+            return
+        self._buffer[namespace, question, revision] = answer
+        if len(self._buffer) >= _BATCH:
+            self._write(self._database)
+
+    def _write(self, database: apsw.Connection) -> None:
+        """Write the buffered answers, or drop them."""
+        rows = [(*key, answer) for key, answer in self._buffer.items()]
+        self._buffer = {}
+        if not rows:
+            return
+        try:
+            with database:
+                database.executemany(
+                    "INSERT OR REPLACE INTO query_cache"
+                    " (namespace, question, revision, answer, used) VALUES (?, ?, ?, ?,"
+                    " (SELECT coalesce(max(used), 0) + 1 FROM query_cache))",
+                    rows,
+                )
+                database.execute(
+                    "DELETE FROM query_cache WHERE rowid IN (SELECT rowid FROM query_cache"
+                    " ORDER BY used DESC LIMIT -1 OFFSET ?)",
+                    (self._rows,),
+                )
+        except apsw.Error:
+            return
+
+    def close(self) -> None:
+        """Write the buffered answers and close the connection.
+
+        The log only grows while readers are active, so a long one is emptied now.
+        """
+        if self._database is not None:
+            self._write(self._database)
+            self._shorten(self._database)
+            self._database.close()
+            self._database = None
+
+    def _shorten(self, database: apsw.Connection) -> None:
+        log = self._path.with_name(self._path.name + "-wal")
+        try:
+            if log.stat().st_size > _LONG_LOG_BYTES:
+                truncate_log(database)
+        except (OSError, apsw.Error):
+            return
 
 
 class SqliteReader:

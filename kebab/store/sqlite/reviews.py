@@ -1,33 +1,280 @@
-"""Contains the stored runs of reviews: their documents, units, cursors and pages."""
+"""Contains the stored runs of reviews: documents, units, cursors, pages and counters.
+
+Their database is apart from the index and needs no writer lock. The counters of finished work
+outlive the runs.
+"""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import apsw
+import msgspec
 
-from kebab.core.review import Unit, UnitResult
-from kebab.core.review_store import (
+from kebab.core.progress import require_own_process
+from kebab.core.review import (
     Position,
     RunSummary,
     StoredDocumentReview,
     StoredPage,
     StoredRun,
     StoredUnit,
+    Unit,
+    UnitResult,
+    UnitUsage,
     WorkCounts,
 )
-from kebab.store.sqlite.review_database import ReviewDatabase
-from kebab.store.sqlite.review_rows import (
-    LIST_RUNS,
-    build_unit,
-    decode_files,
-    decode_result,
-    encode_files,
-    encode_result,
-    encode_unit,
+from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.errors.system import translate_os_errors
+from kebab.store.sqlite import connection
+from kebab.store.sqlite.catalogue import find_file_faults
+from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.wire.review import AgentItem, ItemCitation
+
+REVIEWS_NAME = "reviews.sqlite"
+MIGRATIONS = "reviews"
+"""The folder of its SQL files, below that of the index."""
+
+
+def get_reviews_path(data_dir: Path) -> Path:
+    """Return the path of the database of runs in a data directory."""
+    return data_dir / REVIEWS_NAME
+
+
+class ReviewDatabase:
+    """One connection, opened by the first use. Reading creates no file."""
+
+    def __init__(self, data_dir: Path, *, read_only: bool, wait_s: float) -> None:
+        """Wait `wait_s` seconds for other writers."""
+        self.path = get_reviews_path(data_dir)
+        self._data_dir = data_dir
+        self._read_only = read_only
+        self._wait_s = wait_s
+        self._database: apsw.Connection | None = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._database is not None:
+            with translate_sqlite_errors(str(self.path), "write"):
+                self._database.close()
+            self._database = None
+
+    @contextmanager
+    def read(self) -> Iterator[apsw.Connection | None]:
+        """Yield the database, or None when there is no file."""
+        with translate_sqlite_errors(str(self.path), "read"):
+            if self._database is None and self.path.exists():
+                self._database = self._open_read_only() if self._read_only else self._open()
+            yield self._database
+
+    def find_damage(self) -> list[str]:
+        """Return the faults of the file and its schema as phrases; none without a file."""
+        with self.read() as database:
+            return [] if database is None else find_file_faults(database, MIGRATIONS)
+
+    @contextmanager
+    def write(self, operation: str) -> Iterator[apsw.Connection]:
+        """Yield the database in an exclusive write transaction; create it if needed.
+
+        Raises:
+            ReadOnly: Writing is switched off.
+            Locked: Another writer held the database for longer than the wait.
+        """
+        if self._read_only:
+            raise ReadOnly(operation=operation)
+        require_own_process()
+        with translate_sqlite_errors(str(self.path), "write"):
+            database = self._database = self._database or self._create()
+            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
+            database.execute("BEGIN IMMEDIATE")
+            with ExitStack() as undo:
+                undo.callback(_roll_back, database)
+                yield database
+                database.execute("COMMIT")
+                undo.pop_all()
+
+    def _create(self) -> apsw.Connection:
+        with translate_os_errors(self._data_dir, "create"):
+            self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._open()
+
+    def _open_read_only(self) -> apsw.Connection | None:
+        """Return the database, or None when its creation was interrupted."""
+        database = connection.connect_read_only(self.path)
+        with ExitStack() as undo:
+            undo.callback(database.close)
+            if not connection.read_schema_version(database):
+                return None
+            with self._name_file():
+                connection.check_schema_version(database, self._data_dir, MIGRATIONS)
+            undo.pop_all()
+        return database
+
+    def _open(self) -> apsw.Connection:
+        """Open the database for writing; create or migrate it if needed."""
+        database = apsw.Connection(str(self.path))
+        with ExitStack() as undo:
+            undo.callback(database.close)
+            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute("PRAGMA foreign_keys = ON")
+            self._migrate(database)
+            undo.pop_all()
+        return database
+
+    def _migrate(self, database: apsw.Connection) -> None:
+        """Migrate to the schema of this build; another process may be doing the same."""
+        wanted = connection.get_expected_schema_version(MIGRATIONS)
+        if connection.read_schema_version(database) == wanted:
+            return
+        database.execute("PRAGMA journal_mode = WAL")
+        connection.persist_log(database)
+        database.execute("BEGIN IMMEDIATE")
+        with self._name_file():
+            connection.migrate(database, self._data_dir, MIGRATIONS)
+        database.execute("COMMIT")
+
+    @contextmanager
+    def _name_file(self) -> Iterator[None]:
+        """Name this file in the error about its schema."""
+        try:
+            yield
+        except NotIndexed as signal:
+            raise NotIndexed(**{**signal.details(), "file": str(self.path)}) from None
+
+
+def _roll_back(database: apsw.Connection) -> None:
+    # With a full disk, SQLite has already rolled back.
+    if database.in_transaction:
+        database.execute("ROLLBACK")
+
+
+LIST_RUNS = """
+    SELECT r.run_id, r.kind, r.tier, r.model, i.request, r.created, r.updated,
+        json_array_length(i.files), coalesce(u.done, 0), coalesce(u.items, 0),
+        coalesce(d.files, 0) = json_array_length(i.files) AND NOT coalesce(d.waiting, 0)
+            AND coalesce(u.done + u.repeated = u.units, 1)
+    FROM runs r JOIN run_inputs i ON i.run = r.run
+    LEFT JOIN (SELECT run, count(*) AS units, sum(items) AS items,
+        sum(result IS NOT NULL AND unanswered = 0) AS done, sum(unanswered = 2) AS repeated
+        FROM units GROUP BY run) u ON u.run = r.run
+    LEFT JOIN (SELECT run, count(DISTINCT file) AS files, max(waiting) AS waiting
+        FROM documents GROUP BY run) d ON d.run = r.run
+    ORDER BY r.created DESC, r.run DESC
+"""
+"""Selects the columns of `RunSummary`, the newest run first."""
+
+
+class _Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A `UnitResult` with the types that JSON is decoded to."""
+
+    items: tuple[AgentItem, ...] = ()
+    carried: tuple[AgentItem, ...] = ()
+    citations: tuple[ItemCitation, ...] = ()
+    scores: tuple[tuple[str, float], ...] = ()
+    usage: UnitUsage | None = None
+
+
+_NO_USAGE = UnitUsage()
+_encoder = msgspec.json.Encoder()
+_result_decoder = msgspec.json.Decoder(_Result)
+_unit_decoder = msgspec.json.Decoder(Unit)
+_files_decoder = msgspec.json.Decoder(tuple[str, ...])
+
+
+def encode_files(files: tuple[str, ...]) -> str:
+    """Return the JSON of the files of a run."""
+    return _encoder.encode(files).decode()
+
+
+def decode_files(stored: str) -> tuple[str, ...]:
+    """Return the files of a run."""
+    return _files_decoder.decode(stored)
+
+
+def encode_unit(unit: Unit) -> str:
+    """Return the JSON of a unit."""
+    return _encoder.encode(unit).decode()
+
+
+def build_unit(row: tuple[int, int, str, bytes | None, int]) -> StoredUnit:
+    """Return the unit of a row: its number, its document, the unit, the result and its state."""
+    number, document, unit, result, unanswered = row
+    return StoredUnit(
+        number, document, _unit_decoder.decode(unit), decode_result(result), unanswered == 1
+    )
+
+
+def encode_result(result: UnitResult) -> bytes:
+    """Return the JSON of a result."""
+    stored = _Result(
+        items=result.items,
+        carried=result.carried,
+        citations=result.citations,
+        scores=result.scores,
+        usage=None if result.usage == _NO_USAGE else result.usage,
+    )
+    return _encoder.encode(stored)
+
+
+def decode_result(stored: bytes | None) -> UnitResult | None:
+    """Return a result, or None for a unit that is not finished."""
+    if stored is None:
+        return None
+    found = _result_decoder.decode(stored)
+    return UnitResult(
+        items=found.items,
+        carried=found.carried,
+        citations=found.citations,
+        scores=found.scores,
+        usage=found.usage or _NO_USAGE,
+    )
+
+
+_MINUTE_S = 60
+_SUMS = ", ".join(f"sum({name})" for name in WorkCounts._fields[3:])
+_READ = (
+    f"SELECT kind, tier, count(DISTINCT run_id), {_SUMS} FROM work WHERE minute >= ?"  # noqa: S608 - fixed names
+    " GROUP BY kind, tier ORDER BY kind, tier"
 )
-from kebab.store.sqlite.review_work import count_result, count_work, read_work
+
+
+def count_work(database: apsw.Connection, run: int, now: float, **counters: float) -> None:
+    """Add to the counters of a run in this minute; their names are those of `WorkCounts`."""
+    names, places = ", ".join(counters), ", ".join("?" for _ in counters)
+    sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in counters)
+    database.execute(
+        f"INSERT INTO work (minute, run_id, kind, tier, {names})"  # noqa: S608 - fixed names
+        f" SELECT ?, run_id, kind, tier, {places} FROM runs WHERE run = ?"
+        f" ON CONFLICT (minute, run_id) DO UPDATE SET {sums}",
+        (int(now // _MINUTE_S), *counters.values(), run),
+    )
+
+
+def count_result(database: apsw.Connection, run: int, now: float, result: UnitResult) -> None:
+    """Add the result of a unit to the counters of its run."""
+    usage = result.usage
+    counters: dict[str, Any] = {"units": int(not usage.unanswered), "items": len(result.items)}
+    if usage.requests:
+        counters |= {
+            "answered": len(result.items),
+            "requests": usage.requests,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "latency_ms": usage.latency_ms,
+            "downshifts": usage.downshifts,
+            "json_repairs": usage.repairs,
+        }
+    count_work(database, run, now, **counters)
+
+
+def read_work(database: apsw.Connection, since: float | None) -> list[WorkCounts]:
+    """Return the work since a time, in whole minutes, by kind and tier."""
+    minute = 0 if since is None else int(since // _MINUTE_S)
+    return [WorkCounts._make(row) for row in database.execute(_READ, (minute,))]
+
 
 _MAX_WAIT_S = 5.0
 _DAY_S = 86_400

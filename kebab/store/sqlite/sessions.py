@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
-from kebab.core.own_process import require_own_process
+from kebab.core.progress import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader

@@ -21,12 +21,12 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
-from kebab.store.sqlite import chunks, documents, fts, known_files, transaction, vector_state
-from kebab.store.sqlite.connection import get_database_path, open_writer, truncate_log
+from kebab.store.sqlite import chunks, connection, documents, fts, known_files
+from kebab.store.sqlite import chunks as vector_state
+from kebab.store.sqlite.connection import Transactions, get_database_path, open_writer, truncate_log
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import TokenCache
 from kebab.store.sqlite.lock import IngestState, WriterLock
-from kebab.store.sqlite.transaction import Transactions
 
 
 class SqliteWriter:
@@ -171,7 +171,7 @@ class SqliteWriter:
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
         with self._translate_errors():
-            return vector_state.count_in_state(self._database, "pending")
+            return vector_state.count_chunks_in_state(self._database, "pending")
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
@@ -181,34 +181,34 @@ class SqliteWriter:
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
         with self._transactions.unit():
-            if vector_state.set_state(self._database, keys, state, version):
+            if vector_state.set_vector_state(self._database, keys, state, version):
                 self._transactions.mark_changed()
 
     def count_all_chunks(self) -> int:
         """Return how many chunks there are."""
         with self._translate_errors():
-            return vector_state.count_all(self._database)
+            return vector_state.count_chunks(self._database)
 
     def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks with a higher key than `after`, by key."""
         with self._translate_errors():
-            return vector_state.list_chunks(self._database, after, limit)
+            return vector_state.list_chunks_after(self._database, after, limit)
 
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
-            old = transaction.get_value(self._database, EMBEDDING_VERSION)
-            vector_state.replace_all(self._database, version, unknown)
-            transaction.set_value(self._database, OLD_VECTORS, old)
-            transaction.set_value(self._database, NEXT_VECTORS, None)
-            transaction.set_value(self._database, EMBEDDING_VERSION, version)
-            transaction.set_value(self._database, EMBEDDING_REASON, reason)
+            old = connection.get_value(self._database, EMBEDDING_VERSION)
+            vector_state.replace_vector_states(self._database, version, unknown)
+            connection.set_value(self._database, OLD_VECTORS, old)
+            connection.set_value(self._database, NEXT_VECTORS, None)
+            connection.set_value(self._database, EMBEDDING_VERSION, version)
+            connection.set_value(self._database, EMBEDDING_REASON, reason)
             self._transactions.mark_changed()
 
     def get_revision(self) -> int:
         """Return the corpus revision, which rises with every change that search can see."""
         with self._translate_errors():
-            return transaction.get_revision(self._database)
+            return connection.get_revision(self._database)
 
     def measure_languages(self) -> dict[str, int]:
         """Return the bytes of the documents by language; an empty string where it is unknown."""
@@ -238,17 +238,17 @@ class SqliteWriter:
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._translate_errors():
-            return transaction.get_value(self._database, name)
+            return connection.get_value(self._database, name)
 
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None deletes it."""
         with self._transactions.unit():
-            transaction.set_value(self._database, name, value)
+            connection.set_value(self._database, name, value)
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
-            transaction.record_run(self._database, scope, started, finished, changed)
+            connection.record_run(self._database, scope, started, finished, changed)
             vector_state.store_pending_count(self._database)
 
     def checkpoint(self) -> None:

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.ask import ask
-from kebab.app.sessions import show_session
+from kebab.app.ask import ask, show_session
 from kebab.config.load import load_settings
 from kebab.errors.catalog import (
     InvalidInput,

@@ -11,7 +11,7 @@ from kebab.app.doctor import check_health
 from kebab.app.grep import grep
 from kebab.app.ingest import ingest
 from kebab.app.outline import outline
-from kebab.app.rank import rank_lines
+from kebab.app.related import rank_lines
 from kebab.app.schema import describe_build
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
@@ -22,10 +22,9 @@ from kebab.store.sqlite.known_files import KnownFiles
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import GrepRequest, OutlineRequest
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.outline import OutlineRequest
-from kebab.wire.rank import RankRequest
+from kebab.wire.related import RankRequest
 
 FILES = 5
 

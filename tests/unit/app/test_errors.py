@@ -8,8 +8,7 @@ from kebab.app.audit_log import FailedCall, append_line, record_error
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, inspect_error
-from kebab.config.paths import resolve_paths
-from kebab.config.settings import Settings
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound

@@ -20,8 +20,7 @@ from kebab.wire.ask import (
     SessionShowRequest,
 )
 from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
-from kebab.wire.fetch import FetchRequest
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.health import (
     DoctorRequest,
     InitRequest,
@@ -47,23 +46,20 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.outline import OutlineRequest
-from kebab.wire.path_explanation import ExplainPathsRequest
-from kebab.wire.rank import RankRequest
 from kebab.wire.record import Request
-from kebab.wire.related import DupesRequest, RelatedRequest
-from kebab.wire.review import ReviewRequest, TranslateRequest
-from kebab.wire.review_runs import (
+from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
+from kebab.wire.review import (
     ReviewApplyRequest,
+    ReviewRequest,
     ReviewRmRequest,
     ReviewRulesRequest,
     ReviewRunsRequest,
     StatsRequest,
+    TranslateRequest,
 )
-from kebab.wire.review_stream import ReviewEvent
 from kebab.wire.search import SearchRequest
-from kebab.wire.sources import SourceListRequest, SourceRmRequest
-from kebab.wire.why import WhyRequest
+from kebab.wire.sources import ExplainPathsRequest, SourceListRequest, SourceRmRequest
+from kebab.wire.stream import ReviewEvent
 from tests.fakes.facade import FakeKebab
 
 REQUESTS: dict[str, Request] = {

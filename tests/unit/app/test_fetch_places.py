@@ -3,10 +3,8 @@ import pytest
 from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
 from kebab.app.outline import outline
-from kebab.wire.fetch import FetchRequest
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.outline import Outline, OutlineRequest
 from tests.fakes.placed import register_formats
 
 PAPER = (

@@ -5,7 +5,7 @@ import pytest
 from kebab.app import grep as module
 from kebab.app.grep import grep
 from kebab.errors.catalog import InvalidInput, NotIndexed, TimedOut
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import GrepRequest
 
 KOREAN = unicodedata.normalize("NFD", "메모.md")
 

@@ -2,9 +2,9 @@ import unicodedata
 
 import pytest
 
-from kebab.app.grep_pattern import LinePattern
+from kebab.app.grep import LinePattern
 from kebab.errors.catalog import InvalidInput
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import GrepRequest
 
 
 def compile_pattern(pattern, **options):

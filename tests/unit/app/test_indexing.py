@@ -12,10 +12,9 @@ from kebab.app.why import explain_search
 from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.wire.ask import AskRequest
-from kebab.wire.indexing import Indexing
-from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.coverage import Indexing
+from kebab.wire.related import Explanation, RelatedDocs, RelatedRequest, WhyRequest
 from kebab.wire.search import SearchRequest
-from kebab.wire.why import Explanation, WhyRequest
 
 EMBEDDING = IngestState(1_700_000_000.0, 2_695, 24_020, "chunks")
 

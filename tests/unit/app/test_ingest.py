@@ -5,8 +5,7 @@ import shutil
 
 import pytest
 
-from kebab.app.ingest import ingest, ingest_text
-from kebab.app.ingest_report import to_ingest_report
+from kebab.app.ingest import ingest, ingest_text, to_ingest_report
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed import install

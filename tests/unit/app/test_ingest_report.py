@@ -1,4 +1,4 @@
-from kebab.app.ingest_report import group_suffixes, list_unread_kinds, to_ingest_report
+from kebab.app.ingest import group_suffixes, list_unread_kinds, to_ingest_report
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
 

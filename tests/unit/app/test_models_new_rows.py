@@ -8,7 +8,7 @@ from kebab.app.doctor import check_health
 from kebab.app.models import list_models, use_model
 from kebab.app.related import find_related
 from kebab.app.schema import describe_build
-from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
+from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS

@@ -5,9 +5,8 @@ from kebab.app.outline import find_folders, outline
 from kebab.core.documents import DocumentName
 from kebab.core.ids import DocId
 from kebab.errors.catalog import NotIndexed
-from kebab.wire.fetch import FetchRequest
+from kebab.wire.fetch import FetchRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.outline import Outline, OutlineRequest
 
 TEXT = "# Top\n\nintro\n\n## Below\n\nmore words here\n\n### Deep\n\nlast\n"
 

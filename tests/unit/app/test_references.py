@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kebab.app.reference_syntax import Lines, Reading
 from kebab.app.references import ReferenceFinder, Target, add_place
-from kebab.cli.render.width import clean
+from kebab.cli.render.canvas import clean
 from kebab.search.citations import cite_lines, format_reference
 from kebab.wire.library import NotFound
 

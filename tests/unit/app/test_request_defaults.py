@@ -7,8 +7,8 @@ from kebab.app.request_defaults import fill_request, list_request_defaults
 from kebab.config.settings import Ask, Search, Settings
 from kebab.wire.ask import AskRequest
 from kebab.wire.operations import OPERATIONS
+from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
-from kebab.wire.why import WhyRequest
 
 CHANGED = Settings(
     search=Search(mode="lexical", limit=3, snippet_chars=80, rerank=True),

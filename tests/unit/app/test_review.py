@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kebab.app import review_workers
+from kebab.app import review_start
 from kebab.app.review import review
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
@@ -248,7 +248,7 @@ def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
 
 def test_a_deep_review_without_an_index_says_what_is_not_looked_for(desk, monkeypatch):
     model = ScriptedModel('{"items": []}')
-    monkeypatch.setattr(review_workers, "build_language_model", lambda *_, **__: model)
+    monkeypatch.setattr(review_start, "build_language_model", lambda *_, **__: model)
     file = desk.write("a.md", "The cat sleeps on the mat.\n")
     page = ask(desk.context(), file, tier="deep", no_llm=False)
 

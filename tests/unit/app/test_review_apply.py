@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from kebab.app import review_apply
-from kebab.app.review_apply import (
+from kebab.app import review
+from kebab.app.review import (
     apply_fixes,
     compare_texts,
     fix_file,
@@ -19,8 +19,7 @@ from kebab.core.ids import hash_content
 from kebab.core.review import UnitResult
 from kebab.errors.catalog import InvalidInput, IoError, ReadOnly
 from kebab.wire.library import NotFound
-from kebab.wire.review import ItemFix
-from kebab.wire.review_runs import ReviewApplyRequest
+from kebab.wire.review import ItemFix, ReviewApplyRequest
 from tests.fakes.review_store import make_item, make_part, make_run, make_units
 
 TEXT = "Open the the door.\r\nA 👩 worng word.\r\n"
@@ -214,7 +213,7 @@ def test_a_failure_leaves_the_file_and_no_other(desk, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kebab.app.review_apply.os.replace", fail)
+    monkeypatch.setattr("kebab.app.review.os.replace", fail)
     with pytest.raises(IoError, match="No space left"):
         write_file(fixed)
     assert path.read_bytes() == TEXT.encode()
@@ -232,7 +231,7 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
             replace(source, target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kebab.app.review_apply.os.replace", interrupt)
+    monkeypatch.setattr("kebab.app.review.os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_file(fixed)
     assert path.read_bytes() == (fixed.after if is_done else DATA)
@@ -243,14 +242,14 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
 def test_a_signal_before_a_file_is_replaced_leaves_no_other(desk, monkeypatch):
     path = write(desk)
     fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
-    create = review_apply._create_file
+    create = review._create_file
 
     def interrupt(target, data, status):
         create(target, data, status)
         if target.name.startswith("."):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(review_apply, "_create_file", interrupt)
+    monkeypatch.setattr(review, "_create_file", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_file(fixed)
     assert [one.name for one in path.parent.iterdir()] == ["a.md"]
@@ -311,6 +310,6 @@ def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
     def refuse(_path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kebab.app.review_apply.Path.read_bytes", refuse)
+    monkeypatch.setattr("kebab.app.review.Path.read_bytes", refuse)
     with pytest.raises(IoError, match="Permission denied"):
         write_file(fixed)

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from kebab.app.review import review
-from kebab.app.review_runs import list_runs
+from kebab.app.review import list_runs, review
 from kebab.app.translate import translate
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.signal import Exit
-from kebab.wire.exit_status import find_exit_status
+from kebab.wire.record import find_exit_status
 from kebab.wire.review import ReviewRequest, TranslateRequest
 from tests.fakes.openai import Answer, Fail, Say, build_json_answer, fake_openai
 

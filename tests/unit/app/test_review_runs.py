@@ -1,15 +1,10 @@
 import pytest
 
-from kebab.app.review_runs import list_rules, list_runs, remove_runs
+from kebab.app.review import list_rules, list_runs, remove_runs
 from kebab.errors.catalog import ReadOnly
 from kebab.review.rules.registry import RULES
 from kebab.wire.library import NotFound
-from kebab.wire.review_runs import (
-    ReviewRemoved,
-    ReviewRmRequest,
-    ReviewRules,
-    ReviewRulesRequest,
-)
+from kebab.wire.review import ReviewRemoved, ReviewRmRequest, ReviewRules, ReviewRulesRequest
 from tests.fakes.review_store import make_part, make_result, make_run, make_units
 
 TRANSLATION = '{"schema_version":"translate_request.v1","name":"a.md","to":"ko"}'

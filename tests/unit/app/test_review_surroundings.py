@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kebab.app.review_surroundings import ReviewSurroundings
+from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId
-from kebab.core.links import LinkTarget
 from kebab.core.review import ReviewText
 
 

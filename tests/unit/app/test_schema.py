@@ -11,11 +11,10 @@ from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
-from kebab.wire.json_schema import build_schemas
+from kebab.wire.json_schema import build_schemas, get_schema_name
 from kebab.wire.library import RmRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import add_envelope, encode_json
-from kebab.wire.schemas import get_schema_name
 
 
 def _told(desk):

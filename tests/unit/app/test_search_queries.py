@@ -3,9 +3,8 @@ import pytest
 
 from kebab.app.search import build_filters, build_query, require_utf8
 from kebab.errors.catalog import InvalidInput, TooLarge
-from kebab.wire.filters import FilteredRequest
 from kebab.wire.library import ListRequest
-from kebab.wire.search import SearchRequest
+from kebab.wire.search import FilteredRequest, SearchRequest
 
 DAY = 86_400
 

@@ -3,8 +3,8 @@ import pytest
 from kebab.app.why import explain_search
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, NotIndexed
 from kebab.wire.library import NotFound
+from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
-from kebab.wire.why import WhyRequest
 
 
 def asked(desk, query, name, flags=None, **fields):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 from kebab.bench.run import ProgressReporter
 
 if TYPE_CHECKING:
-    from kebab.wire.bench import BenchProgress
+    from kebab.wire.evals import BenchProgress
 
 
 def test_progress_reports_the_step_and_the_elapsed_time():

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.chunk.budget import Budget, make_mixed_counter
-from kebab.chunk.estimate import estimate_tokens
+from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
-from kebab.parse.markdown.parser import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.registry import TextParser
 
 SENTENCES = [
     "The cache is empty. ",

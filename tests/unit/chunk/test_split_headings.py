@@ -3,7 +3,7 @@ import pytest
 from kebab.chunk.budget import Budget
 from kebab.chunk.split import find_common_prefix, split_document, split_sections
 from kebab.core.documents import Block, BlockKind, ParsedDocument
-from kebab.parse.markdown.parser import MarkdownParser
+from kebab.parse.markdown import MarkdownParser
 
 
 def outline_of(note):

@@ -2,17 +2,16 @@ from typing import Any
 
 import pytest
 
-from kebab.cli.ask import (
+from kebab.cli.channels import OutputChannel, OutputChannels
+from kebab.cli.commands.ask import (
     answer_question,
     build_ask_request,
     choose_answer_display,
     print_answer,
 )
-from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
-from kebab.cli.render.live import AnswerLog
-from kebab.cli.streams import AnswerEvents
+from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.progress import AnswerEvents
+from kebab.cli.render.answer import AnswerLog
 from kebab.config.settings import Ask, Llm, Models, Search, Settings
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.ask import AnswerEvent

@@ -4,9 +4,8 @@ from contextlib import suppress
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.chat import Chat
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
+from kebab.cli.commands.chat import Chat
+from kebab.cli.context import CommandContext, Interrupts
 from kebab.config.settings import Ask, Settings
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab

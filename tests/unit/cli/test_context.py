@@ -3,8 +3,7 @@ import json
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
+from kebab.cli.context import CommandContext, Interrupts
 from kebab.errors.catalog import ConfigInvalid
 from tests.fakes import replies
 

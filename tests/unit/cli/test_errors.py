@@ -5,9 +5,8 @@ import click
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
+from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.errors import convert_click_error, describe_error, run_reporting_errors
-from kebab.cli.interrupt import Interrupts
 from kebab.config.load import read_settings
 from kebab.errors.catalog import (
     ConfigInvalid,

@@ -4,12 +4,11 @@ import anyio
 import httpx2
 import pytest
 
-from kebab.cli import mcp_service
+from kebab.cli import mcp
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
+from kebab.cli.context import CommandContext, Interrupts
 from kebab.config.settings import Settings
-from tests.unit.mcp.test_handshake import initialize
+from tests.unit.mcp.test_stdio_handshake import initialize
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def context():
 
 
 def test_the_application_answers_a_client(context, tmp_path):
-    application = mcp_service.build_application(
+    application = mcp.build_application(
         context, Settings(data_dir=str(tmp_path)), allow_write=False
     )
 
@@ -39,6 +38,6 @@ def test_the_application_answers_a_client(context, tmp_path):
 
 
 def test_without_the_sdk_there_is_none(context, monkeypatch):
-    monkeypatch.setattr(mcp_service, "find_spec", lambda _: None)
+    monkeypatch.setattr(mcp, "find_spec", lambda _: None)
 
-    assert mcp_service.build_application(context, Settings(), allow_write=False) is None
+    assert mcp.build_application(context, Settings(), allow_write=False) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.cli.mcp_text import render_for_model
+from kebab.cli.mcp import render_for_model
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import render_compact
 from kebab.wire.fetch import FetchList

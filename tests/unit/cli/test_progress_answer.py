@@ -4,12 +4,9 @@ import time
 
 import pytest
 
-from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.displays import EventDisplay
-from kebab.cli.interrupt import Interrupts
-from kebab.cli.progress import EventReporter, is_reader_gone, report_events
-from kebab.cli.streams import AnswerEvents
+from kebab.cli.channels import EventDisplay, OutputChannel, OutputChannels
+from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.progress import AnswerEvents, EventReporter, is_reader_gone, report_events
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies

@@ -1,9 +1,7 @@
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
-from kebab.cli.progress import choose_work_display, report_cancellable_work
+from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.progress import IngestEvents, choose_work_display, report_cancellable_work
 from kebab.cli.render.progress import ProgressLines
-from kebab.cli.streams import IngestEvents
 
 
 def a_context(tmp_path, *, machine):

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import CommandContext
-from kebab.cli.interrupt import Interrupts
+from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.options import Flags
 from kebab.cli.prompt import confirm
 from kebab.errors.catalog import Cancelled, ConfirmationRequired

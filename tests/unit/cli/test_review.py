@@ -5,7 +5,7 @@ import pytest
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.review import ReviewDisplay
 from kebab.errors.signal import Exit
-from kebab.wire.review_stream import ReviewEvent, ReviewEventData
+from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kebab.core.model_profile import ProbePair
+from kebab.core.chunks import ProbePair
 from kebab.doctor import models
 from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
 from kebab.errors.catalog import (

@@ -4,8 +4,8 @@ from time import monotonic
 
 import pytest
 
+from kebab.core.chunks import ProbePair
 from kebab.core.ids import sort_keys
-from kebab.core.model_profile import ProbePair
 from kebab.doctor.findings import suggest_move
 from kebab.doctor.machine import MachineInputs, SettingsFile
 from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights

@@ -9,11 +9,10 @@ import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
-from kebab.embed import convert, model_directory, onnx_bert
-from kebab.embed.e5s1_file import parse_e5s1
-from kebab.embed.model_directory import choose_precision
+from kebab.embed import convert, install, onnx_bert
+from kebab.embed.install import choose_precision
+from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
 from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
-from kebab.embed.unigram_tokenizer import build_tokenizer
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import E5S1Contents
@@ -102,8 +101,8 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
 
     convert.main("hub", E5_SMALL.key, "a hub", str(tmp_path / "hub"), str(target))
 
-    assert model_directory.find_installed(E5_SMALL, tmp_path) == target
-    assert model_directory.verify_files(target) == []
+    assert install.find_installed(E5_SMALL, tmp_path) == target
+    assert install.verify_files(target) == []
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["source"] == "a hub"
     assert manifest["texts_per_second"].keys() == {"int8", "fp32"}
@@ -124,7 +123,7 @@ def finished(target, measure, model=E5_SMALL):
     (target / "tokenizer.json").write_text(tiny_model.build_tokenizer())
     graph = onnx.load_model_from_string(tiny_model.build_onnx(seed=0))
     convert.write_model(model, graph, "a hub", target, measure)
-    manifest = model_directory.read_manifest(target)
+    manifest = install.read_manifest(target)
     assert manifest is not None
     return manifest
 
@@ -136,15 +135,15 @@ def test_only_the_faster_precision_is_installed_and_the_manifest_has_the_speeds(
     assert manifest.precision == kept
     assert manifest.texts_per_second == {"int8": 100.0, "fp32": fp32}
     assert manifest.cosine == pytest.approx(E5_SMALL.probe.cosine, abs=0.1)
-    assert model_directory.verify_files(target) == []
+    assert install.verify_files(target) == []
     assert {path.name for path in target.iterdir()} == {
-        *model_directory.FILES,
-        model_directory.WEIGHTS_FILE,
-        model_directory.MANIFEST_FILE,
+        *install.FILES,
+        install.WEIGHTS_FILE,
+        install.MANIFEST_FILE,
     }
     assert list(target.parent.iterdir()) == [target]
     full = len(tiny_model.build_onnx(seed=0))
-    assert (manifest.files[model_directory.WEIGHTS_FILE].size > full / 2) == (kept == "fp32")
+    assert (manifest.files[install.WEIGHTS_FILE].size > full / 2) == (kept == "fp32")
 
 
 @pytest.mark.parametrize("fp32", [100.0, 300.0])
@@ -156,12 +155,12 @@ def test_the_pieces_of_a_unigram_vocabulary_are_a_file_of_the_model(target, fp32
 
     convert.write_model(model, graph, "a hub", target, lambda _: {"int8": 100.0, "fp32": fp32})
 
-    manifest = model_directory.read_manifest(target)
+    manifest = install.read_manifest(target)
     assert manifest is not None
-    assert manifest.list_files() == [*model_directory.FILES, "model.onnx.data", "pieces.db"]
+    assert manifest.list_files() == [*install.FILES, "model.onnx.data", "pieces.db"]
     assert manifest.files.keys() == {*manifest.list_files()}
     assert {path.name for path in target.iterdir()} == {*manifest.list_files(), "manifest.json"}
-    assert model_directory.verify_files(target) == []
+    assert install.verify_files(target) == []
 
 
 def test_both_precisions_are_measured_as_they_are_stored(target):
@@ -185,7 +184,7 @@ def test_a_calibration_that_fails_keeps_eight_bits(target, failure):
     manifest = finished(target, measure)
 
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
-    assert model_directory.verify_files(target) == []
+    assert install.verify_files(target) == []
     assert list(target.parent.iterdir()) == [target]
 
 
@@ -206,16 +205,16 @@ def test_the_weights_lie_beside_the_graph_and_give_the_same_output(target):
 
 def test_a_model_without_its_weights_is_not_complete(target):
     finished(target, lambda _: {"int8": 2.0, "fp32": 1.0})
-    assert model_directory.is_complete(E5_SMALL, target)
+    assert install.is_complete(E5_SMALL, target)
 
     (target / "model.onnx.data").unlink()
 
-    assert not model_directory.is_complete(E5_SMALL, target)
-    assert model_directory.verify_files(target) == ["missing: model.onnx.data"]
+    assert not install.is_complete(E5_SMALL, target)
+    assert install.verify_files(target) == ["missing: model.onnx.data"]
 
 
 def test_only_the_precisions_of_the_row_are_tried(target):
     manifest = finished(target, pytest.fail, replace(E5_SMALL, precisions=("int8",)))
 
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
-    assert model_directory.verify_files(target) == []
+    assert install.verify_files(target) == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.inference import InferenceSession, choose_thread_count, normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
@@ -50,7 +50,7 @@ def test_a_deadline_that_does_not_pass_changes_nothing(directory):
 
 
 def test_a_cut_model_is_a_signal(directory):
-    path = directory / model_directory.MODEL_FILE
+    path = directory / install.MODEL_FILE
     path.write_bytes(path.read_bytes()[:100])
 
     with pytest.raises(EmbeddingUnavailable, match="missing or incomplete"):
@@ -58,7 +58,7 @@ def test_a_cut_model_is_a_signal(directory):
 
 
 def test_a_damaged_model_is_a_signal(directory):
-    path = directory / model_directory.MODEL_FILE
+    path = directory / install.MODEL_FILE
     path.write_bytes(b"\xff" * path.stat().st_size)
 
     with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
@@ -117,7 +117,7 @@ def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
 
 
 def test_an_error_while_preparing_is_raised_at_the_first_use_of_the_model(directory):
-    path = directory / model_directory.MODEL_FILE
+    path = directory / install.MODEL_FILE
     path.write_bytes(b"\xff" * path.stat().st_size)
     session = InferenceSession(directory, MINILM, 1, 0)
     session.prepare()

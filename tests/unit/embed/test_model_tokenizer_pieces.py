@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.embed import model_directory, model_tokenizer
-from kebab.embed.e5s1_file import parse_e5s1
-from kebab.embed.model_tokenizer import ModelTokenizer
-from kebab.embed.piece_file import write_piece_file
+from kebab.embed import install as model_directory
+from kebab.embed import model_tokenizer
+from kebab.embed.model_tokenizer import ModelTokenizer, write_piece_file
+from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
 from kebab.embed.registry import E5_SMALL
-from kebab.embed.unigram_tokenizer import build_tokenizer
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import E5S1Contents

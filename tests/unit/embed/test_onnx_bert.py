@@ -3,7 +3,7 @@ import onnxruntime
 import pytest
 
 from kebab.embed import onnx_bert
-from kebab.embed.four_bit import parse_four_bit_table
+from kebab.embed.onnx_bert import parse_four_bit_table
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import pack_four_bit
 

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from kebab.embed import model_directory
+from kebab.embed import install
 from kebab.embed.onnx_embedder import QUERY_WINDOWS, OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
@@ -78,7 +78,7 @@ def test_a_deadline_ends_a_walk_over_passages(tmp_path):
 
 
 def test_tokens_are_counted_without_the_model(embedder, tmp_path):
-    (tmp_path / E5_SMALL.version / model_directory.MODEL_FILE).unlink()
+    (tmp_path / E5_SMALL.version / install.MODEL_FILE).unlink()
 
     assert embedder.count_tokens(["the cat"]) == [2]
 

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS, find_model
 from kebab.errors.catalog import InvalidInput
-from kebab.text.scripts import is_written_in
+from kebab.text.language import is_written_in
 
 
 @pytest.mark.parametrize(

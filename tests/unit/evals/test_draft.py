@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from kebab.evals.draft import DraftOptions, draft_golden_set
+from kebab.evals.draft import DraftOptions, draft_golden_set, extract_terms
 from kebab.evals.run import ProgressReporter
-from kebab.evals.sampling import extract_terms
 from tests.fakes.notes import NotesKebab
 
 LONG = (

@@ -9,7 +9,7 @@ from kebab.evals.golden import (
     read_report,
     write_file,
 )
-from kebab.wire.golden import GoldenQuery
+from kebab.wire.evals import GoldenQuery
 from kebab.wire.record import encode_json
 from tests.fakes.outcomes import mode, outcome, report
 

@@ -13,9 +13,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from kebab.config.settings import Settings
-from kebab.http.application import MountedApp, build_application
+from kebab.http.application import HEALTH_PATH, MountedApp, build_application
 from kebab.http.guard import Admission, build_hosts
-from kebab.http.openapi import HEALTH_PATH
 from kebab.http.server import Address, HttpServer, open_listener, silence_loggers
 from kebab.http.service import Service, ServiceOptions
 from tests.fakes.facade import FakeKebab

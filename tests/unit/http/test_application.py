@@ -5,8 +5,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from kebab.errors.catalog import build_catalog
-from kebab.http.application import MountedApp
-from kebab.http.openapi import build_path
+from kebab.http.application import MountedApp, build_path
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
 from tests.shape.libraries import list_own_exceptions

@@ -9,16 +9,15 @@ from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
-from kebab.parse.markdown.parser import MarkdownParser
-from kebab.parse.plain_text import TextParser
-from kebab.parse.registry import guard_parser
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
-    from kebab.core.file_ports import Parser
+    from kebab.core.ports import Parser
 
 
 class SystemClock:

@@ -8,7 +8,7 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.ingest.build import DocumentBuilder, compute_recipes, read_file
-from kebab.parse.markdown.parser import MarkdownParser
+from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import guard_parser
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")

@@ -8,7 +8,7 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
-from kebab.ingest import large_text
+from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import ItemKind, RunContext
@@ -161,8 +161,8 @@ def test_a_missing_library_is_the_error_of_its_files_only(desk, builder):
 
 
 def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monkeypatch):
-    monkeypatch.setattr(large_text, "_PORTION_BYTES", 1_000)
-    monkeypatch.setattr(large_text, "LARGE_BYTES", 2_000)
+    monkeypatch.setattr(build, "_PORTION_BYTES", 1_000)
+    monkeypatch.setattr(build, "LARGE_BYTES", 2_000)
     text = "".join(f"# Day {day}\n\nThe dog ran {day} times.\n\n" for day in range(200))
     task = work(desk, "a.md")
     desk.write("a.md", text)
@@ -179,8 +179,8 @@ def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monke
 def test_a_large_text_whose_end_is_no_text_is_an_error_and_stores_nothing(
     desk, builder, monkeypatch
 ):
-    monkeypatch.setattr(large_text, "_PORTION_BYTES", 1_000)
-    monkeypatch.setattr(large_text, "LARGE_BYTES", 2_000)
+    monkeypatch.setattr(build, "_PORTION_BYTES", 1_000)
+    monkeypatch.setattr(build, "LARGE_BYTES", 2_000)
     task = work(desk, "a.md")
     (desk.root / "a.md").write_bytes(b"some words\n\n" * 300 + bytes(range(32)) * 100)
     task = replace(task, entry=task.entry._replace(size=5_000))

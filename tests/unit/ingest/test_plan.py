@@ -6,8 +6,7 @@ from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
 from kebab.ingest.job import ItemKind
-from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, CompareOptions, compare_files
-from kebab.ingest.scan import ScopeScan
+from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, CompareOptions, ScopeScan, compare_files
 from kebab.ingest.scopes import Scope
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")

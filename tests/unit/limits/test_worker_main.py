@@ -7,8 +7,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from kebab.limits.worker import Reply
-from kebab.limits.worker_main import end_with_process, run_handler, serve
+from kebab.limits.worker import Reply, end_with_process, run_handler, serve
 
 
 def double(task):
@@ -63,7 +62,7 @@ def test_a_worker_whose_caller_is_gone_ends():
 @pytest.mark.parametrize(("megabytes", "limit"), [(100, 100 << 20), (0, resource.RLIM_INFINITY)])
 def test_the_memory_is_limited_within_what_the_system_allows(megabytes, limit):
     program = (
-        "import resource; from kebab.limits.worker_main import limit_memory;"
+        "import resource; from kebab.limits.worker import limit_memory;"
         f"limit_memory({megabytes}); print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
     )
     done = subprocess.run(

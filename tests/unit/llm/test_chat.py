@@ -3,9 +3,9 @@ import pytest
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelProtocol
 from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions
-from kebab.llm.endpoint import ApiKey, parse_endpoint
-from kebab.llm.error_tables import OLLAMA_ERRORS
+from kebab.llm.http_client import ApiKey, parse_endpoint
 from kebab.llm.http_stream import Deadlines, HttpStream
+from kebab.llm.server_errors import OLLAMA_ERRORS
 
 OPTIONS = ChatOptions(
     context_tokens=1234, deadlines=Deadlines(connect_s=1, first_token_s=1, total_s=1)

@@ -6,12 +6,10 @@ import pytest
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
 from kebab.llm import server_check
-from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url
-from kebab.llm.error_tables import OPENAI_ERRORS
-from kebab.llm.http_client import Call
+from kebab.llm.http_client import NO_KEY, ApiKey, Call, parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
-from kebab.llm.server_errors import ModelRequest
+from kebab.llm.server_errors import OPENAI_ERRORS, ModelRequest
 from tests.fakes.dead_ends import greeting, never_accepting, refusing
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.openai import Answer, Fail, fake_openai

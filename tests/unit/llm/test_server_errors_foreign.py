@@ -5,11 +5,14 @@ from dataclasses import replace
 import pytest
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable
-from kebab.llm.endpoint import ApiKey, parse_base_url
-from kebab.llm.error_tables import OPENAI_ERRORS
-from kebab.llm.http_client import Call
+from kebab.llm.http_client import ApiKey, Call, parse_base_url
 from kebab.llm.http_stream import ResponseHead
-from kebab.llm.server_errors import ModelRequest, build_refusal, build_unexpected_response
+from kebab.llm.server_errors import (
+    OPENAI_ERRORS,
+    ModelRequest,
+    build_refusal,
+    build_unexpected_response,
+)
 
 REQUEST = ModelRequest(
     call=Call(endpoint=parse_base_url("http://models.example:8080"), operation="ask"),

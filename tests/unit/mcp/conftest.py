@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.app.pool import KebabPool
-from kebab.cli.mcp_text import render_for_model
+from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
 from kebab.mcp.calls import ToolCaller
 from kebab.mcp.tools import select_tools

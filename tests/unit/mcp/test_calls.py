@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kebab.config.paths import resolve_paths
+from kebab.config.settings import resolve_paths
 from kebab.core.progress import Cancel, Progress
 from kebab.mcp.tools import TOOLS
 from kebab.store.sqlite.connection import get_database_path

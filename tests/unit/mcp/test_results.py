@@ -11,11 +11,9 @@ from kebab.mcp.results import (
     build_search_result,
     build_status_result,
 )
-from kebab.wire.fetch import FetchRequest
-from kebab.wire.grep import GrepRequest
-from kebab.wire.outline import OutlineRequest
+from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
+from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
-from kebab.wire.why import WhyRequest
 from tests.fakes import replies
 
 

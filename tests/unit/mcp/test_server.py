@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference
 
 from kebab.core.progress import Cancel, Progress, ProgressKind
-from kebab.mcp.resources import Resources
+from kebab.mcp.calls import Resources
 from kebab.mcp.server import Handlers, ProgressReporter, RunningWork, build_server
 from kebab.wire.ask import AnswerEvent
 

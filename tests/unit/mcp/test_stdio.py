@@ -7,11 +7,10 @@ import time
 
 import pytest
 
-from kebab.mcp.handshake import Handshake
-from kebab.mcp.resources import Resources
+from kebab.mcp.calls import Resources
 from kebab.mcp.server import Handlers, build_server
-from kebab.mcp.stdio import MessageReader, serve_stdio
-from tests.unit.mcp.test_handshake import INITIALIZED, build_call, initialize
+from kebab.mcp.stdio import Handshake, MessageReader, serve_stdio
+from tests.unit.mcp.test_stdio_handshake import INITIALIZED, build_call, initialize
 
 DEADLINE_S = 30
 

@@ -2,13 +2,18 @@ import pickle
 
 import pytest
 
+from kebab.core.files import IMAGE, OcrSettings
 from kebab.core.media import PDF
-from kebab.core.ocr import IMAGE, OcrSettings
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest.build import compute_recipes
-from kebab.parse.markdown.parser import MarkdownParser
-from kebab.parse.plain_text import TextParser
-from kebab.parse.registry import PARSERS, LazyParser, configure_parsers, list_parser_versions
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.registry import (
+    PARSERS,
+    LazyParser,
+    TextParser,
+    configure_parsers,
+    list_parser_versions,
+)
 
 
 def test_media_types_have_parsers():

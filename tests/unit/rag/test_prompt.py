@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.rag import PROMPT_VERSION, prompt
-from kebab.rag.evidence import estimate_evidence_tokens
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
     build_messages,
     compute_evidence_budget,
+    estimate_evidence_tokens,
     estimate_overhead,
     estimate_prompt_tokens,
     is_declined,
 )
 from kebab.text.language import Language, detect_question_language
-from kebab.text.tokens import estimate_tokens
+from kebab.text.model_input import estimate_tokens
 from tests.fakes.evidence import stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Refusal, Turn
 from kebab.rag.prompt import build_history, estimate_prompt_tokens, remove_markers, shorten
-from kebab.text.tokens import estimate_tokens
+from kebab.text.model_input import estimate_tokens
 
 
 def turn(question, answer="It is so [1].", refusal=None, standalone=""):

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag.evidence import estimate_evidence_tokens
-from kebab.rag.prompt_load import LoadPacker
+from kebab.rag.prompt import LoadPacker, estimate_evidence_tokens
 from tests.fakes.evidence import hit, stored
 
 OVERHEAD = 300

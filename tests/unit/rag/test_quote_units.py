@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.rag.quote_units import MAX_CODE, find_quote_units, rate_definition
-from kebab.rag.sentence_form import is_short
+from kebab.rag.quote_units import MAX_CODE, find_quote_units, is_short, rate_definition
 from tests.fakes.evidence import stored
 
 

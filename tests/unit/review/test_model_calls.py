@@ -4,8 +4,7 @@ import pytest
 
 from kebab.core.answers import AnswerCutError, Completion, Message
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
-from kebab.review.limits import Limit
-from kebab.review.model_calls import ModelCalls
+from kebab.review.model_calls import Limit, ModelCalls
 from tests.fakes.language_model import Pieces, ScriptedModel
 
 MESSAGES = [Message("user", "text")]

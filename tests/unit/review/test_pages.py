@@ -12,7 +12,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Exit
 from kebab.review.memory_store import MemoryReviewStore
-from kebab.wire.exit_status import find_exit_status
+from kebab.wire.record import find_exit_status
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
 
 

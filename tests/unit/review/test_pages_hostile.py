@@ -17,9 +17,8 @@ from kebab.review.document import ReviewDocument
 from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.words import RepeatedWord
-from kebab.review.rules_worker import RulesWorker
-from kebab.review.worker import RunPorts
+from kebab.review.rules.prose import RepeatedWord
+from kebab.review.worker import RulesWorker, RunPorts
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.review import AgentItems, ReviewTierName

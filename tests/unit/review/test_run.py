@@ -4,8 +4,7 @@ import pytest
 
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.review.run import RunStopped, RunUnits
-from kebab.review.run_reporter import RunReporter
+from kebab.review.run import RunReporter, RunStopped, RunUnits
 from kebab.review.worker import RunPorts
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure
 from tests.fakes.review_store import make_result

@@ -2,8 +2,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from kebab.core.review_store import StoredUnit
-from kebab.review.run_reporter import RunReporter
+from kebab.core.review import StoredUnit
+from kebab.review.run import RunReporter
 from tests.fakes.review_store import make_run, make_units
 
 

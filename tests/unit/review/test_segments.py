@@ -1,6 +1,6 @@
 """A document is cut into the texts that are translated; everything else is left out."""
 
-from kebab.parse.markdown.markup import read_markup
+from kebab.parse.markdown_parts import read_markup
 from kebab.review.segments import (
     MAX_UNIT_CHARS,
     MAX_UNIT_SEGMENTS,

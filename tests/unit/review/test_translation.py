@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.parse.markdown.markup import read_markup
-from kebab.review.placeholders import restore
-from kebab.review.segments import split_segments
+from kebab.parse.markdown_parts import read_markup
+from kebab.review.segments import restore, split_segments
 from kebab.review.translation import TranslatedDocument, TranslationBuilder
 from tests.fakes.review import make_document
 from tests.fakes.translator import to_hangul

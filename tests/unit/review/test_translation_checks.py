@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.core.review import GlossaryTerm
-from kebab.review.translation_checks import SegmentPair, check_pair, is_untranslated
+from kebab.review.translation import SegmentPair, check_pair, is_untranslated
 
 _GLOSSARY = (GlossaryTerm("색인", ("인덱스",), "ko"), GlossaryTerm("x", ("y",), "fr"))
 

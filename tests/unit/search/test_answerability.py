@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.model_profile import AnswerabilityCurve, CosineScale
+from kebab.core.chunks import AnswerabilityCurve, CosineScale
 from kebab.core.queries import Filters, Mode, Query
-from kebab.search.answer_signals import AnswerSignals
 from kebab.search.answerability import (
     FAIR,
     PRECISION,
+    AnswerSignals,
     combine,
     compute_logit,
     compute_precision,

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.queries import Detail, Query
 from kebab.search.budget import estimate_hit_tokens, estimate_page_tokens
-from kebab.text.tokens import estimate_tokens
+from kebab.text.model_input import estimate_tokens
 
 SENTENCES = "More is said about the matter of {} here. " * 12
 TEXT = "The oil embargo of {} was long. " + SENTENCES

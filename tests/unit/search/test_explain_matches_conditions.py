@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.explain_matches import (
+from kebab.search.explain import (
     BrokenCondition,
     find_broken_conditions,
     list_active_filters,

@@ -3,15 +3,11 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.queries import Mode, Query
 from kebab.search import retrieval
-from kebab.search.explain_matches import (
-    find_lexical_standings,
-    find_standings,
-    find_vector_standings,
-)
+from kebab.search.explain import find_lexical_standings, find_standings, find_vector_standings
 from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever
-from kebab.wire.why import Standing
+from kebab.wire.related import Standing
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.explain_matches import describe_terms, find_held_terms
+from kebab.search.explain import describe_terms, find_held_terms
 from kebab.search.query_parser import parse_query
-from kebab.wire.why import HeldTerms
+from kebab.wire.related import HeldTerms
 
 SKY = "the sky"
 

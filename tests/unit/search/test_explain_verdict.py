@@ -4,9 +4,8 @@ import pytest
 
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search import retrieval
-from kebab.search.explain_matches import UNRANKED
-from kebab.search.explain_verdict import Verdict, build_verdict
-from kebab.wire.why import Standing
+from kebab.search.explain import UNRANKED, Verdict, build_verdict
+from kebab.wire.related import Standing
 from tests.unit.search.test_explain import _explained
 
 

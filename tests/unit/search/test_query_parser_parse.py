@@ -2,7 +2,8 @@ import pytest
 
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
-from kebab.search import query_operators, query_parser
+from kebab.search import query_parser
+from kebab.search import query_parser as query_operators
 from kebab.search.query_parser import parse_query
 from kebab.text.tokenizer import build_phrase_terms, build_query_terms
 

@@ -3,15 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kebab.core.chunks import TokenVectors
+from kebab.core.chunks import Answerability, AnswerabilityCurve, TokenVectors
 from kebab.core.ids import Key
-from kebab.core.model_profile import Answerability, AnswerabilityCurve
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import TimedOut
 from kebab.search import rerank
 from kebab.search.explain import Explainer
-from kebab.search.rerank import compute_late_interaction
-from kebab.search.token_match import COMMON_TEXT
+from kebab.search.rerank import COMMON_TEXT, compute_late_interaction
 from kebab.search.vector import VectorRetriever
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 

@@ -1,4 +1,4 @@
-from kebab.text.language_share import measure_languages
+from kebab.text.language import measure_languages
 
 ENGLISH = "The garden behind the house is small, but it is enough for the two of us. " * 20
 KOREAN = "오늘은 비가 와서 정원에 나가지 못했고 집에서 책을 읽었습니다. " * 20

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.text.layout import LayoutKind
-from kebab.text.sentences import LONGEST, find_sentence_spans, find_sentences
+from kebab.text.sentences import LONGEST, LayoutKind, find_sentence_spans, find_sentences
 
 
 def parts(text):

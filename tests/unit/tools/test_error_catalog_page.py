@@ -1,5 +1,5 @@
 from kebab.errors.catalog import build_catalog
-from kebab.wire.catalog import build_error_rows
+from kebab.wire.error import build_error_rows
 from tools.error_catalog import render_errors_page
 
 

@@ -1,11 +1,11 @@
 """The scripted model finds the words of its list in the requests of reviews."""
 
-from kebab.review.light_format import (
+from kebab.review.prompts import (
+    ReviewTask,
     build_contradictions_schema,
     build_fixes_schema,
     build_items_schema,
 )
-from kebab.review.prompts import ReviewTask
 from tools.misspelling_model import MisspellingModel, find_typos
 
 SENTENCES = ["All is well.", "We recieve teh mail."]

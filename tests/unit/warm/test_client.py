@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from kebab.warm import client, place
+from kebab.warm import client
+from kebab.warm import client as place
 from kebab.warm.client import ALIVE, RESULT, is_warm_call, run_warm
 
 ON = {"HOME": "/h"}
@@ -61,7 +62,6 @@ def test_the_client_imports_neither_typing_nor_socket_nor_click():
         "kebab.cli.main",
         "kebab.warm",
         "kebab.warm.client",
-        "kebab.warm.place",
         "marshal",
         "time",
     }
@@ -124,7 +124,7 @@ def test_a_silent_worker_that_is_alive_is_waited_for(impatient):
 
 def test_a_server_of_another_user_gets_nothing(runtime, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.setattr("kebab.warm.place.is_own_peer", lambda _: False)
+    monkeypatch.setattr("kebab.warm.client.is_own_peer", lambda _: False)
     path = place.find_socket(os.environ, place.compute_identity(os.environ))
     assert path is not None
     (runtime / "kebab").mkdir(mode=0o700)

@@ -1,6 +1,6 @@
 import time
 
-from kebab.warm import place, start
+from kebab.warm import client, start
 from tests.fakes.warm import run_call
 
 
@@ -34,6 +34,6 @@ def test_without_a_warm_process_there_is_no_status_and_nothing_to_stop(runtime):
 
 def test_its_own_socket_is_that_of_its_calls():
     environ = {"XDG_RUNTIME_DIR": "/run/user/7"}
-    identity = place.compute_identity(environ)
+    identity = client.compute_identity(environ)
 
-    assert start.find_own_socket(environ) == place.find_socket(environ, identity)
+    assert start.find_own_socket(environ) == client.find_socket(environ, identity)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kebab.store.sqlite.connection import get_database_path
-from kebab.warm.demand import Demand
 from kebab.warm.watchers import MOST_WATCHERS, Watchers, _find_error
+from kebab.warm.worker import Demand
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no warm process")
 

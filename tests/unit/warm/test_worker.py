@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kebab.config.settings import Daemon, Settings
-from kebab.core.own_process import RunCold
+from kebab.core.progress import RunCold
 from kebab.warm.client import ACKNOWLEDGED, RESULT
 from kebab.warm.worker import (
     KebabOpener,

@@ -4,9 +4,7 @@ import pytest
 
 from kebab.app.classify import build_error_reply
 from kebab.errors.catalog import IoError, Locked, NotIndexed
-from kebab.watch.folders import EVERYTHING, Changes
-from kebab.watch.loop import Watcher, WatchPorts
-from kebab.watch.notifier import NoNotifier
+from kebab.watch.loop import EVERYTHING, Changes, NoNotifier, Watcher, WatchPorts
 from tests.fakes import replies
 
 IDLE = Changes()

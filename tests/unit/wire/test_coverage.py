@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.wire.coverage import (
+    Indexing,
     describe_absent_words,
     describe_gaps,
     describe_known_gaps,
 )
-from kebab.wire.indexing import Indexing
 from tests.fakes.replies import coverage
 
 COMPLETE = coverage()

@@ -2,7 +2,7 @@ import jsonschema
 import pytest
 
 from kebab.errors.catalog import build_catalog
-from kebab.wire.catalog import build_error_row
+from kebab.wire.error import build_error_row
 from kebab.wire.json_schema import build_detail_schema, build_schemas
 
 _DOCUMENTS = build_schemas()

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from kebab.cli.command_list import iterate_commands
-from kebab.wire.json_schema import build_schemas
+from kebab.wire.json_schema import build_schemas, get_schema_name
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.schemas import get_schema_name
 from tests.faults import session
 from tests.shape.tree import ROOT
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 import kebab.wire
 from kebab.errors.catalog import InvalidInput
-from kebab.wire.bench import BenchFigure, BenchReport
 from kebab.wire.error import ErrorRow, Warned
+from kebab.wire.evals import BenchFigure, BenchReport
 from kebab.wire.health import DoctorCheck
 from kebab.wire.record import DECODE_ERRORS, Hinted, add_envelope, decode_request, encode_json
 from kebab.wire.search import SearchRequest

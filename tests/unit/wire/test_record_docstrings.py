@@ -1,6 +1,6 @@
 from kebab.wire.error import Warned
+from kebab.wire.json_schema import list_records
 from kebab.wire.record import read_field_docstrings
-from kebab.wire.schemas import list_records
 
 
 def test_text_below_a_field_is_its_documentation_inherited_fields_included():

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.grep import GrepRequest
+from kebab.wire.fetch import GrepRequest
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.path_explanation import ExplainPathsRequest
+from kebab.wire.sources import ExplainPathsRequest
 
 
 def test_paths_and_flags_reach_the_run(kebab, opened):

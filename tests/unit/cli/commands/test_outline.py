@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.outline import OutlineRequest
+from kebab.wire.fetch import OutlineRequest
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.cli.commands import watch
 from kebab.errors.catalog import DependencyMissing
-from kebab.watch import notifier
+from kebab.watch import loop
 
 
 def test_the_first_run_reads_the_named_paths_and_its_error_ends_the_watcher(kebab, opened):
@@ -27,7 +27,7 @@ def test_without_the_library_its_extra_is_named(kebab, monkeypatch):
     def refuse():
         raise DependencyMissing(feature="watching files", install="pip install 'kebab[watch]'")
 
-    monkeypatch.setattr(notifier, "require_watchfiles", refuse)
+    monkeypatch.setattr(loop, "require_watchfiles", refuse)
 
     fault = kebab("watch", "--json").fault
     assert fault["code"] == "dependency_missing"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kebab.cli.integrations.entry import EntryError
+from kebab.cli.integrations.clients import EntryError
 from kebab.cli.integrations.json_entry import read_values, remove_entry, set_entry
 
 PLACE = ("servers", "kebab")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.cli.integrations.entry import EntryError
+from kebab.cli.integrations.clients import EntryError
 from kebab.cli.integrations.toml_entry import read_values, remove_entry, set_entry
 
 PLACE = ("mcp_servers", "kebab")

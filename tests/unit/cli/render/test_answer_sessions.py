@@ -6,8 +6,7 @@ from kebab.cli.render.answer import (
     render_session_list,
     render_transcript,
 )
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.width import measure_width
+from kebab.cli.render.canvas import Canvas, measure_width
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)

@@ -4,8 +4,7 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import merge_adjacent, render_compact
 from kebab.cli.render.hits import describe_left_out
 from kebab.wire.citation import PageCitation, PageSpan, SectionCitation, SectionSpan
-from kebab.wire.filters import UnmatchedFilter
-from kebab.wire.search import DegradedChannel, LeftOut
+from kebab.wire.search import DegradedChannel, LeftOut, UnmatchedFilter
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"

@@ -1,6 +1,5 @@
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.documents import render_document_list
-from kebab.cli.render.width import measure_width
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)

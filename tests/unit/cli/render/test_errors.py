@@ -1,6 +1,5 @@
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.errors import render_error_entry, render_error_stats
-from kebab.cli.render.width import measure_width
 from kebab.wire.error import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
 
 TERMINAL = Canvas(width=80)

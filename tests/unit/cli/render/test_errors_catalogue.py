@@ -4,8 +4,7 @@ from msgspec.structs import replace
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.errors import render_error_explanations, render_error_table
 from kebab.errors.catalog import build_catalog
-from kebab.wire.catalog import build_error_row, build_error_rows
-from kebab.wire.error import ErrorCatalog
+from kebab.wire.error import ErrorCatalog, build_error_row, build_error_rows
 
 
 def rows(code=None) -> ErrorCatalog:

@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.evals import render_draft
-from kebab.wire.golden import EvalDraft
+from kebab.wire.evals import EvalDraft
 
 
 def drawn(**changes):

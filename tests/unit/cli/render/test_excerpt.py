@@ -2,9 +2,8 @@ import re
 
 import pytest
 
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.excerpt import render_excerpt
-from kebab.cli.render.width import measure_width
 
 COLORED = Canvas(width=40, color=True)
 PLAIN = Canvas(width=40)

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.markdown import render_markdown
-from kebab.cli.render.width import measure_width
 
 PLAIN = Canvas(width=30)
 SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)

@@ -4,8 +4,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.progress import MeasurementLine
-from kebab.wire.bench import BenchProgress
-from kebab.wire.evals import EvalProgress
+from kebab.wire.evals import BenchProgress, EvalProgress
 
 
 @pytest.mark.parametrize("form", [BenchProgress, EvalProgress])

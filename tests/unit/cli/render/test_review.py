@@ -2,8 +2,8 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from kebab.app.review_lines import ItemLocator
-from kebab.cli.render.canvas import Canvas
+from kebab.app.review_text import ItemLocator
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.review import (
     ReviewTally,
     render_items,
@@ -11,7 +11,6 @@ from kebab.cli.render.review import (
     render_review_notes,
     render_summary,
 )
-from kebab.cli.render.width import measure_width
 from kebab.core.review import Fix
 from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.review import ItemCitation, PageUsage, UnansweredText

@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.app.review_lines import ItemLocator
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.review_excerpt import render_excerpt
-from kebab.cli.render.width import measure_width
+from kebab.app.review_text import ItemLocator
+from kebab.cli.render.canvas import Canvas, measure_width
+from kebab.cli.render.review import render_excerpt
 from kebab.core.review import Fix
 from tests.fakes.review_pages import item, page, reviewed
 

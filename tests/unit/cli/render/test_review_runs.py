@@ -1,20 +1,14 @@
 import click
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.review_runs import (
+from kebab.cli.render.review import (
     render_applied,
     render_explanations,
     render_fix_plan,
     render_rules,
     render_runs,
 )
-from kebab.wire.review_runs import (
-    ReviewApplied,
-    ReviewApplyRequest,
-    ReviewRule,
-    ReviewRules,
-    ReviewRuns,
-)
+from kebab.wire.review import ReviewApplied, ReviewApplyRequest, ReviewRule, ReviewRules, ReviewRuns
 from tests.fakes import replies
 
 WIDE, PIPE = Canvas(width=60), Canvas()

@@ -2,8 +2,8 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.why import render_why
+from kebab.wire.related import Barrier, FilterReading, PhraseReading, TermReading
 from kebab.wire.search import DegradedChannel
-from kebab.wire.why import Barrier, FilterReading, PhraseReading, TermReading
 from tests.fakes import replies
 
 PHRASE = PhraseReading(text="oil embargo", column=None)

@@ -2,11 +2,9 @@ import pytest
 
 from kebab.core.answers import Evidence
 from kebab.rag.checking.citations import UNSUPPORTED_MARK, build_edits
-from kebab.rag.checking.claims import extract_claims
-from kebab.rag.checking.edited_text import EditedText
-from kebab.rag.checking.markers import parse_markers
+from kebab.rag.checking.claims import extract_claims, verify_claims
+from kebab.rag.checking.markers import EditedText, parse_markers
 from kebab.rag.checking.support import IndexedEvidence
-from kebab.rag.checking.verification import verify_claims
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin. A start takes 45 minutes."

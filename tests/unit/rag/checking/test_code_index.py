@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.rag.checking.code_index import CodeIndex, merge_missing
-from kebab.rag.checking.code_lines import parse_code
+from kebab.rag.checking.code_index import CodeIndex, merge_missing, parse_code
 
 PASSAGE = """\
 The server listens on port 8080. Delete Pods with `kubectl delete pod <name> --grace-period 0`.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.review import Finding
-from kebab.parse.markdown.markup import read_markup
+from kebab.parse.markdown_parts import read_markup
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,

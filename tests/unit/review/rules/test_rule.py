@@ -1,8 +1,8 @@
 """A finding of a rule carries the facts of the rule."""
 
 from kebab.core.review import Fix
+from kebab.review.rules.prose import RepeatedWord
 from kebab.review.rules.rule import build_finding
-from kebab.review.rules.words import RepeatedWord
 
 
 def test_a_finding_names_its_rule() -> None:

@@ -3,7 +3,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import layout
+from kebab.store.lance import vector_file as layout
 from kebab.store.lance.engine import LanceTable, load_rows, rebuild_vector_file
 from kebab.store.lance.vector_file import VectorFile
 

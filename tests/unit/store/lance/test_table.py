@@ -10,7 +10,7 @@ import pytest
 from kebab.core.ids import sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
-from kebab.store.lance import engine, layout
+from kebab.store.lance import engine, vector_file
 from kebab.store.lance.table import LanceVectors
 from kebab.store.lance.vector_file import VectorFile
 from kebab.store.lance.vector_search import MappedVectors
@@ -74,10 +74,10 @@ def current(tmp_path):
     """Return a function that tells whether readers find a current vector_file."""
 
     def ask():
-        digest = layout.read_table_digest(layout.get_table_path(tmp_path, "v"))
+        digest = vector_file.read_table_digest(vector_file.get_table_path(tmp_path, "v"))
         assert digest is not None
         return (
-            VectorFile(layout.get_vector_file_path(tmp_path, "v"), 3).map_vectors(digest)
+            VectorFile(vector_file.get_vector_file_path(tmp_path, "v"), 3).map_vectors(digest)
             is not None
         )
 
@@ -99,7 +99,7 @@ def test_the_vector_file_follows_every_commit(writer, current, make_rows):
 def test_a_vector_file_never_starts_with_the_last_rows_only(
     writer, tmp_path, make_rows, monkeypatch
 ):
-    monkeypatch.setattr("kebab.store.lance.table.layout.read_table_digest", lambda _: None)
+    monkeypatch.setattr("kebab.store.lance.table.vector_file.read_table_digest", lambda _: None)
     writer.append(make_rows(5))
     monkeypatch.undo()
 
@@ -107,7 +107,7 @@ def test_a_vector_file_never_starts_with_the_last_rows_only(
 
 
 def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows, tmp_path):
-    layout.get_vector_file_path(tmp_path, "v").unlink()
+    vector_file.get_vector_file_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
     assert not current()
     assert sorted(writer.list_keys()) == [0, 1, 2, 5]
@@ -118,8 +118,8 @@ def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows
 def test_maintenance_rebuilds_a_vector_file_with_many_tombstones(writer, tmp_path):
     writer.delete([0, 1])
     writer.maintain()
-    raw = layout.get_vector_file_path(tmp_path, "v").read_bytes()
-    header = layout.Header.unpack(raw[: layout.HEADER_BYTES])
+    raw = vector_file.get_vector_file_path(tmp_path, "v").read_bytes()
+    header = vector_file.Header.unpack(raw[: vector_file.HEADER_BYTES])
     assert header is not None
     assert header.rows == 1
 
@@ -134,7 +134,7 @@ def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path
 
 
 def test_reading_sure_keys_notices_a_lost_file(writer, tmp_path):
-    (data,) = layout.get_table_path(tmp_path, "v").glob("data/*.lance")
+    (data,) = vector_file.get_table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
     assert writer.list_keys() == sort_keys([0, 1, 2])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import layout, vector_search
+from kebab.store.lance import vector_file as layout
+from kebab.store.lance import vector_search
 from kebab.store.lance.table import LanceVectors
 from kebab.store.lance.vector_file import VectorFile
 from kebab.store.lance.vector_search import MappedVectors

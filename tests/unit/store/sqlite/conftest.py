@@ -8,7 +8,8 @@ import pytest
 
 from kebab.core.documents import ChunkChanges, DocumentRow
 from kebab.core.ids import Key
-from kebab.store.sqlite import chunks, documents, fts, vector_state
+from kebab.store.sqlite import chunks, documents, fts
+from kebab.store.sqlite import chunks as vector_state
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document

@@ -8,9 +8,13 @@ import pytest
 
 from kebab.errors.catalog import ReadOnly
 from kebab.store.sqlite.connection import read_migrations
-from kebab.store.sqlite.review_database import MIGRATIONS, get_reviews_path
-from kebab.store.sqlite.review_rows import encode_result, encode_unit
-from kebab.store.sqlite.reviews import SqliteReviewStore
+from kebab.store.sqlite.reviews import (
+    MIGRATIONS,
+    SqliteReviewStore,
+    encode_result,
+    encode_unit,
+    get_reviews_path,
+)
 from tests.fakes.review_store import make_part, make_result, make_run, make_units
 
 WRITES = {

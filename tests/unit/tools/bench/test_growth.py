@@ -1,4 +1,4 @@
-from kebab.wire.bench import BenchFigure
+from kebab.wire.evals import BenchFigure
 from tests.fakes.runner import VERSION
 from tools.bench import growth
 

@@ -1,6 +1,6 @@
 from kebab.bench.results import TIMES
 from kebab.cli.render.canvas import Canvas
-from kebab.wire.bench import BenchGrowth
+from kebab.wire.evals import BenchGrowth
 from tools.bench.render import draw_growth
 
 

@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.wire.bench import BenchImports, BenchModule
+from kebab.wire.evals import BenchImports, BenchModule
 from tools.bench.render import draw_imports
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, run_benchmark
-from kebab.wire.bench import BenchProgress
+from kebab.wire.evals import BenchProgress
 from kebab.wire.json_schema import build_schemas
 from tests.fakes.runner import VERSION, FakeRunner
 from tools.bench.run import ProgressPrinter, build_measurements, main

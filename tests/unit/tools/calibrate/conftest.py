@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.answer_signals import AnswerSignals
+from kebab.search.answerability import AnswerSignals
 from kebab.search.query_parser import QueryIntent
 from tools.calibrate.cases import Case
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.model_profile import Answerability, AnswerabilityCurve
+from kebab.core.chunks import Answerability, AnswerabilityCurve
 from kebab.search.answerability import LEXICAL, PRECISION
 from tools.calibrate.cases import save_cases
 from tools.calibrate.run import (

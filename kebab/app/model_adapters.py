@@ -1,0 +1,381 @@
+"""Chooses, downloads and loads the embedding model of a knowledge base.
+
+Builds the language model that the settings name.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kebab.config.settings import AUTO, Llm, Settings
+from kebab.embed import install
+from kebab.embed import install as model_directory
+from kebab.embed.registry import EmbeddingModel, find_model
+from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput, TimedOut
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kebab.core.answers import LanguageModel
+    from kebab.core.progress import Cancel, ProgressCallback
+    from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.llm.http_client import Endpoint
+    from kebab.llm.http_stream import Deadlines
+    from kebab.llm.server_errors import ModelRequest
+
+
+class Embedders:
+    """Chooses, downloads and loads embedding models; each embedder is built once.
+
+    Raises:
+        ConfigInvalid: The settings name a model that does not exist.
+    """
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._configured = _find_configured(settings.models.embedding.model)
+        self._threads = settings.models.embedding.threads or None
+        self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
+        self._offline = settings.offline
+        self._folder = folder
+        self._built: dict[str, OnnxEmbedder] = {}
+        self._lock = Lock()
+
+    def find_weights(self, model: EmbeddingModel) -> Path | None:
+        """Return the folder of the weights of a model, None when they are not on this machine."""
+        return model_directory.find_installed(model, self._folder)
+
+    def read_manifest(self, model: EmbeddingModel) -> model_directory.Manifest | None:
+        """Return the manifest of the weights of a model, None when they are not on this machine."""
+        folder = self.find_weights(model)
+        return model_directory.read_manifest(folder) if folder else None
+
+    def load_installed(self, version: str) -> "OnnxEmbedder | None":
+        """Return the embedder of a version when its weights are on this machine."""
+        model = find_model(version)
+        folder = self.find_weights(model)
+        return self._load(model, folder) if folder else None
+
+    def load_stored(self, version: str | None) -> "OnnxEmbedder":
+        """Return the embedder of the stored vectors.
+
+        Raises:
+            EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+        """
+        return self._load(*install.find_stored_model(version, self._folder))
+
+    def is_intact(self, version: str) -> bool:
+        """Return whether the weights of a version are on this machine and not damaged."""
+        return model_directory.find_intact(find_model(version), self._folder) is not None
+
+    def repair(
+        self, version: str, report: "ProgressCallback", cancel: "Cancel"
+    ) -> "OnnxEmbedder | None":
+        """Install damaged weights again and return their embedder; None when none are damaged.
+
+        Raises:
+            EmbeddingUnavailable: Its weights cannot be downloaded.
+        """
+        model = find_model(version)
+        installed = self.find_weights(model)
+        if installed is None or not model_directory.verify_files(installed):
+            return None
+        self._built.pop(version, None)
+        return self._load(*self._ensure_weights(model.name, report, cancel, None, patient=True))
+
+    def choose_model(self, stored: str | None) -> str | None:
+        """Return the model that settings and stored vectors ask for; None leaves the choice open.
+
+        Raises:
+            EmbeddingMismatch: They disagree.
+        """
+        configured = self._configured
+        if configured is None:
+            return stored
+        if stored is not None and configured.version != stored:
+            raise EmbeddingMismatch(expected=configured.version, found=stored)
+        return configured.name
+
+    def obtain(
+        self,
+        stored: str | None,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        *,
+        candidates: "Sequence[EmbeddingModel] | None" = None,
+        offline: bool = False,
+    ) -> "OnnxEmbedder":
+        """Return the embedder of the knowledge base; download its weights when they are missing.
+
+        One of the candidates is used when neither settings nor stored vectors ask for a model.
+        With `offline`, nothing is downloaded.
+
+        Raises:
+            EmbeddingUnavailable: Its weights cannot be downloaded.
+            EmbeddingMismatch: The settings name another model than the stored vectors.
+        """
+        name = self.choose_model(stored)
+        model, folder = self._ensure_weights(
+            name, report, cancel, candidates, patient=False, offline=offline
+        )
+        return self._load(model, folder)
+
+    def download(
+        self,
+        name: str,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        *,
+        candidates: "Sequence[EmbeddingModel] | None" = None,
+    ) -> EmbeddingModel:
+        """Download the weights of a model, check every byte, and return the model.
+
+        `auto` means the first of the candidates that can be downloaded.
+
+        Raises:
+            InvalidInput: No model has this name.
+            EmbeddingUnavailable: No source has the weights.
+        """
+        wanted = None if name == AUTO else name
+        return self._ensure_weights(wanted, report, cancel, candidates, patient=True)[0]
+
+    def _ensure_weights(
+        self,
+        wanted: str | None,
+        report: "ProgressCallback",
+        cancel: "Cancel",
+        candidates: "Sequence[EmbeddingModel] | None",
+        *,
+        patient: bool,
+        offline: bool = False,
+    ) -> tuple[EmbeddingModel, Path]:
+        return install.install_model(
+            self._folder,
+            candidates if wanted is None else find_model(wanted),
+            report=report,
+            cancel=cancel,
+            offline=self._offline or offline,
+            patient=patient,
+        )
+
+    def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
+        from kebab.embed.onnx_embedder import OnnxEmbedder
+
+        with self._lock:
+            if model.version not in self._built:
+                self._built[model.version] = OnnxEmbedder(
+                    folder, model, threads=self._threads, deadline_ms=self._deadline_ms
+                )
+            return self._built[model.version]
+
+
+def _find_configured(configured: str) -> EmbeddingModel | None:
+    """Return the model that the settings name; None when they leave the choice open."""
+    if configured == AUTO:
+        return None
+    try:
+        return find_model(configured)
+    except InvalidInput as signal:
+        raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
+
+
+_HOST_VARIABLE = "OLLAMA_HOST"
+_MOST_NAMES = 5
+"""The most models of a server that an error lists."""
+_TEST_S = 5.0
+"""The limit for the answer to a test question; a slow model is not a fault."""
+
+
+def build_language_model(
+    settings: Settings,
+    name: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    operation: str = "ask",
+    on_wait: Callable[[str], None] = lambda _reason: None,
+) -> "LanguageModel":
+    """Build the language model of the settings; this sends nothing.
+
+    Args:
+        settings: The settings.
+        name: The model; None means that of the settings.
+        environ: The environment variables.
+        operation: The operation that the signals name.
+        on_wait: Receives the reason when the model waits for its server.
+
+    Raises:
+        ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
+            is invalid.
+    """
+    from kebab.llm.server_check import CheckedModel, check_server_responds
+
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    endpoint, name = resolve_endpoint(llm, environ), name or llm.model
+    build = _build_openai if llm.provider == "openai" else _build_ollama
+    return CheckedModel(
+        model=build(llm, name, endpoint, environ, operation),
+        check=lambda: check_server_responds(
+            _build_probe_request(llm, name, endpoint, environ, operation), _build_deadlines(llm)
+        ),
+        loading_s=llm.first_token_s,
+        on_wait=on_wait,
+    )
+
+
+def _build_probe_request(
+    llm: Llm,
+    name: str,
+    endpoint: "Endpoint",
+    environ: Mapping[str, str],
+    operation: str = "ask",
+) -> "ModelRequest":
+    """Return the request that every server answers at once."""
+    from kebab.llm.http_client import ApiKey, Call
+    from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
+
+    call = Call(endpoint=endpoint, operation=operation)
+    if llm.provider != "openai":
+        return ModelRequest(call=call, path="/api/version", model=name, errors=OLLAMA_ERRORS)
+    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+    call = replace(call, endpoint=key.strip_login(endpoint))
+    return ModelRequest(call=call, path="/models", model=name, errors=OPENAI_ERRORS, key=key)
+
+
+def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
+    """Return the endpoint of the server in the settings.
+
+    Raises:
+        ConfigInvalid: The port is invalid.
+    """
+    endpoint = _parse_endpoint(llm, os.environ if environ is None else environ)
+    if endpoint.problem:
+        origin = "models.llm.endpoint" if llm.endpoint else f"${_HOST_VARIABLE}"
+        raise ConfigInvalid(path=origin, cause=endpoint.problem)
+    return endpoint
+
+
+def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
+    if llm.provider == "openai":
+        from kebab.llm.http_client import parse_base_url
+
+        return parse_base_url(llm.endpoint)
+    from kebab.llm.http_client import parse_endpoint
+
+    if llm.endpoint or not environ.get(_HOST_VARIABLE):
+        return parse_endpoint(llm.endpoint)
+    return replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
+
+
+def _build_ollama(
+    llm: Llm, name: str, endpoint: "Endpoint", _environ: Mapping[str, str], operation: str
+) -> "LanguageModel":
+    from kebab.llm.ollama import OllamaChat, OllamaOptions
+
+    options = OllamaOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_build_deadlines(llm),
+        operation=operation,
+        think=llm.think,
+        keep_alive=llm.keep_alive,
+    )
+    return OllamaChat(endpoint, name, options)
+
+
+def _build_openai(
+    llm: Llm,
+    name: str,
+    endpoint: "Endpoint",
+    environ: Mapping[str, str],
+    operation: str = "ask",
+) -> "LanguageModel":
+    from kebab.llm.openai import OpenAiChat, OpenAiOptions
+
+    options = OpenAiOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_build_deadlines(llm),
+        operation=operation,
+        key=environ.get(llm.key_variable),
+        key_variable=llm.key_variable,
+    )
+    return OpenAiChat(endpoint, name, options)
+
+
+def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
+    """Return one sentence about the server that would answer; None when no server is used.
+
+    Raises:
+        ModelUnreachable: There is no connection, or the server stays silent.
+        ModelNotPulled: Ollama does not have the model.
+        ModelRejected: The server wants another key, does not list the model, or refuses it.
+        ModelBusy: The server is busy, or loads its model.
+        ModelProtocol: The response is not that of a model server, or the server failed.
+        TimedOut: The server did not respond in time.
+        ConfigInvalid: The key cannot be sent, or the port is invalid.
+    """
+    from kebab.llm.server_check import check_server_responds
+
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    if llm.provider == "extractive":
+        return None
+    endpoint = resolve_endpoint(llm, environ)
+    request = _build_probe_request(llm, llm.model, endpoint, environ)
+    check_server_responds(request, _build_deadlines(llm))
+    if llm.provider == "ollama":
+        from kebab.llm.server_check import probe_ollama
+
+        server = probe_ollama(endpoint, llm.model)
+        return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
+    return _check_openai(llm, request, environ)
+
+
+def require_language_model(settings: Settings, name: str, operation: str) -> None:
+    """Check that the server of a language model responds, and that Ollama has the model.
+
+    Raises:
+        ModelUnreachable: There is no connection, or the server stays silent.
+        ModelNotPulled: Ollama does not have the model.
+        ModelRejected: The model cannot write.
+        ModelProtocol: The response is not that of a model server, or the server failed.
+        TimedOut: The server did not respond in time.
+        ConfigInvalid: The key cannot be sent, or the port is invalid.
+    """
+    from kebab.llm.server_check import check_server_responds, probe_ollama
+
+    llm = settings.models.llm
+    endpoint = resolve_endpoint(llm)
+    request = _build_probe_request(llm, name, endpoint, os.environ, operation)
+    check_server_responds(request, _build_deadlines(llm))
+    if llm.provider == "ollama":
+        probe_ollama(endpoint, name, operation=operation)
+
+
+def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str]) -> str:
+    """Return one sentence about a server that lists the model and answers a test question."""
+    from kebab.core.answers import Message
+    from kebab.llm.server_check import probe_openai, sort_near_names
+
+    endpoint = request.call.endpoint
+    names = probe_openai(endpoint, llm.model, key=request.key)
+    if names and llm.model not in names:
+        models = sort_near_names(llm.model, names)
+        cause = f"it lists {', '.join(models[:_MOST_NAMES])}"
+        raise request.build_rejection(cause, "unknown_model", "models.llm.model", models)
+    # The API does not tell what a model can do.
+    brief = msgspec.structs.replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
+    model = _build_openai(brief, llm.model, endpoint, environ)
+    with suppress(TimedOut):
+        model.chat([Message("user", "Hi")], max_tokens=1, on_text=lambda _text: None)
+    return f"the server at {endpoint.display_url} lists {llm.model}"
+
+
+def _build_deadlines(llm: Llm) -> "Deadlines":
+    from kebab.llm.http_stream import Deadlines
+
+    return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

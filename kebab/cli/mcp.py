@@ -1,0 +1,169 @@
+"""Puts the MCP server together, and renders replies as text for the model behind its client."""
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from kebab.cli.context import CommandContext
+from kebab.cli.render.canvas import Canvas, clean
+from kebab.config.settings import Settings
+from kebab.wire.fetch import FetchList, GrepResponse
+from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.record import Reply
+from kebab.wire.search import SearchResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kebab.mcp.calls import ToolCaller
+    from kebab.mcp.server import McpApplication
+    from kebab.mcp.tools import Tool
+
+_PIPE = Canvas()
+_WIDE = Canvas(width=1_000_000)
+"""Groups lines below their file as on a terminal, and cuts none."""
+
+
+def render_for_model(reply: Reply) -> str:
+    """Return the text of a reply: what the command line prints to a program, with its notes."""
+    lines = _RENDERERS[str(reply.__struct_config__.tag)](reply)
+    return "\n".join(lines).strip("\n")
+
+
+def _render_search(reply: SearchResponse) -> Iterator[str]:
+    from kebab.cli.render.compact import render_compact
+
+    more = reply.has_more and reply.hits
+    next_page = f'cursor "{reply.next_cursor}"' if more else ""
+    return render_compact(reply, _PIPE, next_page, budget="max_tokens")
+
+
+def _render_fetched(reply: FetchList) -> Iterator[str]:
+    """Yield each text below its reference, and what is left out."""
+    from kebab.cli.render.documents import render_not_found
+    from kebab.cli.render.lines import render_lines
+
+    for number, one in enumerate(reply.results):
+        if number:
+            yield ""
+        if isinstance(one, NotFound):
+            yield from render_not_found(one, _PIPE)
+            continue
+        yield f"==> {clean(one.citation.uri)} <=={_describe_state(one)}"
+        yield from render_lines(one, _PIPE)
+        if one.rest:
+            yield f"cut off by max_tokens; the rest: {clean(one.rest)}"
+
+
+def _describe_state(one: FetchResult) -> str:
+    """Return where the lines are in their document, and whether it has changed."""
+    lines = f" lines {one.start_line} to {one.end_line} of {one.line_count}"
+    changed = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}[one.freshness]
+    return lines + changed + (", this is the text that was indexed" * one.is_indexed_text)
+
+
+def _render_grep(reply: GrepResponse) -> Iterator[str]:
+    from kebab.cli.render.lines import list_grep_notes, render_matches
+
+    yield from chain(render_matches(reply, _WIDE), list_grep_notes(reply, _PIPE))
+
+
+def _render_outline(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.documents import render_outline
+
+    return render_outline(reply, _PIPE)
+
+
+def _render_why(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.why import render_why
+
+    return render_why(reply, _PIPE)
+
+
+def _render_paths(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.ingest import render_path_explanations
+
+    return render_path_explanations(reply, _PIPE)
+
+
+def _render_not_found(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.documents import render_not_found
+
+    return render_not_found(reply, _PIPE)
+
+
+def _render_report(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.ingest import render_ingest_report
+
+    return render_ingest_report(reply, _PIPE)
+
+
+def _render_answer(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.answer import render_answer, render_notes
+
+    yield from chain(render_answer(reply, _PIPE), render_notes(reply, _PIPE))
+
+
+def _render_error(reply: Any) -> Iterator[str]:
+    from kebab.cli.render.errors import render_error
+
+    return render_error(reply, _PIPE)
+
+
+# The names of the records, because each is rendered by modules that only its own tool needs.
+_RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = {
+    "answer.v1": _render_answer,
+    "error.v1": _render_error,
+    "explanation.v1": _render_why,
+    "fetch_list.v1": _render_fetched,
+    "grep_response.v1": _render_grep,
+    "ingest_report.v1": _render_report,
+    "not_found.v1": _render_not_found,
+    "outline.v1": _render_outline,
+    "path_explanations.v1": _render_paths,
+    "search_response.v1": _render_search,
+}
+
+
+MCP_PATH = "/mcp"
+SDK = "mcp"
+"""The library that the extra of the same name installs."""
+
+
+def build_caller(
+    context: CommandContext, settings: Settings, tools: "Sequence[Tool]"
+) -> "ToolCaller":
+    """Return what runs these tools on the knowledge base of a call."""
+    from kebab.app.pool import KebabPool
+    from kebab.mcp.calls import ToolCaller
+
+    return ToolCaller(
+        settings,
+        context.config_path,
+        read_only=context.flags.read_only,
+        render=_render,
+        tools=tools,
+        pool=KebabPool(),
+    )
+
+
+def build_application(
+    context: CommandContext, settings: Settings, *, allow_write: bool
+) -> "McpApplication | None":
+    """Return the application that the HTTP server offers at `MCP_PATH`; None without the SDK."""
+    if find_spec(SDK) is None:
+        return None
+    from kebab.mcp.calls import Resources
+    from kebab.mcp.server import Handlers, McpApplication
+    from kebab.mcp.tools import select_tools
+
+    tools = select_tools(allow_write=allow_write, with_ask=False)
+    caller = build_caller(context, settings, tools)
+    handlers = Handlers(caller, Resources(caller), text_only=False)
+    return McpApplication(handlers, caller.describe_index)
+
+
+def _render(reply: "Reply") -> str:
+    """Render a reply; the renderers are imported after the handshake."""
+    return render_for_model(reply)

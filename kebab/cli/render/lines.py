@@ -1,0 +1,319 @@
+"""Renders lines of files: those that references name, and those that match a pattern."""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from msgspec import UNSET
+
+from kebab.app.reference_syntax import decode_percent
+from kebab.cli.render.canvas import (
+    Canvas,
+    Style,
+    StyledText,
+    clean,
+    clean_lines,
+    measure_width,
+    pluralize,
+    truncate,
+)
+from kebab.cli.render.compact import format_openable_path
+from kebab.cli.render.documents import render_not_found
+from kebab.cli.render.hits import (
+    FRESHNESS_NOTES,
+    format_fragment,
+    format_location,
+    get_page,
+    render_unmatched_filters,
+)
+from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.coverage import describe_gaps
+from kebab.wire.fetch import FetchList, GrepHit, GrepResponse, SkippedFile
+from kebab.wire.library import FetchResult, NotFound
+
+_FRESHNESS = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
+_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
+_SHORTEST = 12
+_NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
+
+
+def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of each reference; in a pipe several have a heading each."""
+    several = len(reply.results) > 1
+    for number, result in enumerate(reply.results):
+        if number:
+            yield ""
+        if several and not canvas.is_terminal:
+            yield _format_heading(result)
+        if isinstance(result, NotFound):
+            yield from render_not_found(result, canvas)
+        else:
+            yield from render_lines(result, canvas)
+
+
+def _format_heading(result: FetchResult | NotFound) -> str:
+    if isinstance(result, NotFound):
+        return f"==> {clean(result.name)} <=="
+    return f"==> {clean(result.citation.uri)} <=={_FRESHNESS[result.freshness]}"
+
+
+def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
+    """Yield the text: on a terminal with numbers of lines, and with marks between its pages."""
+    text = reply.text.removesuffix("\n")
+    marks = _list_marks(reply)
+    if not canvas.is_terminal:
+        yield from _insert_marks(text, reply.start_line, marks) if marks else [text]
+        return
+    yield _format_head(reply, canvas)
+    if isinstance(reply.citation, LineCitation | CodeCitation):
+        yield from _render_numbered(reply, text, canvas)
+    else:
+        marks = {line: canvas.location(mark) for line, mark in marks.items()}
+        for line in _insert_marks(clean_lines(text), reply.start_line, marks):
+            styled = StyledText()
+            styled.add(line.expandtabs(4))
+            yield from (part.rstrip() for part in styled.fold(canvas.width or _SHORTEST, canvas))
+    if reply.truncated:
+        yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
+
+
+def _format_head(reply: FetchResult, canvas: Canvas) -> str:
+    """Return the line above a text: its document, the lines or the place, and what changed."""
+    indexed = ", indexed text" if reply.is_indexed_text else ""
+    note = canvas.warning(_FETCH_NOTES[reply.freshness] + indexed)
+    if isinstance(reply.citation, LineCitation | CodeCitation):
+        lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
+        return f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
+    whole = reply.kind == "doc"
+    place = clean(reply.doc_path) if whole else format_location(reply.citation)
+    return f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
+
+
+def _render_numbered(reply: FetchResult, text: str, canvas: Canvas) -> Iterator[str]:
+    """Yield lines with their numbers."""
+    width = len(str(reply.end_line))
+    requested = _find_requested_lines(reply)
+    room = max(_SHORTEST, (canvas.width or 0) - width - 1)
+    for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
+        styled = StyledText()
+        styled.add(line.expandtabs(4), Style(dim=number not in requested))
+        for part, shown in enumerate(styled.fold(room, canvas)):
+            margin = " " * width if part else f"{number:>{width}}"
+            yield f"{canvas.dim(margin)} {shown}".rstrip()
+
+
+def _find_requested_lines(reply: FetchResult) -> range:
+    """Return the requested lines; the other lines are context."""
+    match reply.citation:
+        case LineCitation(line=span) | CodeCitation(code=span):
+            return range(span.start, span.end + 1)
+        case _:
+            return range(reply.start_line, reply.end_line + 1)
+
+
+def _list_marks(reply: FetchResult) -> dict[int, str]:
+    """Return a mark such as `[page 3]` for the first line of each place, if there are several."""
+    places = reply.places or []
+    marks = {one.line: _format_mark(one.uri) for one in places if one.line <= reply.end_line}
+    return marks if len(marks) > 1 else {}
+
+
+def _format_mark(uri: str) -> str:
+    fragment = clean(decode_percent(uri.rpartition("#")[2]))
+    return f"[{_NUMBER.sub(' ', fragment)}]"
+
+
+def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[str]:
+    """Yield the lines of a text with each mark before its line."""
+    for number, line in enumerate(text.split("\n"), start):
+        if number in marks:
+            yield marks[number]
+        yield line
+
+
+def list_notes(results: Iterable[FetchResult | NotFound], canvas: Canvas) -> Iterator[str]:
+    """Yield what a reader of the bare lines cannot see: old or new text, and where the rest is."""
+    for result in results:
+        if isinstance(result, NotFound):
+            continue
+        path = clean(result.doc_path)
+        if result.is_indexed_text:
+            yield from canvas.note(f"this is the text that was indexed: {path}")
+        elif result.freshness == "changed":
+            yield from canvas.note(f"changed since it was indexed, these are its lines now: {path}")
+        if result.truncated:
+            yield from canvas.note(f"cut off by --max-tokens: {path}")
+            if result.rest:
+                yield from canvas.hint(shlex.join(["kebab", "fetch", result.rest]))
+
+
+_ELLIPSIS = "…"
+_NARROWEST = 20
+_REASONS = {
+    "gone": "files are gone",
+    "unreadable": "files cannot be read",
+    "not_text": "files are no longer text",
+}
+_MAX_NAMED = 3
+
+
+def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the matching lines: below their file on a terminal, else as `path:line:text`."""
+    for number, (_, group) in enumerate(groupby(reply.hits, key=lambda hit: hit.doc_id)):
+        hits = list(group)
+        if not canvas.is_terminal:
+            if number and any(hit.before or hit.after for hit in hits):
+                yield "--"
+            yield from _render_plain(hits)
+            continue
+        if number:
+            yield ""
+        path = canvas.location(clean(format_openable_path(hits[0].file, hits[0].doc_path)))
+        note = canvas.warning(FRESHNESS_NOTES[hits[0].freshness])
+        page = get_page(hits[0].citation)
+        yield canvas.link(path, hits[0].file, hits[0].line, page) + note
+        yield from _render_below_file(hits, canvas)
+
+
+def _render_plain(hits: Sequence[GrepHit]) -> Iterator[str]:
+    path = clean(format_openable_path(hits[0].file, hits[0].doc_path))
+    for hit, number, text in _list_lines(hits):
+        if text is None:
+            yield "--"
+        elif hit:
+            yield f"{path}{_format_place(hit, number)}:{mark_cuts(hit)}"
+        else:
+            yield (
+                f"{path}-{number}-{clean(text)}" if _has_lines(hits[0]) else f"{path}-{clean(text)}"
+            )
+
+
+def _format_place(hit: GrepHit, number: int) -> str:
+    """Return the place of a line behind its path: `:12`, or `#page=3` where files have no lines."""
+    if _has_lines(hit):
+        return f":{number}"
+    return f"#{format_fragment(hit.citation)}"
+
+
+def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]:
+    labels = {hit.line: _format_place(hit, hit.line).removeprefix(":") for hit in hits}
+    last = hits[-1].line + len(hits[-1].after)
+    width = max(len(str(last)), *map(measure_width, labels.values()))
+    for hit, number, text in _list_lines(hits):
+        label = labels.get(number, str(number))
+        if text is None:
+            yield canvas.dim("--")
+        elif hit:
+            yield canvas.success(f"{label:>{width}}:") + _highlight(hit, canvas, width + 1)
+        else:
+            label = label if label.isdecimal() and _has_lines(hits[0]) else ""
+            yield canvas.dim(canvas.fit(f"{label:>{width}}-{clean(text)}", 0))
+
+
+def _has_lines(hit: GrepHit) -> bool:
+    return isinstance(hit.citation, LineCitation | CodeCitation)
+
+
+def _list_lines(hits: Sequence[GrepHit]) -> Iterator[tuple[GrepHit | None, int, str | None]]:
+    """Yield the lines of one file: a hit, or a line around hits; no text where lines are left out.
+
+    A line is yielded once, even when it is around several hits.
+    """
+    matching = {hit.line: hit for hit in hits}
+    around: dict[int, str] = {}
+    for hit in hits:
+        around |= dict(enumerate(hit.before, hit.line - len(hit.before)))
+        around |= dict(enumerate(hit.after, hit.line + 1))
+    last = None
+    for number in sorted({*matching, *around}):
+        if around and last is not None and number > last + 1:
+            yield None, 0, None
+        last = number
+        found = matching.get(number)
+        yield found, number, found.text if found else around[number]
+
+
+def mark_cuts(hit: GrepHit) -> str:
+    """Return the text of a hit on one line, with an ellipsis where it was cut."""
+    text = clean(hit.text)
+    if not hit.is_cut:
+        return text
+    first = hit.highlights[0][0] if hit.highlights else hit.column - 1
+    start = "" if hit.column - 1 == first else _ELLIPSIS
+    return f"{start}{text}{_ELLIPSIS}"
+
+
+def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
+    """Return the text of a hit with its matches marked, cut to the terminal around the first."""
+    room = max(_NARROWEST, (canvas.width or 0) - margin)
+    text, spans = clean(hit.text).replace("\t", " "), hit.highlights
+    lead = ""
+    first = spans[0][0] if spans else 0
+    if measure_width(text) > room and first > room * 2 // 3:
+        start = first - room // 3
+        text, lead = text[start:], _ELLIPSIS
+        spans = [(max(0, begin - start), end - start) for begin, end in spans if end > start]
+    if hit.is_cut or measure_width(lead + text) > room:
+        text = truncate(f"{text}{_ELLIPSIS if hit.is_cut else ''}", room - len(lead))
+    parts, position = [lead], 0
+    for begin, end in spans:
+        parts += [text[position:begin], canvas.match(text[begin:end])]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield one line for each match, as `rg --vimgrep`; the column counts bytes from 1."""
+    del canvas
+    for hit in reply.hits:
+        path = clean(format_openable_path(hit.file, hit.doc_path))
+        text = mark_cuts(hit)
+        for column in _list_columns(hit):
+            # An editor that opens a PDF as text must not be sent to a line of its extracted text.
+            place = f"{hit.line}:{column}" if _has_lines(hit) else "1:1"
+            yield f"{path}:{place}:{text}"
+
+
+def _list_columns(hit: GrepHit) -> list[int]:
+    """Return the column of each match in bytes, from 1."""
+    starts = [start for start, _ in hit.highlights] or [0]
+    return [len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1 for start in starts]
+
+
+def render_matching_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the path of each file with matches."""
+    for found in reply.files:
+        path = format_openable_path(found.file, found.doc_path)
+        yield canvas.location(clean(path)) if canvas.is_terminal else path
+
+
+def render_match_counts(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the path of each file with the number of its matching lines."""
+    for found in reply.files:
+        path = clean(format_openable_path(found.file, found.doc_path))
+        yield f"{canvas.location(path)}:{found.lines}"
+
+
+def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield what limits the result: unmatched filters, skipped files, and a limit."""
+    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
+    for reason, words in _REASONS.items():
+        skipped = [one for one in reply.skipped if one.reason == reason]
+        if skipped:
+            yield from canvas.note(f"{words}: {_name_some(skipped)}")
+    if reply.has_more:
+        yield from canvas.note("further lines match; raise `--limit` or `--max-count`")
+    gaps = describe_gaps(reply.coverage, "lines")
+    if not reply.files and not reply.unmatched_filters:
+        files = pluralize(reply.searched_files, "file")
+        missing = f" ({clean(gaps)})" if gaps else ""
+        yield from canvas.note(f"no line matches in {files}: {clean(reply.pattern)}{missing}")
+    elif gaps:
+        yield from canvas.note(f"not searched: {clean(gaps)}")
+
+
+def _name_some(skipped: Sequence[SkippedFile]) -> str:
+    names = ", ".join(clean(one.doc_path) for one in skipped[:_MAX_NAMED])
+    more = len(skipped) - _MAX_NAMED
+    return f"{names} and {more} more" if more > 0 else names

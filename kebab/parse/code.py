@@ -1,0 +1,155 @@
+"""Reads source code: symbols as headings, and their code."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    choose_title,
+    exclude_lines,
+    format_file_name,
+    group_lines,
+    omit_gaps,
+    shorten_line,
+)
+from kebab.parse.encoding import Decoded, decode
+
+VERSION = "code-v1"
+_GENERATED = re.compile(
+    r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
+    r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"
+    r" (?:by|from|file|code|with)\b"
+    r"|\bdo not (?:edit|modify) (?:this file )?(?:by hand|manually|directly)",
+    re.IGNORECASE,
+)
+_HEAD_LINES = 12
+_KEPT_LINES = 40
+_LONG_LINE = 2_000
+_MINIFIED_AVERAGE = 300
+_MANY_CHARS = 10_000
+_CPLUSPLUS = re.compile(
+    r"^\s*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
+    re.MULTILINE,
+)
+_VAGUE_STEMS = frozenset({"__init__", "index", "mod", "main", "lib"})
+"""Stems of files that say less than the names of their folders."""
+_DOC_STRING = re.compile(
+    r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')\s*(\S.*?)[ \t]*(?:\1|\n|\Z)"
+)
+_DOC_COMMENT = re.compile(
+    r"\A(?:\#!.*\n)?\s*(?:(?://[/!]?|\#+|--|;+)[ \t]*(\S.*)|/\*[*!]*\s*(?:\*\s+)?(\S.*))"
+)
+_NO_SUMMARY = re.compile(
+    r"copyright|licen[sc]e|frozen_string|spdx|coding[:=]|eslint|vim:|@file|\bpragma\b|^[\W_]*$|author|<",
+    re.IGNORECASE,
+)
+_MAX_SUMMARY_CHARS = 80
+
+
+class CodeParser:
+    """Parses the source code of one language along its symbols."""
+
+    version = VERSION
+
+    def __init__(self, language: str) -> None:
+        """Parse a language of `kebab.parse.code_symbols`."""
+        self._language = language
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its headings are the symbols.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+            DependencyMissing: The grammar of the language is not installed.
+        """
+        from kebab.parse.code_symbols import find_spans
+
+        decoded = decode(data, path, self.version)
+        if reason := find_generated(decoded.text):
+            return build_bounded(decoded, path, reason)
+        language = self._choose_language(decoded.text, path)
+        spans = find_spans(decoded.text.encode(), language)
+        return build_document(decoded, path, spans)
+
+    def _choose_language(self, text: str, path: str) -> str:
+        """Return the language of a file whose name may mean two."""
+        suffix = PurePosixPath(path).suffix.lower()
+        if suffix == ".h" and _CPLUSPLUS.search(text):
+            return "c++"
+        return "tsx" if suffix == ".tsx" else self._language
+
+
+class SourceParser:
+    """Parses source code without a grammar: one block, which is cut between its parts."""
+
+    version = "source-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        if reason := find_generated(decoded.text):
+            return build_bounded(decoded, path, reason)
+        lines = decoded.text.count("\n") + 1
+        return build_document(decoded, path, [Span(BlockKind.CODE, 0, lines)])
+
+
+def find_generated(text: str) -> str:
+    """Return what makes a file one that no person wrote, else an empty string."""
+    lines = text.count("\n") + 1
+    if len(text) > _MANY_CHARS and len(text) > lines * _MINIFIED_AVERAGE:
+        return "minified code"
+    head = "\n".join(text[:_MANY_CHARS].split("\n", _HEAD_LINES)[:_HEAD_LINES])
+    return "generated code" if _GENERATED.search(head) else ""
+
+
+def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
+    """Return a document of which only the first lines are searched."""
+    lines = decoded.text.count("\n") + 1
+    spans = [Span(BlockKind.CODE, 0, min(lines, _KEPT_LINES))]
+    document = build_document(decoded, path, spans)
+    if lines <= _KEPT_LINES and reason != "minified code":
+        return document
+    warning = f"{reason}: only the first {_KEPT_LINES:,} lines are searched"
+    return document._replace(warnings=(*decoded.warnings, warning))
+
+
+def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> ParsedDocument:
+    """Return the document of source code with these spans."""
+    text = decoded.text
+    long = [number for number, line in enumerate(text.split("\n")) if len(line) > _LONG_LINE]
+    warnings = decoded.warnings
+    if long:
+        spans = exclude_lines(spans, list(group_lines(long)))
+        warnings = (*warnings, f"lines that are too long are not searched: {len(long)}")
+    blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
+    title = (
+        f"{format_file_name(path, _VAGUE_STEMS)}: {summary}"
+        if (summary := _find_summary(text))
+        else ""
+    )
+    metadata = Metadata(title=title or format_file_name(path, _VAGUE_STEMS))
+    return ParsedDocument(
+        text=text,
+        title=choose_title(metadata, (), path),
+        blocks=blocks,
+        encoding=decoded.encoding,
+        warnings=warnings,
+    )
+
+
+def _find_summary(text: str) -> str:
+    """Return the first line of the documentation at the top of a file, else an empty string."""
+    head = text[:_LONG_LINE]
+    found = _DOC_STRING.match(head) or _DOC_COMMENT.match(head)
+    line = next(filter(None, found.groups()[-2:][::-1]), "") if found else ""
+    line = line.removesuffix("*/").strip(" \t*-=#/.")
+    if _NO_SUMMARY.search(line) or len(line.split()) < 2:  # noqa: PLR2004 - one word says nothing
+        return ""
+    return shorten_line(line, _MAX_SUMMARY_CHARS)

@@ -1,1 +1,0 @@
-"""Parses source code by its symbols, and notebooks by their cells."""

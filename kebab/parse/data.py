@@ -1,0 +1,540 @@
+"""Reads files of data: JSON, YAML, TOML, INI, CSV and XML, along their keys.
+
+The scanners read tokens and lines, and build no values. They need no valid file, time in proportion
+to its length, and no stack.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple
+from xml.parsers import expat
+
+from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    choose_title,
+    exclude_lines,
+    format_file_name,
+    isolate_lines,
+    omit_gaps,
+    shorten_line,
+)
+from kebab.parse.code import build_bounded
+from kebab.parse.encoding import Decoded, decode
+
+MAX_LINES = 20_000
+MAX_LINE_CHARS = 10_000
+_DEEPEST_LEVEL = 6
+_FEW_LINES = 8
+_WORD = re.compile(r"\w")
+_VAGUE_STEMS = (
+    "app",
+    "chart",
+    "compose",
+    "config",
+    "data",
+    "docker-compose",
+    "index",
+    "main",
+    "metadata",
+    "package",
+    "pom",
+    "project",
+    "settings",
+    "tsconfig",
+    "values",
+)
+"""Stems of files that say less than the names of their folders."""
+
+
+class Region(NamedTuple):
+    """A key with its value on the lines [first, last), 0-based; the heading ends before `head`."""
+
+    label: str
+    first: int
+    head: int
+    last: int
+
+
+class Bounds(NamedTuple):
+    """What is left out of a file: lines [first, last), and warnings about them."""
+
+    dropped: tuple[tuple[int, int], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def build_data_document(
+    decoded: Decoded,
+    path: str,
+    spans: Iterable[Span],
+    bounds: Bounds = Bounds(),  # noqa: B008 - immutable
+) -> ParsedDocument:
+    """Return the document of a file of data with these spans, without what is left out."""
+    lines = decoded.text.split("\n")
+    warnings = [*decoded.warnings, *bounds.warnings]
+    count = len(lines) - (not lines[-1])
+    dropped = [(first, min(last, MAX_LINES)) for first, last in bounds.dropped if first < MAX_LINES]
+    if count > MAX_LINES:
+        dropped.append((MAX_LINES, len(lines)))
+        warnings.append(f"only the first {MAX_LINES:,} of {count:,} lines are searched")
+    long = [
+        (number, number + 1)
+        for number, line in enumerate(lines[:MAX_LINES])
+        if len(line) > MAX_LINE_CHARS
+    ]
+    if long:
+        shown = f"lines of which only the first {MAX_LINE_CHARS:,} characters are searched"
+        warnings.append(f"{shown}: {len(long)}")
+    said = (span for span in spans if _has_word(lines, span))
+    kept = isolate_lines(exclude_lines(said, dropped), long)
+    blocks = build_blocks(decoded.text, 0, omit_gaps(kept, len(lines)))
+    return ParsedDocument(
+        text=decoded.text,
+        title=choose_title(Metadata(title=format_file_name(path, _VAGUE_STEMS)), (), path),
+        blocks=tuple(_shorten(decoded.text, block) for block in blocks),
+        encoding=decoded.encoding,
+        warnings=tuple(warnings),
+    )
+
+
+def _has_word(lines: Sequence[str], span: Span) -> bool:
+    """Return whether lines say anything; a few that only close something do not."""
+    few = span.last - span.first <= _FEW_LINES
+    return not few or any(map(_WORD.search, lines[span.first : span.last]))
+
+
+def cut_regions(regions: Iterable[Region], lines: int) -> Iterator[Span]:
+    """Yield a heading for the first line of each region, and code for all other lines.
+
+    The regions are sorted by their first lines and nested. One that begins on a line of another
+    heading is left out.
+    """
+    done = 0
+    around: list[Region] = []
+    for region in regions:
+        while around and around[-1].last <= region.first:
+            yield from _cut_code(done, around[-1].last, len(around) + 1)
+            done = max(done, around.pop().last)
+        if region.first < done or len(around) >= _DEEPEST_LEVEL:
+            continue
+        yield from _cut_code(done, region.first, len(around) + 1)
+        around.append(region)
+        done = region.head
+        whole = len(around) if done == region.last else 0
+        yield Span(BlockKind.HEADING, region.first, done, len(around), region.label, whole)
+    while around:
+        yield from _cut_code(done, around[-1].last, len(around) + 1)
+        done = max(done, around.pop().last)
+    yield from _cut_code(done, lines, 1)
+
+
+def _cut_code(first: int, last: int, level: int) -> Iterator[Span]:
+    if first < last:
+        yield Span(BlockKind.CODE, first, last, ends=level)
+
+
+def _shorten(text: str, block: Block) -> Block:
+    """Return a block without the end of a line that is too long."""
+    if block.end - block.start <= MAX_LINE_CHARS or text.find("\n", block.start, block.end) >= 0:
+        return block
+    return block._replace(end=block.start + MAX_LINE_CHARS)
+
+
+_LEAST_VALUE_LINES = 6
+"""A value on fewer lines stays in a passage with its neighbours."""
+_DEEPEST_KEY = 4
+MAX_MEMBERS = 1_000
+_LONG_NUMBERS = 20
+_MAX_LABEL_CHARS = 80
+_MAX_KEY_CHARS = 300
+"""How much of a line is searched for a key, so that no pattern takes long."""
+_TOKEN = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")([ \t]*:)?|([\[{])|([\]}])|(,)|(\n)|//[^\n]*')
+_LETTER = re.compile(r"[^\W\d_]")
+_YAML_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#&*!|>'"%@`{}\[\],?:-][^:#]*?)\s*:(?=\s|$)""")
+_YAML_SCALAR = re.compile(r":\s+(?:[&!]\S+\s+)*[|>][-+0-9]*\s*(?:#.*)?$")
+_KIND = re.compile(r"^kind:\s*(\S+)")
+_NAME = re.compile(r"^ +name:\s*(\S+)")
+_SECTION = re.compile(r"\s*\[\[?([^\[\],]+)\]\]?\s*(?:[#;].*)?")
+_TRIPLE = re.compile(r"\"\"\"|'''")
+
+
+@dataclass(slots=True)
+class _Container:
+    """An object or a list that is open, with the key that names it and how many commas it has."""
+
+    closer: str
+    key: str
+    line: int
+    commas: int = 0
+    full: int = 0
+
+
+@dataclass(slots=True)
+class JsonKeys:
+    """The keys of a JSON text, and the lines of what long lists and objects have too much."""
+
+    regions: list[Region] = field(default_factory=list)
+    dropped: list[tuple[int, int]] = field(default_factory=list)
+    is_balanced: bool = True
+
+
+def scan_json(text: str) -> JsonKeys:
+    """Find the keys of a JSON text, which may have comments."""
+    found = JsonKeys()
+    opened: list[_Container] = []
+    line, key = 0, ""
+    for token in _TOKEN.finditer(text):
+        string, colon, opener, closer, comma, end = token.groups()
+        if end:
+            line += 1
+        elif string:
+            key = string[1:-1] if colon else ""
+        elif opener:
+            opened.append(_Container("}" if opener == "{" else "]", key, line))
+            key = ""
+        elif comma and opened:
+            _count_member(opened[-1], line)
+        elif closer:
+            found.is_balanced &= bool(opened) and opened[-1].closer == closer
+            if opened:
+                _close(found, opened.pop(), line, len(opened))
+    found.is_balanced &= not opened
+    found.regions.sort(key=lambda region: (region.first, -region.last))
+    found.dropped = _merge_ranges(found.dropped)
+    return found
+
+
+def _count_member(container: _Container, line: int) -> None:
+    container.commas += 1
+    if container.commas == MAX_MEMBERS:
+        container.full = line + 1
+
+
+def _close(found: JsonKeys, container: _Container, line: int, depth: int) -> None:
+    """Record the key of a container that ends, and what it has too much."""
+    if container.key and depth <= _DEEPEST_KEY and line - container.line >= _LEAST_VALUE_LINES - 1:
+        label = shorten_label(container.key)
+        found.regions.append(Region(label, container.line, container.line + 1, line + 1))
+    if container.full and container.full < line:
+        found.dropped.append((container.full, line))
+
+
+def find_number_runs(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the long runs of lines without any letter, such as vectors and coordinates."""
+    runs, start = [], 0
+    for number in range(len(lines) + 1):
+        if number == len(lines) or _LETTER.search(lines[number]):
+            if number - start >= _LONG_NUMBERS:
+                runs.append((start, number))
+            start = number + 1
+    return runs
+
+
+def merge_dropped(*parts: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the union of ranges of lines, sorted."""
+    return tuple(_merge_ranges([one for part in parts for one in part]))
+
+
+def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def scan_yaml(lines: Sequence[str]) -> list[Region]:
+    """Return the keys of YAML, and the documents of a file with several that say their kind."""
+    regions = list(_list_objects(lines))
+    opened: list[tuple[int, str, int]] = []
+    used, scalar = 0, -1
+    for number, whole in enumerate([*lines, "---"]):
+        line = whole[:_MAX_KEY_CHARS]
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if not bare or bare[0] == "#" or (0 <= scalar < indent):
+            used = number + 1 if 0 <= scalar < indent and bare else used
+            continue
+        while opened and _ends(opened[-1][0], indent, bare):
+            first = opened[-1][2]
+            if used - first >= _LEAST_VALUE_LINES and len(opened) <= _DEEPEST_KEY:
+                regions.append(_build_region(lines, opened[-1][1], first, used))
+            opened.pop()
+        key = _YAML_KEY.match(line, indent)
+        if key:
+            opened.append((indent, key[1].strip("\"'"), number))
+        scalar = indent if _YAML_SCALAR.search(line) else -1
+        used = number + 1
+    return sorted(regions, key=lambda region: (region.first, -region.last))
+
+
+def _ends(outer: int, indent: int, bare: str) -> bool:
+    """Return whether a line ends the value of a key; items of a list may stand below their key."""
+    is_item = bare.startswith("- ") or bare == "-"
+    return indent < outer or (indent == outer and not is_item)
+
+
+def _list_objects(lines: Sequence[str]) -> Iterator[Region]:
+    """Yield the documents of a stream, by their `kind` and `name`."""
+    marks = [number for number, line in enumerate(lines) if line.rstrip() == "---"]
+    for first, last in zip([-1, *marks], [*marks, len(lines)], strict=True):
+        body = range(first + 1, last)
+        kind = next((found[1] for number in body if (found := _KIND.match(lines[number]))), "")
+        name = next((found[1] for number in body if (found := _NAME.match(lines[number]))), "")
+        start = next((number for number in body if lines[number].strip()), last)
+        if marks and kind and start < last:
+            yield Region(shorten_label(f"{kind} {name}".strip()), start, start + 1, last)
+
+
+def scan_sections(lines: Sequence[str]) -> list[Region]:
+    """Return the sections of TOML or of an INI file."""
+    heads, in_string = [], False
+    for number, line in enumerate(lines):
+        is_short = len(line) <= _MAX_KEY_CHARS
+        found = _SECTION.fullmatch(line) if is_short and not in_string else None
+        if found:
+            heads.append((number, found[1].strip()))
+        in_string ^= len(_TRIPLE.findall(line)) % 2 == 1
+    starts = [_find_lead(lines, number) for number, _ in heads]
+    return [
+        Region(shorten_label(label), first, number + 1, last)
+        for (number, label), (first, last) in zip(
+            heads, pairwise([*starts, len(lines)]), strict=True
+        )
+    ]
+
+
+def _build_region(lines: Sequence[str], label: str, first: int, last: int) -> Region:
+    return Region(shorten_label(label), _find_lead(lines, first), first + 1, last)
+
+
+def _find_lead(lines: Sequence[str], number: int) -> int:
+    """Return the first of the comment lines right above a line."""
+    while number and lines[number - 1].lstrip()[:1] in {"#", ";"}:
+        number -= 1
+    return number
+
+
+def shorten_label(label: str) -> str:
+    """Return a key as the label of a heading."""
+    return shorten_line(" ".join(label.split()), _MAX_LABEL_CHARS)
+
+
+_LEAST_ELEMENT_LINES = 8
+_DEEPEST = 4
+_NAMES = ("name", "id", "key", "title", "text", "label")
+
+
+class XmlElements(NamedTuple):
+    """The regions of long elements, and what is wrong with the file."""
+
+    regions: tuple[Region, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class _Refused(Exception):  # noqa: N818 - ends the parser from a handler
+    """The file declares entities."""
+
+
+def scan_xml(text: str) -> XmlElements:
+    """Return the elements of XML; of a broken file those before the damage."""
+    reader = _ElementReader()
+    try:
+        reader.parser.Parse(text.encode("utf-8", "replace"), True)  # noqa: FBT003 - its own order
+    except _Refused:
+        return XmlElements((), ("the file declares entities: read as text",))
+    except (expat.ExpatError, ValueError) as fault:
+        line = getattr(fault, "lineno", 0)
+        return XmlElements((), (f"not well-formed at line {line}: read as text",))
+    return XmlElements(tuple(sorted(reader.regions, key=lambda one: (one.first, -one.last))))
+
+
+class _ElementReader:
+    """Collects the lines of elements while expat reads them."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.EntityDeclHandler = self._refuse
+        self.regions: list[Region] = []
+        self._opened: list[tuple[str, int]] = []
+        self._depth = 0
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth <= _DEEPEST:
+            value = next((attributes[name] for name in _NAMES if name in attributes), "")
+            label = f"{tag} {value}".strip()
+            self._opened.append((label, self.parser.CurrentLineNumber - 1))
+
+    def _end(self, _tag: str) -> None:
+        if self._depth <= _DEEPEST:
+            label, first = self._opened.pop()
+            last = self.parser.CurrentLineNumber
+            if self._depth > 1 and last - first >= _LEAST_ELEMENT_LINES and first < MAX_LINES:
+                self.regions.append(Region(shorten_label(label), first, first + 1, last))
+        self._depth -= 1
+
+    def _refuse(self, *_declaration: object) -> None:
+        raise _Refused
+
+
+_SEPARATORS = "\t;,|"
+_MAX_HEADER_CHARS = 400
+_LONGEST_ROW = 200
+"""A quote that is open for more lines than this is taken for a stray one."""
+
+
+def find_table_spans(lines: Sequence[str]) -> list[Span]:
+    """Return the rows as blocks: a run of rows of one line, or one row of several.
+
+    The header is the label of each block but the first, which begins with it.
+    """
+    header = find_header(lines)
+    spans: list[Span] = []
+    is_run = False
+    for first, last in _list_rows(lines):
+        is_single = last - first == 1
+        if is_run and is_single:
+            spans[-1] = spans[-1]._replace(last=last)
+        else:
+            spans.append(Span(BlockKind.TABLE, first, last, label=header if spans else ""))
+        is_run = is_single
+    return spans
+
+
+def find_header(lines: Sequence[str]) -> str:
+    """Return the first line when it names the columns, else an empty string."""
+    first = lines[0].strip()
+    separator = max(_SEPARATORS, key=first.count)
+    names = [cell.strip("\"' ") for cell in first.split(separator)]
+    is_header = separator in first and not any(_is_number(name) for name in names)
+    return first if is_header and len(first) <= _MAX_HEADER_CHARS else ""
+
+
+def _is_number(cell: str) -> bool:
+    digits = sum(char.isdigit() for char in cell)
+    return digits > 0 and digits * 2 >= len(cell)
+
+
+def _list_rows(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the lines of each row; a cell in quotes may have several."""
+    number = 0
+    while number < len(lines):
+        last = number + 1
+        if lines[number].count('"') % 2:
+            last = _find_closing_quote(lines, number) or last
+        yield number, last
+        number = last
+
+
+def _find_closing_quote(lines: Sequence[str], first: int) -> int | None:
+    """Return the line behind the one that closes the quote of a row, None when none is near."""
+    for number in range(first + 1, min(first + _LONGEST_ROW, len(lines))):
+        if lines[number].count('"') % 2:
+            return number + 1
+    return None
+
+
+_LOCK_FILES = frozenset(
+    {
+        "composer-lock.json",
+        "deno.lock",
+        "npm-shrinkwrap.json",
+        "package-lock.json",
+        "packages.lock.json",
+        "pnpm-lock.yaml",
+    }
+)
+
+
+class DataParser:
+    """Parses one kind of data; its text is the file."""
+
+    version = "data-v1"
+
+    def __init__(self, kind: str) -> None:
+        """Parse `json`, `lines` (JSON on each line), `yaml`, `sections`, `table` or `xml`."""
+        self._read = _READERS[kind]
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; keys with a value of several lines are headings.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        if PurePosixPath(path).name.lower() in _LOCK_FILES:
+            return build_bounded(decoded, path, "lock file")
+        return self._read(decoded, path)
+
+
+def _read_json(decoded: Decoded, path: str) -> ParsedDocument:
+    keys = scan_json(decoded.text)
+    lines = decoded.text.split("\n")
+    if not keys.is_balanced:
+        keys = JsonKeys()
+        warnings: tuple[str, ...] = ("brackets do not match: read as text",)
+    else:
+        warnings = _describe_dropped(keys)
+    dropped = merge_dropped(keys.dropped, find_number_runs(lines[:MAX_LINES]))
+    spans = cut_regions(keys.regions, len(lines))
+    return build_data_document(decoded, path, spans, Bounds(dropped, warnings))
+
+
+def _describe_dropped(keys: JsonKeys) -> tuple[str, ...]:
+    lost = len(keys.dropped)
+    return (
+        (f"lists of which only the first {MAX_MEMBERS:,} members are searched: {lost}",)
+        if lost
+        else ()
+    )
+
+
+def _read_lines(decoded: Decoded, path: str) -> ParsedDocument:
+    spans = [Span(BlockKind.CODE, 0, decoded.text.count("\n") + 1)]
+    return build_data_document(decoded, path, spans)
+
+
+def _read_yaml(decoded: Decoded, path: str) -> ParsedDocument:
+    return _read_regions(decoded, path, scan_yaml)
+
+
+def _read_sections(decoded: Decoded, path: str) -> ParsedDocument:
+    return _read_regions(decoded, path, scan_sections)
+
+
+def _read_regions(
+    decoded: Decoded, path: str, scan: Callable[[list[str]], Iterable[Region]]
+) -> ParsedDocument:
+    lines = decoded.text.split("\n")
+    regions = scan(lines[:MAX_LINES])
+    dropped = merge_dropped(find_number_runs(lines[:MAX_LINES]))
+    return build_data_document(decoded, path, cut_regions(regions, len(lines)), Bounds(dropped))
+
+
+def _read_table(decoded: Decoded, path: str) -> ParsedDocument:
+    return build_data_document(decoded, path, find_table_spans(decoded.text.split("\n")))
+
+
+def _read_xml(decoded: Decoded, path: str) -> ParsedDocument:
+    found = scan_xml(decoded.text)
+    spans = cut_regions(found.regions, decoded.text.count("\n") + 1)
+    return build_data_document(decoded, path, spans, Bounds((), found.warnings))
+
+
+_READERS: dict[str, Callable[[Decoded, str], ParsedDocument]] = {
+    "json": _read_json,
+    "lines": _read_lines,
+    "yaml": _read_yaml,
+    "sections": _read_sections,
+    "table": _read_table,
+    "xml": _read_xml,
+}

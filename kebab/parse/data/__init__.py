@@ -1,1 +1,0 @@
-"""Parses data files along their keys, rows and elements."""

@@ -1,0 +1,200 @@
+"""Reads EPUB books: the chapters in reading order, with the metadata of the book."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.archive import (
+    Archive,
+    find_child,
+    get_attribute,
+    get_local_tag,
+    list_children,
+    read_tree,
+)
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.html import add_fragment, list_anchors
+from kebab.parse.html_page import decode_html
+from kebab.parse.metadata import list_unique, read_language
+from kebab.text.dates import parse_date
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
+_PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document"}
+_NCX = "application/x-dtbncx+xml"
+_HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
+_MAX_CHARS = 100_000_000
+_MANY_WARNINGS = 20
+PROTECTED = "the book is protected (DRM)"
+
+
+class _Item(NamedTuple):
+    """A file of the book."""
+
+    name: str
+    media: str
+    properties: str
+
+
+@dataclass(slots=True)
+class _Book:
+    """What the package document of a book says."""
+
+    metadata: Metadata
+    items: dict[str, _Item] = field(default_factory=dict)
+    spine: list[str] = field(default_factory=list)
+
+
+class EpubParser:
+    """Parses a book: its chapters as sections."""
+
+    version = "epub-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is no book, is damaged, protected, or has no text.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        archive = Archive(data, path, self.version)
+        _refuse_protection(archive)
+        book = _read_package(archive)
+        titles = dict(_list_titles(archive, book))
+        builder = TextBuilder()
+        warnings: list[str] = []
+        for item in _list_chapters(book):
+            if builder.length > _MAX_CHARS:
+                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
+                break
+            warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
+            if warning and len(warnings) < _MANY_WARNINGS:
+                warnings.append(warning)
+        if not builder.length:
+            raise archive.refuse("only images, no text")
+        return builder.build(path, book.metadata, warnings=warnings)
+
+
+def _refuse_protection(archive: Archive) -> None:
+    """Raise `ParseFailed` when more than the fonts of a book is encrypted."""
+    data = archive.find(_ENCRYPTION)
+    if data is None:
+        return
+    root = read_tree(data, _ENCRYPTION, archive.refuse)
+    for element in root.iter():
+        if get_local_tag(element.tag) != "EncryptedData":
+            continue
+        method = find_child(element, "EncryptionMethod")
+        algorithm = get_attribute(method, "Algorithm") if method is not None else ""
+        if algorithm.lower() not in _FONT_ALGORITHMS:
+            raise archive.refuse(PROTECTED)
+
+
+def _read_package(archive: Archive) -> _Book:
+    """Return the metadata, the files and the order of a book."""
+    name = _find_package(archive)
+    root = read_tree(archive.read(name), name, archive.refuse)
+    folder = posixpath.dirname(name)
+    book = _Book(_read_metadata(find_child(root, "metadata")))
+    for element in list_children(find_child(root, "manifest")):
+        book.items[get_attribute(element, "id")] = _Item(
+            _resolve(folder, get_attribute(element, "href")),
+            get_attribute(element, "media-type").lower(),
+            get_attribute(element, "properties"),
+        )
+    spine = list_children(find_child(root, "spine"))
+    book.spine = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
+    return book
+
+
+def _find_package(archive: Archive) -> str:
+    """Return the name of the package document."""
+    data = archive.find(_CONTAINER)
+    if data is not None:
+        for element in read_tree(data, _CONTAINER, archive.refuse).iter():
+            if get_local_tag(element.tag) == "rootfile":
+                return _resolve("", get_attribute(element, "full-path"))
+    for name in archive.names:
+        if name.lower().endswith(".opf"):
+            return name
+    raise archive.refuse("not an EPUB book: it has no package document")
+
+
+def _read_metadata(element: Element | None) -> Metadata:
+    """Return the Dublin Core metadata of a book."""
+    found: dict[str, list[str]] = {}
+    for child in list_children(element):
+        text = " ".join((child.text or "").split())
+        if text:
+            found.setdefault(get_local_tag(child.tag), []).append(text)
+    dates = [date for date in map(parse_date, found.get("date", [])) if date]
+    langs = map(read_language, found.get("language", []))
+    return Metadata(
+        title=found.get("title", [None])[0],
+        tags=list_unique(found.get("subject", []))[:20],
+        lang=next(filter(None, langs), None),
+        authors=list_unique(found.get("creator", []))[:10],
+        date=dates[0] if dates else None,
+    )
+
+
+def _list_chapters(book: _Book) -> Iterator[_Item]:
+    """Yield the pages of a book in reading order, without its table of contents."""
+    items = [book.items[name] for name in book.spine if name in book.items]
+    for item in items or book.items.values():
+        if item.media in _PAGES and "nav" not in item.properties.split():
+            yield item
+
+
+def _list_titles(archive: Archive, book: _Book) -> Iterator[tuple[str, str]]:
+    """Yield files of a book with their titles in its table of contents, the best title last."""
+    entries: list[tuple[str, str]] = []
+    for item in book.items.values():
+        folder = posixpath.dirname(item.name)
+        try:
+            if item.media == _NCX:
+                entries += _read_ncx(archive, item.name, folder)
+            elif "nav" in item.properties.split():
+                text = decode_html(archive.read(item.name), item.name, EpubParser.version).text
+                entries += [(_resolve(folder, link), title) for link, title in list_anchors(text)]
+        except (ParseFailed, ValueError):
+            continue
+    yield from reversed(entries)
+
+
+def _read_ncx(archive: Archive, name: str, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the files and titles of the table of contents of an older book."""
+    for point in read_tree(archive.read(name), name, archive.refuse).iter():
+        if get_local_tag(point.tag) == "navPoint":
+            content = find_child(point, "content")
+            label = find_child(find_child(point, "navLabel"), "text")
+            if content is not None and label is not None:
+                yield _resolve(folder, get_attribute(content, "src")), (label.text or "").strip()
+
+
+def _add_chapter(builder: TextBuilder, archive: Archive, item: _Item, title: str) -> str | None:
+    """Add a chapter, below its title where it has no heading itself; return a warning."""
+    name = posixpath.basename(item.name)
+    try:
+        data = archive.find(item.name)
+        if data is None:
+            return f"a chapter is missing: {name}"
+        text = decode_html(data, item.name, EpubParser.version).text
+        if title and not _HEADING.search(text):
+            builder.add_heading(1, title)
+        return add_fragment(builder, text, hidden=True)
+    except (ParseFailed, ValueError):
+        return f"a chapter is unreadable: {name}"
+
+
+def _resolve(folder: str, link: str) -> str:
+    """Return the name of the file that a link within the book names."""
+    target = unquote(link.partition("#")[0])
+    return posixpath.normpath(posixpath.join(folder, target)).lstrip("/")

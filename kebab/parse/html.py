@@ -1,0 +1,484 @@
+"""Reads HTML files: web pages, documentation, bookmarks, and what other programs export as HTML."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.html_flow import (
+    BREAK,
+    CODE,
+    SUPERSCRIPT,
+    Flow,
+    clean_line,
+    find_alternative,
+    find_code_language,
+    unescape,
+)
+from kebab.parse.html_page import (
+    BLOCKS,
+    MAX_DEPTH,
+    NOT_CONTENT,
+    Page,
+    decode_html,
+    get_attribute,
+    is_left_out,
+    is_too_deep,
+    read_metadata,
+    shorten_title,
+    slice_tags,
+)
+
+_SUFFIX = re.compile("[#?]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_STYLE_NAME = re.compile(r"\b[pP]\.(\w+)[^{}]{0,200}\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']")
+_OUTLINE = re.compile(r"(?:\uac1c\uc694|outline|heading|\uc81c\ubaa9)\s*([1-9])", re.IGNORECASE)
+
+
+def find_target(tag: str) -> str:
+    """Return the file that the tag of a link names; empty for other targets."""
+    value = get_attribute(tag, "href")
+    if not value or value[0] == "#" or _SCHEME.match(value):
+        return ""
+    return unquote(unescape(_SUFFIX.split(value, maxsplit=1)[0])).strip()
+
+
+def find_heading_classes(styles: str) -> dict[str, int]:
+    """Return the levels of the paragraph styles that Hangul exports as outline levels."""
+    levels = {}
+    for name, style in _STYLE_NAME.findall(styles):
+        outline = _OUTLINE.match(style)
+        if outline:
+            levels[name] = int(outline[1])
+    return levels
+
+
+_TOKEN = re.compile("<([^>]*)>([^<]*)")
+"""A tag without its brackets, and the text behind it."""
+
+_LAYOUT = (' role="presentation"', ' role="none"')
+_TITLE_CLASS = re.compile(' class="(?:[^"]* )?(?:MsoTitle|title)(?: [^"]*)?"')
+_CLASS = re.compile(' class="([^"]+)"')
+_START = re.compile(r' start="(\d{1,6})"')
+_LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
+_MAX_LINKS = 5_000
+_MAX_KNOWN_TAGS = 4_000
+_UNKNOWN = object()
+
+Action: TypeAlias = Callable[[str, str], bool | None]
+"""What a tag does, given the tag and the text behind it; True when it has taken the text."""
+
+
+class Walker:
+    """Writes the content of pages into a builder."""
+
+    def __init__(
+        self,
+        builder: TextBuilder,
+        heading_classes: Mapping[str, int] | None = None,
+        *,
+        level: int = 0,
+    ) -> None:
+        """Prepare for a builder; paragraphs of `heading_classes` are headings of these levels.
+
+        All headings are put `level` levels lower.
+        """
+        self._flow = Flow(builder, level)
+        self._heading_classes = heading_classes or {}
+        self._tokens: Iterator[tuple[str, str]] = iter(())
+        self._known: dict[str, Action | None] = {}
+        self._actions = self._list_actions()
+        self._language = ""
+        self._links: dict[str, None] = {}
+
+    @property
+    def first_heading(self) -> str:
+        """The first heading of the content, empty when there is none."""
+        return self._flow.first_heading
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The targets of the links to other files, each once."""
+        return tuple(self._links)
+
+    def walk(self, html: str) -> None:
+        """Write the content of serialised HTML."""
+        self._tokens = chain.from_iterable(map(_TOKEN.findall, slice_tags(html)))
+        inline, known = self._flow.inline, self._known
+        for tag, text in self._tokens:
+            action = known.get(tag, _UNKNOWN)
+            if action is _UNKNOWN:
+                action = self._find_action(tag)
+            if action is not None and action(tag, text):  # type: ignore[operator]
+                continue
+            if text and (inline or not text.isspace()):
+                inline.append(text)
+        self._flow.finish()
+
+    def _find_action(self, tag: str) -> Action | None:
+        """Return what a tag does, and remember it for equal tags."""
+        name, _, attributes = tag.partition(" ")
+        action = self._actions.get(name)
+        if attributes and is_left_out(name, tag):
+            action = self._skip
+        if name == "a" and "noteref" in attributes:
+            action = self._write_mark(SUPERSCRIPT)
+        if name == "a" and action is None and len(self._links) < _MAX_LINKS:
+            target = find_target(tag)
+            if target:
+                self._links[target] = None
+        if len(self._known) >= _MAX_KNOWN_TAGS:
+            self._known.clear()
+        self._known[tag] = action
+        return action
+
+    def _list_actions(self) -> dict[str, Action]:
+        """Return the actions of start tags and end tags by name."""
+        flow = self._flow
+        actions: dict[str, Action] = dict.fromkeys(NOT_CONTENT, self._skip)
+        for name in BLOCKS:
+            actions[name] = actions[f"/{name}"] = flow.end_paragraph
+        for level in range(1, 7):
+            actions[f"h{level}"] = partial(flow.begin_heading, level)
+            actions[f"/h{level}"] = flow.end_heading
+        for name, mark in (("br", BREAK), ("sup", SUPERSCRIPT), ("q", '"'), ("/q", '"')):
+            actions[name] = self._write_mark(mark)
+        for name in ("code", "tt"):
+            actions[name] = actions[f"/{name}"] = self._write_mark(CODE)
+        return actions | self._list_part_actions()
+
+    def _list_part_actions(self) -> dict[str, Action]:
+        """Return the actions of the tags that begin and end parts of a document."""
+        flow = self._flow
+        return {
+            "pre": self._read_code,
+            "div": self._begin_division,
+            "p": self._begin_paragraph,
+            "/p": self._end_paragraph,
+            "ul": partial(flow.begin_list, None),
+            "/ul": flow.end_list,
+            "ol": self._begin_ordered_list,
+            "/ol": flow.end_list,
+            "li": flow.begin_item,
+            "/li": flow.end_paragraph,
+            "dl": flow.begin_definitions,
+            "/dl": flow.end_definitions,
+            "dt": self._begin_term,
+            "/dt": flow.end_term,
+            "blockquote": flow.begin_quote,
+            "/blockquote": flow.end_quote,
+            "table": self._begin_table,
+            "/table": flow.end_table,
+            "tr": flow.begin_row,
+            "/tr": flow.end_paragraph,
+            "td": self._begin_cell,
+            "th": self._begin_cell,
+            "/td": flow.end_cell,
+            "/th": flow.end_cell,
+            "img": self._add_image,
+            "input": self._add_checkbox,
+            "math": self._read_formula,
+            "en-todo": self._add_task,
+            "en-crypt": self._skip,
+            "dialog": self._begin_dialog,
+        }
+
+    def _write_mark(self, mark: str) -> Action:
+        inline = self._flow.inline
+
+        def write(*_: str) -> None:
+            inline.append(mark)
+
+        return write
+
+    def _skip(self, tag: str, text: str) -> bool:
+        """Leave out an element."""
+        del text
+        name = tag.partition(" ")[0]
+        if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
+            self._flow.end_paragraph()
+        self._flow.inline.append(self._find_end(name))
+        return True
+
+    def _find_end(self, name: str) -> str:
+        """Read to the end of an element, and return the text behind it."""
+        depth, start, end = 1, f"{name} ", f"/{name}"
+        for tag, text in self._tokens:
+            if tag == end:
+                depth -= 1
+                if not depth:
+                    return text
+            elif tag == name or tag.startswith(start):
+                depth += 1
+        return ""
+
+    def _read_code(self, tag: str, text: str) -> bool:
+        """Read preformatted text."""
+        end, parts, tail = f"/{tag.partition(' ')[0]}", [text], ""
+        language, codes = find_code_language(tag), 0
+        for inner, behind in self._tokens:
+            if inner == end:
+                tail = behind
+                break
+            if inner[:4] == "code":
+                language = language or find_code_language(inner)
+                codes += 1
+            if inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code"):
+                _end_line(parts, always=inner == "br")
+            parts.append(self._skip_in_code(inner, behind))
+        language, self._language = language or self._language, ""
+        is_code = bool(codes or language or "class=" in tag)
+        self._flow.add_code(unescape("".join(parts)), language, code=is_code)
+        self._flow.inline.append(tail)
+        return True
+
+    def _skip_in_code(self, tag: str, text: str) -> str:
+        """Return the text behind a tag, or behind the end of an element that is no content."""
+        action = self._known.get(tag, _UNKNOWN)
+        if action is _UNKNOWN:
+            action = self._find_action(tag)
+        return self._find_end(tag.partition(" ")[0]) if action == self._skip else text
+
+    def _read_formula(self, tag: str, text: str) -> bool:
+        """Read a formula: its TeX where it is given, else its characters."""
+        del tag
+        texts = [text]
+        annotation: list[str] = []
+        tail = ""
+        for inner, behind in self._tokens:
+            if inner == "/math":
+                tail = behind
+                break
+            (annotation if inner.startswith("annotation") else texts).append(behind)
+        self._flow.inline += [f"${annotation[0].strip()}$" if annotation else "".join(texts), tail]
+        return True
+
+    def _begin_division(self, tag: str, text: str) -> None:
+        del text
+        self._flow.end_paragraph()
+        if "highlight" in tag or "sourceCode" in tag or "language-" in tag:
+            self._language = find_code_language(tag) or self._language
+
+    def _begin_paragraph(self, tag: str, text: str) -> None:
+        del text
+        self._flow.end_paragraph()
+        found = _CLASS.search(tag)
+        if found:
+            title = 1 if _TITLE_CLASS.search(tag) else 0
+            levels = (self._heading_classes.get(name, 0) for name in found[1].split())
+            level = title or max(levels, default=0)
+            if level:
+                self._flow.begin_heading(level)
+
+    def _end_paragraph(self, *_: str) -> None:
+        self._flow.end_heading()
+        self._flow.end_paragraph()
+
+    def _begin_ordered_list(self, tag: str, text: str) -> None:
+        del text
+        found = _START.search(tag)
+        self._flow.begin_list(int(found[1]) if found else 1)
+
+    def _begin_term(self, tag: str, text: str) -> None:
+        del text
+        self._flow.begin_term(signature=" id=" in tag and 'class="sig' in tag)
+
+    def _begin_table(self, tag: str, text: str) -> None:
+        del text
+        self._flow.begin_table(layout=any(sign in tag for sign in _LAYOUT))
+
+    def _begin_cell(self, tag: str, text: str) -> None:
+        del text
+        self._flow.begin_cell(tag)
+
+    def _add_image(self, tag: str, text: str) -> None:
+        del text
+        alternative = find_alternative(tag)
+        if alternative:
+            self._flow.inline.append(f" {alternative} ")
+
+    def _add_checkbox(self, tag: str, text: str) -> None:
+        del text
+        if self._flow.in_list and ' type="checkbox"' in tag:
+            self._flow.inline.append("[x] " if " checked" in tag else "[ ] ")
+
+    def _add_task(self, tag: str, text: str) -> None:
+        """Add the box of a task of Evernote."""
+        del text
+        self._flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
+
+    def _begin_dialog(self, tag: str, text: str) -> bool:
+        self._flow.end_paragraph()
+        return " open" not in tag and self._skip(tag, text)
+
+
+def _end_line(parts: list[str], *, always: bool) -> None:
+    """End a line of preformatted text, unless it is at its begin already."""
+    if always or parts[-1][-1:] != "\n":
+        parts.append("\n")
+
+
+_SIGN = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
+_PART = re.compile(
+    r"<(h[1-6])\b[^>]*>([^<]*)</\1>|<a\b([^>]*)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^>]*>",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r'\bhref="([^"]*)"', re.IGNORECASE)
+_TAGS = re.compile(r'\btags="([^"]*)"', re.IGNORECASE)
+_WEB = ("http://", "https://", "file://", "ftp://")
+
+
+def is_bookmark_file(text: str) -> bool:
+    """Return whether a page is a file of bookmarks."""
+    return _SIGN.match(text) is not None
+
+
+def add_bookmarks(builder: TextBuilder, text: str) -> None:
+    """Add folders as headings, and bookmarks as lists."""
+    depth = 1
+    items: list[tuple[int, str]] = []
+    for found in _PART.finditer(text):
+        heading, title, attributes, name, note, mark = found.groups()
+        if heading:
+            items = _add_items(builder, items)
+            builder.add_heading(depth, clean_line(title))
+        elif attributes is not None:
+            items.append((0, _describe(attributes, clean_line(name))))
+        elif note is not None and items:
+            items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
+        elif mark:
+            depth = max(1, depth + (-1 if mark.startswith("/") else 1))
+    _add_items(builder, items)
+
+
+def _add_items(builder: TextBuilder, items: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Add the collected bookmarks; return an empty list for the next ones."""
+    builder.add_list(items)
+    return []
+
+
+def _describe(attributes: str, name: str) -> str:
+    """Return the title of a bookmark with its address and tags."""
+    address = _ADDRESS.search(attributes)
+    tags = _TAGS.search(attributes)
+    shown = address[1] if address and address[1].lower().startswith(_WEB) else ""
+    parts = [name or shown, f"<{clean_line(shown)}>" if shown else ""]
+    parts.append(f"({clean_line(tags[1])})" if tags and tags[1] else "")
+    return " ".join(filter(None, parts))
+
+
+_FEW_CHARS = 200
+_CONTENT_SHARE = 0.2
+"""Content that is no longer than both is not believed, and the whole body is read."""
+
+_NO_TEXT = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile("<[^<>]*>")
+
+
+class PageParts(NamedTuple):
+    """The parts of a page, what its head says, its links, and what was lost."""
+
+    builder: TextBuilder
+    metadata: Metadata = Metadata()
+    links: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class HtmlParser:
+    """Parses HTML: the main content of a page as structured text."""
+
+    version = "html-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        decoded = decode_html(data, path, self.version)
+        try:
+            parts = read_parts(decoded.text)
+        except ValueError as fault:
+            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+        document = parts.builder.build(
+            path,
+            parts.metadata,
+            warnings=(*decoded.warnings, *parts.warnings),
+            links=parts.links,
+        )
+        return document._replace(encoding=decoded.encoding)
+
+
+def read_parts(text: str) -> PageParts:
+    """Return the main content of a page, and what its head says.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the page.
+    """
+    builder = TextBuilder()
+    if is_bookmark_file(text):
+        add_bookmarks(builder, text)
+        return PageParts(builder)
+    if is_too_deep(text):
+        return PageParts(builder, warnings=(add_without_structure(builder, text),))
+    page = Page(text)
+    styles = find_heading_classes(text) if "style-name" in text else {}
+    metadata = read_metadata(page.tree)
+    walker = Walker(builder, styles)
+    walker.walk(page.extract_content())
+    if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
+        builder = TextBuilder()
+        walker = Walker(builder, styles)
+        walker.walk(page.extract_body())
+    if metadata.title:
+        title = shorten_title(metadata.title, [walker.first_heading])
+        metadata = metadata._replace(title=title)
+    return PageParts(builder, metadata, walker.links)
+
+
+def add_fragment(
+    builder: TextBuilder, text: str, level: int = 0, *, hidden: bool = False
+) -> str | None:
+    """Add all content of a piece of HTML; return a warning when it is too deep.
+
+    Its headings are put `level` levels lower. With `hidden` elements that a browser does not show
+    are added as well.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the piece.
+    """
+    if is_too_deep(text):
+        return add_without_structure(builder, text)
+    page = Page(text)
+    content = page.extract_body() if hidden else page.extract_whole()
+    Walker(builder, level=level).walk(content)
+    return None
+
+
+def list_anchors(text: str) -> list[tuple[str, str]]:
+    """Return the targets and the texts of the links in the first table of contents of a page.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the page.
+    """
+    if is_too_deep(text):
+        return []
+    nav = Page(text).tree.css_first("nav")
+    links = nav.css("a[href]") if nav is not None else []
+    return [(node.attributes["href"] or "", " ".join(node.text().split())) for node in links]
+
+
+def add_without_structure(builder: TextBuilder, text: str) -> str:
+    """Add the text between the tags as paragraphs, and return a warning that says so."""
+    for paragraph in re.split(r"\n\s*\n", _TAG.sub("\n", _NO_TEXT.sub("", text))):
+        builder.add_paragraph(" ".join(unescape(paragraph).split()))
+    return f"elements are nested more than {MAX_DEPTH:,} levels deep: read without structure"

@@ -1,0 +1,494 @@
+"""Decodes HTML, parses it into a tree, and finds in it the metadata and the main content.
+
+The content is handed on as the HTML that the parser serialises: every element has its end tag,
+and text and attributes have no stray angle brackets, so that it can be read in one linear pass.
+"""
+
+import codecs
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from kebab.core.documents import Metadata
+from kebab.errors.system import translate_import_errors
+from kebab.parse.encoding import Decoded, decode, normalize_text
+from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
+from kebab.text.dates import parse_date
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_DECLARED_WITHIN = 4_096
+_DECLARATION = re.compile(
+    rb"<meta\b[^>]{0,500}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
+    rb"|<\?xml\b[^>]{0,200}?\bencoding\s*=\s*[\"']\s*([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CODECS = {
+    "ascii": "cp1252",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+}
+"""The codecs that browsers use in place of those that pages name, as the Encoding Standard says."""
+
+_LABELS = {
+    "ks_c_5601-1987": "cp949",
+    "ksc5601": "cp949",
+    "ks_c_5601": "cp949",
+    "windows-949": "cp949",
+    "x-windows-949": "cp949",
+    "x-sjis": "cp932",
+    "windows-31j": "cp932",
+    "x-euc-jp": "euc_jp",
+    "x-gbk": "gb18030",
+    "x-cp1252": "cp1252",
+}
+"""Names of encodings on the web that Python does not know."""
+
+_TEXT_CODEC = re.compile(
+    "utf-8|ascii|cp\\d+|iso8859-\\d+|iso2022_\\w+|euc_\\w+|shift_\\w+|gb\\w+|hz|big5\\w*|johab"
+    "|koi8-\\w|mac-\\w+|tis-620"
+)
+
+_BROKEN_SHARE = 0.005
+"""The largest share of characters that the declared encoding may fail to decode."""
+
+
+def decode_html(data: bytes, path: str, parser: str) -> Decoded:
+    """Return the text of an HTML file; `path` and `parser` are for the error.
+
+    A page that is valid UTF-8 is UTF-8, whatever it says, because saved pages are often converted
+    without a change of their declaration.
+
+    Raises:
+        ParseFailed: The bytes are not text.
+    """
+    declared = "" if data.startswith(_BOMS) or b"\0" in data else find_declared_codec(data)
+    if not declared or declared == "utf-8" or _is_utf8(data):
+        return decode(data, path, parser)
+    return decode_declared(data, declared) or decode(data, path, parser)
+
+
+def find_declared_codec(data: bytes) -> str:
+    """Return the codec that a page declares, empty when it declares none that is known."""
+    found = _DECLARATION.search(data[:_DECLARED_WITHIN])
+    return find_codec((found[1] or found[2]).decode("ascii", "replace")) if found else ""
+
+
+def find_codec(label: str) -> str:
+    """Return the codec of a name of an encoding, empty when there is none for text."""
+    lower = label.strip().lower()
+    if lower in _LABELS:
+        return _LABELS[lower]
+    try:
+        name = codecs.lookup(lower).name
+    except (LookupError, ValueError):
+        return ""
+    return _CODECS.get(name, name) if _TEXT_CODEC.fullmatch(name) else ""
+
+
+def decode_declared(data: bytes, codec: str) -> Decoded | None:
+    """Return the text in the declared codec, None when it does not fit the bytes."""
+    text = data.decode(codec, "replace")
+    lost = text.count("\ufffd")
+    if lost > _BROKEN_SHARE * len(text):
+        return None
+    warnings = (f"characters that are not {codec} were replaced: {lost}",) if lost else ()
+    return Decoded(normalize_text(text), codec, warnings)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+DROP = "data-kebab-drop"
+"""The attribute that marks the elements that are no content."""
+
+MAX_DEPTH = 5_000
+"""The deepest nesting that is parsed; the time of the parser grows with its square."""
+
+_SLICE = 16_384
+_TAG = re.compile(r"<(/?)([a-zA-Z]+)")
+_NEVER_DEEP = (
+    "area base br col embed hr img input link meta param source track wbr p"
+    " li dt dd tr td th option thead tbody tfoot colgroup path line circle rect polygon"
+)
+"""Elements without an end tag, and those that end where the next of their kind begins."""
+
+_HEAD = 2_000
+_XHTML = re.compile("<\\?xml|<html[^>]{0,200} xmlns=", re.IGNORECASE)
+_EMPTY_ELEMENT = re.compile(
+    r"<((?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)[A-Za-z][\w:.-]*)"
+    r"(\s[^<>]*)?/>",
+    re.IGNORECASE,
+)
+
+_RAW = re.compile(
+    r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
+)
+_HAS_RAW = re.compile("<(?:!--|script|style|iframe|noembed|noframes|xmp|plaintext)")
+
+_MAIN = "main,[role=main],article,[role=article]"
+_MAIN_SHARE = 0.25
+"""The least share of the visible text in a main element that is believed."""
+
+_HIDDEN = {
+    "hidden": '[hidden],[aria-hidden="true"]',
+    "display:none": '[style*="display:none"]',
+    "display: none": '[style*="display: none"]',
+    "visibility:hidden": '[style*="visibility:hidden"]',
+    "visibility: hidden": '[style*="visibility: hidden"]',
+    "mso-hide:all": '[style*="mso-hide:all"]',
+}
+"""By a text that such a page contains, the selectors of hidden elements."""
+
+_HIDDEN_SHARE = 0.5
+"""The largest share of the text that is left out as hidden; scripts show more than that."""
+
+_NAVIGATION = "nav,[role=navigation],[role=search],[role=menu]"
+_AROUND = "header,footer,aside,[role=banner],[role=contentinfo],[role=complementary]"
+_NAVIGATION_KINDS = frozenset({"nav", "navigation", "search", "menu"})
+_PAGE_KINDS = frozenset({"header", "footer", "aside", "banner", "contentinfo", "complementary"})
+_NO_TEXT = f"script,style,noscript,template,svg,{_NAVIGATION},{_AROUND}"
+_SMALL = {
+    "<form": "form",
+    "dialog": "[role=dialog],[role=alertdialog]",
+    "cookie": "[class*=cookie],[id*=cookie]",
+    "consent": "[class*=consent],[id*=consent]",
+    "gdpr": "[class*=gdpr],[id*=gdpr]",
+    "onetrust": "[class*=onetrust],[id*=onetrust]",
+}
+"""By a text that such a page contains, the selectors of forms and requests for consent."""
+
+_FORM_CHARS = 300
+_BANNER_CHARS = 3_000
+_BANNER = re.compile(
+    "(?:cookie|consent|gdpr|onetrust).{0,20}(?:banner|bar|notice|notification|popup|pop-up|modal|dialog"
+    "|overlay|law|message|wall|manager|sdk|alert|box|prompt|container|bottom|disclaimer|root)",
+    re.IGNORECASE,
+)
+_NEVER_SMALL = frozenset({"html", "body", "main", "article", "section"})
+_MAX_CHECKED = 2_000
+"""The most elements whose size is measured, which takes time for nested ones."""
+
+
+class Page:
+    """A parsed page."""
+
+    def __init__(self, text: str) -> None:
+        """Parse a page.
+
+        Raises:
+            DependencyMissing: The HTML parser is not installed.
+            ValueError: The HTML parser refuses the page.
+        """
+        with translate_import_errors("reading HTML", "selectolax"):
+            from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+        text = _expand_empty_elements(text) if _XHTML.search(text, 0, _HEAD) else text
+        try:
+            self.tree: LexborHTMLParser = LexborHTMLParser(text)
+        except SelectolaxError as fault:
+            raise ValueError(str(fault)) from fault
+        self._text = text
+        self._body = self.tree.body
+        self._around: list[LexborNode] = []
+        self.size = 0
+        """The code points of the text outside scripts, styles and navigation."""
+        if self._body is not None:
+            self._around = _list_nodes(self._body, _NO_TEXT)
+            left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
+            self.size = max(0, len(self._body.text()) - left_out)
+
+    def extract_content(self) -> str:
+        """Return the main content as HTML, with the elements marked that are not to be read."""
+        if self._body is None:
+            return ""
+        self._mark_hidden(self._body)
+        self._mark_banners(self._body)
+        root = self._find_main(self._body)
+        _mark([node for node in self._around if _has_kind(node, _NAVIGATION_KINDS)])
+        if root is None:
+            _mark(self._list_page_parts(self._body))
+        return _serialise(root or self._body)
+
+    def extract_whole(self) -> str:
+        """Return the body as HTML, with hidden elements marked."""
+        if self._body is None:
+            return ""
+        self._mark_hidden(self._body)
+        return _serialise(self._body)
+
+    def extract_body(self) -> str:
+        """Return the whole body as HTML, without marks."""
+        if self._body is None:
+            return ""
+        return _serialise(self._body).replace(f' {DROP}=""', "")
+
+    def _mark_hidden(self, body: "LexborNode") -> None:
+        for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:
+            if len(node.text()) <= _HIDDEN_SHARE * self.size:
+                _mark([node])
+
+    def _mark_banners(self, body: "LexborNode") -> None:
+        """Mark short forms and the requests for consent."""
+        for node in self._list_present(body, _SMALL)[:_MAX_CHECKED]:
+            attributes = node.attributes
+            names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+            if node.tag in _NEVER_SMALL or "section" in names.split():
+                continue
+            is_banner = (attributes.get("role") or "").endswith("dialog") or _BANNER.search(names)
+            limit = _BANNER_CHARS if is_banner else _FORM_CHARS if node.tag == "form" else 0
+            if limit and len(node.text()) <= limit:
+                _mark([node])
+
+    def _list_present(self, body: "LexborNode", selectors: Mapping[str, str]) -> "list[LexborNode]":
+        """Return the elements of the selectors whose text occurs in the page."""
+        present = ",".join(selectors[text] for text in selectors if text in self._text)
+        return _list_nodes(body, present) if present else []
+
+    def _find_main(self, body: "LexborNode") -> "LexborNode | None":
+        """Return the element with the main content, None when it is the body."""
+        nodes = _list_nodes(body, _MAIN)[:_MAX_CHECKED]
+        for kind in ("main", "article"):
+            sizes = [(len(node.text()), node) for node in nodes if _has_kind(node, {kind})]
+            size, best = max(sizes, key=itemgetter(0), default=(0, None))
+            if best is not None and size >= _MAIN_SHARE * self.size:
+                return best
+        return None
+
+    def _list_page_parts(self, body: "LexborNode") -> "list[LexborNode]":
+        """Return headers, footers and asides but for those of articles and headers with a title."""
+        inside = {node.mem_id for node in body.css("article header,article footer,article aside")}
+        return [
+            node
+            for node in self._around
+            if _has_kind(node, _PAGE_KINDS)
+            and node.mem_id not in inside
+            and not (node.tag == "header" and node.css_first("h1") and not node.css_first("nav"))
+        ]
+
+
+def is_too_deep(text: str) -> bool:
+    """Return whether elements are nested more deeply than the parser reads in linear time."""
+    surplus = 0
+    for start in range(0, len(text), _SLICE):
+        part = text[start : start + _SLICE]
+        surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
+        if surplus > MAX_DEPTH:
+            return _count_depth(text) > MAX_DEPTH
+    return False
+
+
+def _count_depth(text: str) -> int:
+    """Return the greatest surplus of start tags over end tags."""
+    depth = deepest = 0
+    never_deep = frozenset(_NEVER_DEEP.split())
+    for end, name in _TAG.findall(text):
+        if name.lower() not in never_deep:
+            depth = max(0, depth - 1) if end else depth + 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _expand_empty_elements(text: str) -> str:
+    """Return XHTML with an end tag for elements such as `<title/>`, which are open in HTML."""
+    return _EMPTY_ELEMENT.sub(r"<\1\2></\1>", text)
+
+
+def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
+    """Return the elements that match, each once, in order."""
+    return list({node.mem_id: node for node in root.css(selector)}.values())
+
+
+def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:
+    """Return whether the tag or the role of an element is one of `kinds`."""
+    return node.tag in kinds or (node.attributes.get("role") or "") in kinds
+
+
+def _mark(nodes: "list[LexborNode]") -> None:
+    for node in nodes:
+        node.attrs[DROP] = ""
+
+
+def _serialise(node: "LexborNode") -> str:
+    """Return the HTML of an element without comments and elements with other content than HTML."""
+    html = node.html or ""
+    return _RAW.sub("", html) if _HAS_RAW.search(html) else html
+
+
+def slice_tags(html: str, size: int = 1 << 20) -> Iterator[str]:
+    """Yield serialised HTML in parts that end before a tag."""
+    start = 0
+    while start < len(html):
+        end = html.find("<", min(start + size, len(html)))
+        end = len(html) if end < 0 else end
+        yield html[start:end]
+        start = end
+
+
+_NOT_CONTENT_NAMES = (
+    "audio button canvas colgroup datalist head map meter noscript object option progress"
+    " rp rt select svg template textarea title video"
+)
+_VOID_NAMES = "area base br col embed hr img input link meta source track wbr"
+_BLOCK_NAMES = (
+    "address article aside body caption center dd details dialog dir div fieldset"
+    " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
+    " search section summary tbody tfoot thead"
+)
+_KEPT_NAMES = "article body h1 h2 h3 h4 h5 h6 main section table"
+_JUNK_CLASS_NAMES = (
+    "addtoany_share_save_container breadcrumb breadcrumbs footnote-back hash-link header-anchor"
+    " headerlink heading-anchor line-numbers-rows lineno linenos linenumber mw-editsection"
+    " mw-jump-link share-bar share-button share-buttons sharedaddy skip-link skip-nav"
+    " skip-to-content skip-to-main skiplink social-share table-of-contents toc"
+)
+_JUNK_IDS = frozenset({"breadcrumb", "breadcrumbs", "skip-link", "toc"})
+NOT_CONTENT = tuple(_NOT_CONTENT_NAMES.split())
+"""The elements that are never read."""
+
+BLOCKS = tuple(_BLOCK_NAMES.split())
+"""The elements that begin and end paragraphs, and mean no more."""
+
+_VOID = frozenset(_VOID_NAMES.split())
+_JUNK_CLASSES = frozenset(_JUNK_CLASS_NAMES.split())
+_KEPT = frozenset(_KEPT_NAMES.split())
+
+
+def is_left_out(name: str, tag: str) -> bool:
+    """Return whether an element is marked, or is by its class no content of a page."""
+    if name in _VOID:
+        return False
+    if DROP in tag:
+        return True
+    if name in _KEPT:
+        return False
+    classes = get_attribute(tag, "class")
+    if classes and not _JUNK_CLASSES.isdisjoint(classes.split()):
+        return True
+    return get_attribute(tag, "id") in _JUNK_IDS
+
+
+def get_attribute(tag: str, name: str) -> str:
+    """Return an attribute of a serialised tag as it is written, empty without it."""
+    return tag.partition(f' {name}="')[2].partition('"')[0]
+
+
+_AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author")
+_DATES = (
+    "article:published_time",
+    "dc.date",
+    "dcterms.date",
+    "dcterms.created",
+    "dc.date.issued",
+    "citation_publication_date",
+    "date",
+    "pubdate",
+    "publish_date",
+    "created",
+    "changed",
+)
+_KEYWORDS = ("keywords", "article:tag")
+_MAX_KEYWORDS = 20
+_MAX_KEYWORD_CHARS = 40
+_MAX_AUTHORS = 10
+_MAX_AUTHOR_CHARS = 100
+_SEPARATOR = re.compile(r"\s+[-|–—·:»«•]\s+|\s*[|»«]\s*|(?<=\S): ")  # noqa: RUF001 - signs of titles
+_PLACEHOLDERS = frozenset({"untitled", "untitled document", "document", "new page", "index"})
+_JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
+
+
+def read_metadata(tree: "LexborHTMLParser") -> Metadata:
+    """Return the metadata of a page."""
+    named = dict(_list_named(tree))
+    return Metadata(
+        title=_find_title(tree, named) or None,
+        tags=_choose_keywords(_find_all(named, _KEYWORDS)),
+        lang=_find_language(tree, named),
+        authors=list_unique(
+            author
+            for text in _find_all(named, _AUTHORS)
+            for author in split_authors(text)
+            if len(author) <= _MAX_AUTHOR_CHARS and "://" not in author
+        )[:_MAX_AUTHORS],
+        date=_find_date(tree, named),
+    )
+
+
+def _list_named(tree: "LexborHTMLParser") -> Iterator[tuple[str, list[str]]]:
+    """Yield the names of meta elements in lower case with their contents."""
+    found: dict[str, list[str]] = {}
+    # Everything but the head is large, and declares nothing.
+    for node in tree.head.css("meta[content]") if tree.head is not None else ():
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        content = " ".join((attributes.get("content") or "").split())
+        if name and content:
+            found.setdefault(name.strip().lower(), []).append(content)
+    yield from found.items()
+
+
+def _find_all(named: dict[str, list[str]], names: tuple[str, ...]) -> list[str]:
+    return [content for name in names for content in named.get(name, ())]
+
+
+def shorten_title(title: str, headings: Iterable[str]) -> str:
+    """Return the part of a title that is a heading of the page, without the name of the site."""
+    parts = [part.casefold() for part in _SEPARATOR.split(title) if part]
+    for heading in headings:
+        folded = heading.casefold()
+        if len(parts) > 1 and folded and (folded in parts or title.casefold().startswith(folded)):
+            return heading
+    return title
+
+
+def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
+    """Return the declared title; one that names no page is none."""
+    node = tree.head.css_first("title") if tree.head is not None else None
+    title = " ".join(str(node.text()).split()) if node is not None else ""
+    others = named.get("og:title", [])
+    if not title or title.lower() in _PLACEHOLDERS:
+        return others[0] if others else ""
+    return shorten_title(title, others)
+
+
+def _choose_keywords(keywords: list[str]) -> tuple[str, ...]:
+    """Return short keywords, each once, at most a bounded number."""
+    parts = (part for text in keywords for part in split_keywords(text))
+    return list_unique(part for part in parts if len(part) <= _MAX_KEYWORD_CHARS)[:_MAX_KEYWORDS]
+
+
+def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
+    """Return the language that the page declares, as a code of two or three letters."""
+    declared: list[str | None] = []
+    for node in (tree.root, tree.body):
+        attributes = node.attributes if node is not None else {}
+        declared += [attributes.get("lang"), attributes.get("xml:lang")]
+    declared += named.get("dc.language", ())
+    return next(filter(None, map(read_language, declared)), None)
+
+
+def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
+    """Return the date of publication, in the head, as linked data, or of a `time` element."""
+    candidates = _find_all(named, _DATES)
+    html = tree.raw_html or b""
+    if not candidates and b"datePublished" in html:
+        for script in tree.css('script[type="application/ld+json"]')[:5]:
+            candidates += _JSON_DATE.findall(script.text())
+    if not candidates and b"<time" in html:
+        times = tree.css("time[datetime]")[:1]
+        candidates += [node.attributes.get("datetime") or "" for node in times]
+    return next(filter(None, map(parse_date, candidates)), None)

@@ -1,0 +1,226 @@
+"""Reads LaTeX by its lines; lines that no rule names are paragraphs. No file is included."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
+from kebab.parse.encoding import decode
+from kebab.parse.metadata import list_unique
+from kebab.text.dates import find_date
+
+_MAX_ARGUMENT = 2000
+_HIDDEN = re.compile(
+    r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
+)
+_ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
+_LETTERS = re.compile(r"\\(ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j)(?![A-Za-z])(?:\{\})?\s?")
+_COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\]]*\])?)")
+_NAMES = {"LaTeX": "LaTeX", "TeX": "TeX", "dots": "…", "ldots": "…", "textemdash": "—"}
+_MARKS = {
+    "`": "\u0300",
+    "'": "\u0301",
+    "^": "\u0302",
+    "~": "\u0303",
+    '"': "\u0308",
+    "=": "\u0304",
+    ".": "\u0307",
+    "c": "\u0327",
+    "v": "\u030c",
+    "u": "\u0306",
+    "H": "\u030b",
+    "k": "\u0328",
+}
+_SPECIAL = {
+    "ss": "ß",
+    "ae": "æ",
+    "AE": "Æ",
+    "oe": "œ",
+    "OE": "Œ",
+    "aa": "å",
+    "AA": "Å",
+    "o": "ø",
+    "O": "Ø",
+    "l": "ł",
+    "L": "Ł",
+    "i": "i",
+    "j": "j",
+}
+
+
+def read_argument(text: str, start: int) -> str:
+    """Return the text between the braces of an argument, behind one in brackets."""
+    position = start
+    if text[position : position + 1] == "[":
+        closed = text.find("]", position, position + _MAX_ARGUMENT)
+        position = closed + 1 if closed >= 0 else position
+    opened = text.find("{", position, position + 16)
+    if opened < 0 or text[position:opened].strip():
+        return ""
+    depth = 0
+    for end in range(opened, min(len(text), opened + _MAX_ARGUMENT)):
+        if text[end] in "{}" and text[end - 1] != "\\":
+            depth += 1 if text[end] == "{" else -1
+            if not depth:
+                return text[opened + 1 : end]
+    return text[opened + 1 : opened + _MAX_ARGUMENT].partition("\n\n")[0]
+
+
+def to_plain_label(source: str) -> str:
+    """Return a title on one line without its commands."""
+    plain = _HIDDEN.sub("", source[:_MAX_ARGUMENT])
+    plain = (
+        re.sub(r"(?<!\\)\$", "", plain).replace("\\\\", " ").replace("\\,", " ").replace("\\ ", " ")
+    )
+    plain = _LETTERS.sub(lambda match: _SPECIAL[match[1]], plain)
+    plain = _ACCENT.sub(lambda match: (match[2] or match[3]) + _MARKS[match[1]], plain)
+    plain = re.sub(r"\\([&%$#_{}])", r"\1", plain)
+    plain = _COMMAND.sub(lambda match: _NAMES.get(match[1] or "", ""), plain)
+    plain = re.sub(r"[{}]", "", plain).replace("~", " ").replace("``", '"').replace("''", '"')
+    return unicodedata.normalize("NFC", " ".join(plain.split()))
+
+
+_SECTION = re.compile(
+    r"\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|frametitle)\b\*?"
+)
+_RANKS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+_FRAME = re.compile(r"\\begin\{frame\}(?:<[^>]*>)?(?:\[[^\]]*\])?\s*(?=\{)")
+_BEGIN = re.compile(r"\\begin\{([A-Za-z]+)\*?\}")
+_LAYOUT = re.compile(
+    r"(?:\\(?:maketitle|tableofcontents|listoffigures|listoftables|newpage|clearpage|pagebreak"
+    r"|centering|appendix|frontmatter|mainmatter|backmatter|noindent|bigskip|medskip|smallskip"
+    r"|printbibliography|titlepage|frame)\b\s*"
+    r"|\\(?:label|vspace|hspace|pagestyle|thispagestyle|bibliographystyle|usepackage|setcounter"
+    r"|begin|end)\*?(?:\[[^\]]*\])?\{[^{}]*\}(?:\{[^{}]*\})?\s*)+\Z"
+)
+_LINK = re.compile(
+    r"\\(?:input|include|subfile|includegraphics|bibliography|addbibresource)\*?"
+    r"(?:\[[^\]]{0,400}\])?\{([^{}\n]{1,400})\}"
+)
+_PROPERTY = re.compile(r"\\(title|author|date)\b\*?(?:\[[^\]]{0,400}\])?\s*(?=\{)")
+_DOCUMENT = "\\begin{document}"
+_END = "\\end{document}"
+_KINDS = {
+    **dict.fromkeys(("verbatim", "Verbatim", "lstlisting", "minted", "alltt"), BlockKind.CODE),
+    **dict.fromkeys(("equation", "align", "gather", "multline", "math"), BlockKind.CODE),
+    **dict.fromkeys(("tabular", "tabularx", "longtable", "table", "tabulary"), BlockKind.TABLE),
+    **dict.fromkeys(("itemize", "enumerate", "description"), BlockKind.LIST),
+    **dict.fromkeys(("quote", "quotation", "verse"), BlockKind.QUOTE),
+    **dict.fromkeys(("comment", "tikzpicture", "filecontents"), None),
+}
+_ABSTRACT_RANK = _RANKS.index("section") + 1
+_MAX_PREAMBLE = 1_000_000
+
+
+class LatexParser:
+    """Parses LaTeX."""
+
+    version = "latex-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document, with the title, authors and date of its preamble.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        text = decoded.text
+        spans = _number_levels(list(_find_spans(text)))
+        links = (match[1].strip() for match in _LINK.finditer(text))
+        return build_line_document(decoded, path, spans, _read_metadata(text), links)
+
+
+def _read_metadata(text: str) -> Metadata:
+    """Return the title, the authors and the date that the preamble declares."""
+    found: dict[str, str] = {}
+    for match in _PROPERTY.finditer(text, 0, _MAX_PREAMBLE):
+        if match[1] not in found:
+            found[match[1]] = read_argument(text, match.end())
+    authors = re.split(r"\\and\b", found.get("author", ""))
+    names = [to_plain_label(author.partition("\\\\")[0]) for author in authors]
+    return Metadata(
+        title=to_plain_label(found.get("title", "")) or None,
+        authors=list_unique(names),
+        date=find_date(found.get("date", "")),
+    )
+
+
+def _find_spans(text: str) -> Iterator[Span]:
+    """Yield the blocks that are no paragraphs; the level of a heading is its rank."""
+    lines = Lines(text)
+    first, last = _find_body(lines)
+    never_closed: set[str] = set()
+    if first:
+        yield Span(None, 0, first)
+    number = first
+    while number < last:
+        span = _read_block(lines, number, last, never_closed) if lines.text[number] else None
+        if span is not None:
+            yield span
+        number = max(number + 1, span.last if span else 0)
+    if last < lines.count:
+        yield Span(None, last, lines.count)
+
+
+def _find_body(lines: Lines) -> tuple[int, int]:
+    """Return the lines between the begin and the end of the document, else all lines."""
+    begins = (number for number, line in enumerate(lines.text) if line.startswith(_DOCUMENT))
+    first = next(begins, -1) + 1
+    ends = (number for number, line in enumerate(lines.text) if line.startswith(_END))
+    return first, next(ends, lines.count)
+
+
+def _read_block(lines: Lines, number: int, last: int, never_closed: set[str]) -> Span | None:
+    """Return the block that begins at a line, None for a paragraph."""
+    bare = lines.text[number]
+    if bare.startswith("%"):
+        return Span(None, number, number + 1)
+    if not bare.startswith("\\"):
+        return None
+    heading = _read_heading(lines, number, last)
+    if heading is not None:
+        return heading
+    begin = _BEGIN.match(bare)
+    if begin and begin[1] == "abstract":
+        return Span(BlockKind.HEADING, number, number + 1, _ABSTRACT_RANK, "Abstract")
+    if begin and begin[1] in _KINDS and begin[1] not in never_closed:
+        environment = _read_environment(lines, number, last, begin[1], never_closed)
+        if environment is not None:
+            return environment
+    return Span(None, number, number + 1) if _LAYOUT.match(bare) else None
+
+
+def _read_environment(
+    lines: Lines, number: int, last: int, name: str, never_closed: set[str]
+) -> Span | None:
+    """Return an environment up to its end; environments of its own name may be inside."""
+    opening, closing, depth = f"\\begin{{{name}", f"\\end{{{name}", 0
+    for end in range(number, last):
+        depth += lines.text[end].count(opening) - lines.text[end].count(closing)
+        if depth <= 0:
+            return Span(_KINDS[name], number, end + 1)
+    never_closed.add(name)
+    return None
+
+
+def _read_heading(lines: Lines, number: int, last: int) -> Span | None:
+    """Return the heading of a command for a section or a slide; its level is its rank."""
+    bare = lines.text[number]
+    match = _SECTION.match(bare) or _FRAME.match(bare)
+    if match is None:
+        return None
+    name = match[1] if match.re is _SECTION else "frametitle"
+    rank = _RANKS.index(name) + 1 if name in _RANKS else len(_RANKS)
+    source = "\n".join(lines.text[number : min(number + 8, last)])
+    argument = read_argument(source, match.end())
+    end = number + 1 + source[: match.end() + len(argument)].count("\n")
+    return Span(BlockKind.HEADING, number, end, rank, to_plain_label(argument))
+
+
+def _number_levels(spans: list[Span]) -> Iterator[Span]:
+    """Yield the blocks with levels from 1 without gaps instead of ranks."""
+    ranks = sorted({span.level for span in spans if span.level})
+    for span in spans:
+        level = min(ranks.index(span.level) + 1, MAX_HEADING_LEVEL) if span.level else 0
+        yield span._replace(level=level)

@@ -1,0 +1,383 @@
+"""Reads e-mail: single messages, mailboxes, and web pages that are saved as messages."""
+
+import binascii
+import re
+from collections.abc import Iterator
+from datetime import UTC
+from email import policy
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from email.utils import getaddresses, parsedate_to_datetime
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.encoding import decode
+from kebab.parse.html import add_fragment, read_parts
+from kebab.parse.html_page import decode_declared, decode_html, find_codec
+
+_BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, binascii.Error)
+"""What the standard library raises for broken headers and encodings."""
+
+_MAX_HEADER_CHARS = 2_000
+
+
+def parse_message(data: bytes) -> Message:
+    """Return a message; the standard library accepts any bytes."""
+    return BytesParser(policy=policy.compat32).parsebytes(data)
+
+
+def read_header(message: Message, name: str) -> str:
+    """Return a header as text on one line, empty when it is missing."""
+    for key, value in message.raw_items():
+        if key.lower() == name:
+            return " ".join(_decode_header(str(value)).split())[:_MAX_HEADER_CHARS]
+    return ""
+
+
+def _decode_header(value: str) -> str:
+    """Return the text of a header with encoded words, or with bytes of an unknown encoding."""
+    if not value.isascii():
+        value = _decode_text(value.encode("utf-8", "surrogateescape"), "")
+    try:
+        parts = decode_header(value)
+    except (HeaderParseError, *_BROKEN):
+        return value
+    return "".join(
+        _decode_text(part, charset or "") if isinstance(part, bytes) else part
+        for part, charset in parts
+    )
+
+
+def _decode_text(data: bytes, charset: str) -> str:
+    codec = find_codec(charset)
+    decoded = decode_declared(data, codec) if codec else None
+    if decoded is not None:
+        return decoded.text
+    try:
+        return decode(data).text
+    except ParseFailed:
+        return data.decode("latin-1")
+
+
+def list_names(message: Message, header: str) -> list[str]:
+    """Return the people in a header, each by name or else by address."""
+    try:
+        people = getaddresses([read_header(message, header)])
+    except _BROKEN:
+        return []
+    return [name.strip() or address for name, address in people if name.strip() or address]
+
+
+def read_date(message: Message) -> str | None:
+    """Return the date of a message as a time in UTC, None when there is none."""
+    try:
+        moment = parsedate_to_datetime(read_header(message, "date"))
+        if moment.tzinfo is None:
+            return moment.date().isoformat()
+        return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (*_BROKEN, OverflowError):
+        return None
+
+
+def read_payload(part: Message) -> bytes:
+    """Return the decoded bytes of a part without parts of its own."""
+    try:
+        payload = part.get_payload(decode=True)
+    except _BROKEN:
+        payload = None
+    return payload if isinstance(payload, bytes) else b""
+
+
+def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
+    """Return the text of a part in its declared encoding, else in that of its bytes.
+
+    Raises:
+        ParseFailed: The bytes are not text.
+    """
+    data = read_payload(part)
+    codec = find_codec(_find_charset(part))
+    decoded = decode_declared(data, codec) if codec else None
+    if decoded is not None:
+        return decoded.text
+    return (decode_html if html else decode)(data, path, parser).text
+
+
+def _find_charset(part: Message) -> str:
+    try:
+        return part.get_content_charset() or ""
+    except _BROKEN:
+        return ""
+
+
+def find_file_name(part: Message) -> str:
+    """Return the name of an attached file, empty when it has none."""
+    try:
+        name = part.get_filename() or ""
+    except _BROKEN:
+        return ""
+    return " ".join(_decode_header(name).split())[:200]
+
+
+_HEADERS = ("From", "To", "Cc", "Subject", "Date")
+_MAX_DEPTH = 10
+_MAX_MESSAGE_PARTS = 500
+_KB = 1_000
+_FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
+_MANY_WARNINGS = 20
+
+
+class MessageWriter:
+    """Writes messages into a builder, each below a heading with its subject."""
+
+    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
+        """`path` and `parser` are for errors."""
+        self.warnings: list[str] = []
+        self._builder = builder
+        self._path, self._parser = path, parser
+        self._parts = 0
+        self._level = 1
+        self._attachments: list[tuple[int, str]] = []
+
+    def write(self, message: Message, level: int = 1) -> None:
+        """Write a message, its headers first, with a heading of a level."""
+        attachments, self._attachments = self._attachments, []
+        outer, self._level = self._level, level
+        subject = read_header(message, "subject")
+        self._builder.add_heading(level, subject or "(no subject)")
+        headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
+        self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
+        self._write_part(message, 0)
+        if self._attachments:
+            self._builder.add_paragraph("Attachments:")
+            self._builder.add_list(self._attachments)
+        self._attachments, self._level = attachments, outer
+
+    def _write_part(self, part: Message, depth: int) -> None:
+        """Write a part of a message with its own parts."""
+        self._parts += 1
+        if depth > _MAX_DEPTH or self._parts > _MAX_MESSAGE_PARTS:
+            self._warn("parts of the message are left out: there are too many")
+            return
+        kind = part.get_content_type()
+        parts = [inner for inner in _list_parts(part) if isinstance(inner, Message)]
+        if kind == "message/rfc822" and parts:
+            self.write(parts[0], min(self._level + 1, 6))
+        elif kind == "multipart/alternative" and parts:
+            self._write_part(_choose_alternative(parts), depth + 1)
+        elif parts:
+            for inner in parts:
+                self._write_part(inner, depth + 1)
+        elif kind in {"text/plain", "text/html"} and not _is_attachment(part):
+            self._write_text(part, kind)
+        else:
+            self._list_attachment(part, kind)
+
+    def _write_text(self, part: Message, kind: str) -> None:
+        html = kind == "text/html"
+        try:
+            text = read_text(part, self._path, self._parser, html=html)
+            if html:
+                warning = add_fragment(self._builder, text, self._level)
+                if warning:
+                    self._warn(warning)
+            else:
+                add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
+        except (ParseFailed, ValueError):
+            self._warn("a part of a message is unreadable")
+
+    def _list_attachment(self, part: Message, kind: str) -> None:
+        name = find_file_name(part)
+        data = read_payload(part)
+        if name or data:
+            size = f"{len(data) / _KB:.0f} kB" if len(data) >= _KB else f"{len(data)} bytes"
+            self._attachments.append((0, f"{name or 'unnamed'} ({kind}, {size})"))
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
+            self.warnings.append(warning)
+
+
+def _list_parts(part: Message) -> list[object]:
+    payload = part.get_payload()
+    return list(payload) if isinstance(payload, list) else []
+
+
+def _is_attachment(part: Message) -> bool:
+    return str(part.get("content-disposition", "")).strip().lower().startswith("attachment")
+
+
+def _choose_alternative(parts: list[Message]) -> Message:
+    """Return the plain text of a message unless it is blank, else its last form."""
+    for part in parts:
+        if part.get_content_type() == "text/plain" and read_payload(part).strip():
+            return part
+    forms = [part for part in parts if part.get_content_type() != "text/calendar"]
+    return forms[-1] if forms else parts[-1]
+
+
+def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> None:
+    """Add a plain text as paragraphs, and the lines of other messages in it as quotations."""
+    text = _FLOWED_BREAK.sub(" ", text) if flowed else text
+    lines: list[str] = []
+    quoted = False
+    for line in [*text.split("\n"), ""]:
+        is_quoted = line.startswith(">")
+        if lines and (is_quoted != quoted or not line.strip()):
+            _add_lines(builder, lines, quoted=quoted)
+            lines = []
+        quoted = is_quoted
+        if line.strip():
+            lines.append(line.lstrip("> ") if is_quoted else line.rstrip())
+
+
+def _add_lines(builder: TextBuilder, lines: list[str], *, quoted: bool) -> None:
+    if quoted:
+        builder.add_quote("\n".join(lines))
+    else:
+        builder.add_paragraph("\n".join(lines))
+
+
+_MAX_PAGE_PARTS = 10_000
+
+
+class MhtmlParser:
+    """Parses a saved page: its first HTML part."""
+
+    version = "mhtml-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are no saved page.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
+        page = _find_page(message)
+        if page is None:
+            raise ParseFailed(
+                path=path, parser=self.version, cause="not a saved page: it has no HTML"
+            )
+        text = read_text(page, path, self.version, html=True)
+        try:
+            parts = read_parts(text)
+        except ValueError as fault:
+            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+        return parts.builder.build(
+            path,
+            parts.metadata,
+            title=read_header(message, "subject"),
+            warnings=parts.warnings,
+            links=parts.links,
+        )
+
+
+def _find_page(message: Message) -> Message | None:
+    """Return the first HTML part."""
+    for number, part in enumerate(message.walk()):
+        if number >= _MAX_PAGE_PARTS:
+            break
+        if part.get_content_type() in {"text/html", "application/xhtml+xml"}:
+            return part
+    return None
+
+
+_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
+_KNOWN_HEADER = re.compile(
+    rb"^(?:from|to|subject|date|message-id|received|return-path|mime-version|content-type"
+    rb"|delivered-to|reply-to|x-[\w-]+):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
+_HEAD_BYTES = 65_536
+_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,1000}\r?\n")
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
+MAX_MESSAGES = 50_000
+MAX_CHARS = 200_000_000
+_NOT_MAIL = "no e-mail: it has no headers"
+
+
+class EmailParser:
+    """Parses one message: its headers, its text, and the names of its attachments."""
+
+    version = "email-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are no message.
+        """
+        body = _cut_apple_frame(data)
+        if not _has_headers(body):
+            raise ParseFailed(path=path, parser=self.version, cause=_NOT_MAIL)
+        message = parse_message(body)
+        builder = TextBuilder()
+        writer = MessageWriter(builder, path, self.version)
+        writer.write(message)
+        metadata = Metadata(
+            title=read_header(message, "subject") or None,
+            authors=tuple(list_names(message, "from")),
+            date=read_date(message),
+        )
+        return builder.build(path, metadata, warnings=writer.warnings)
+
+
+class MboxParser:
+    """Parses a mailbox: each message is a section whose heading is its subject."""
+
+    version = "mbox-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are no mailbox.
+        """
+        if not _BEGIN.match(data) or not _has_headers(data.partition(b"\n")[2]):
+            raise ParseFailed(path=path, parser=self.version, cause="not a mailbox in mbox format")
+        builder = TextBuilder()
+        warnings: list[str] = []
+        for number, message in enumerate(split_mailbox(data)):
+            if number >= MAX_MESSAGES or builder.length > MAX_CHARS:
+                warnings.append(f"only the first {number:,} messages are searched")
+                break
+            writer = MessageWriter(builder, path, self.version)
+            writer.write(parse_message(message))
+            warnings += [text for text in writer.warnings if text not in warnings]
+        return builder.build(path, warnings=warnings, title=_get_stem(path))
+
+
+def split_mailbox(data: bytes) -> Iterator[bytes]:
+    """Yield the messages of a mailbox without the lines that separate them."""
+    start: int | None = None
+    for begin in _BEGIN.finditer(data):
+        if start is not None:
+            yield _ESCAPED.sub(rb"\1", data[start : begin.start()])
+        start = begin.end()
+    if start is not None:
+        yield _ESCAPED.sub(rb"\1", data[start:])
+
+
+def _get_stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _has_headers(data: bytes) -> bool:
+    """Return whether the bytes begin with the headers of a message."""
+    head = data[:_HEAD_BYTES].lstrip(b"\r\n \t\xef\xbb\xbf")
+    first = head.partition(b"\n")[0]
+    block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
+    begins = _HEADER.match(first) is not None or first.startswith(b"From ")
+    return begins and _KNOWN_HEADER.search(block) is not None
+
+
+def _cut_apple_frame(data: bytes) -> bytes:
+    """Return the message of a file of Apple Mail, which begins with the length of the message."""
+    found = _APPLE_LENGTH.match(data)
+    if not found:
+        return data.lstrip(b"\xef\xbb\xbf\r\n")
+    return data[found.end() : found.end() + int(found[1])]

@@ -1,1 +1,0 @@
-"""Reads e-mail: single messages, mailboxes, and web pages that are saved as messages."""

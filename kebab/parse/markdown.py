@@ -1,0 +1,525 @@
+"""Reads Markdown: CommonMark with tables, front matter, and what Obsidian and its kin add.
+
+The library yields events in the order of the source, with ranges of bytes. One walk over them finds
+everything, in linear time. Lines that are not text for a reader are left out. These are, outside
+code: comments of HTML, MDX and Obsidian, shortcodes of Hugo and tags of Liquid, `import` and
+`export` of MDX, and tags of components and of HTML without text. Only whole lines are left out. A
+tag or shortcode with text for readers, such as a caption, is kept.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kebab.core.documents import Block, BlockKind, ParsedDocument
+from kebab.core.files import get_suffix
+from kebab.errors.system import translate_import_errors
+from kebab.parse.blocks import (
+    Span,
+    build_blocks,
+    choose_title,
+    exclude_lines,
+    find_blob_lines,
+    group_lines,
+    shift_spans,
+)
+from kebab.parse.encoding import decode
+from kebab.parse.metadata import (
+    FrontMatter,
+    build_metadata,
+    merge_metadata,
+    read_front_matter,
+    read_properties,
+)
+from kebab.text.language import detect_document_language
+
+if TYPE_CHECKING:
+    from pyromark import Markdown, Options
+
+_MAX_HEADING_CHARS = 1000
+_ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
+_SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
+_SHORTCODE_NAME = re.compile(r"\w*\s*")
+_DESTINATION = re.compile(r"\(([^()\s]*)[^()]*\)")
+_SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
+_TAB_IN_RULE = re.compile(r"[-:|] *\t")
+_TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
+_PIPE = re.compile(r"(?<!\\)\|")
+_URL_END = re.compile("[?#]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
+_COLOUR = re.compile(r"(?=\D*\d)(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_KINDS = {
+    "Heading": BlockKind.HEADING,
+    "List": BlockKind.LIST,
+    "Table": BlockKind.TABLE,
+    "CodeBlock": BlockKind.CODE,
+    "BlockQuote": BlockKind.QUOTE,
+    "HtmlBlock": BlockKind.HTML,
+}
+
+
+class Body(NamedTuple):
+    """The structure of a body.
+
+    `spans` are its top-level blocks; link definitions are none. `links` are the targets of its
+    links to other files, and `tags` its inline tags without `#`.
+    """
+
+    spans: list[Span]
+    links: list[str]
+    tags: list[str]
+
+
+def read_body(body: str) -> Body:
+    """Return the structure of a body, which has no front matter.
+
+    Raises:
+        RuntimeError: The library failed.
+    """
+    with translate_panics():
+        return _Walk(body).read(_read_events(body))
+
+
+def find_code_lines(body: str) -> set[int]:
+    """Return the numbers of the lines, from 0, of the blocks of code at any depth.
+
+    Raises:
+        RuntimeError: The library failed.
+    """
+    source = body.encode()
+    found: set[int] = set()
+    line = offset = 0
+    with translate_panics():
+        for event, where in _read_events(body):
+            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ()):
+                start, end = where["start"], where["end"]
+                line += source.count(b"\n", offset, start)
+                offset = start
+                found.update(range(line, line + source.count(b"\n", start, end - 1) + 1))
+    return found
+
+
+def _read_events(body: str) -> Iterable[tuple[Any, Any]]:
+    source = replace_tabs(body) if "\t" in body else body
+    return _get_reader().events_with_range(source, merge_text=True)
+
+
+@contextmanager
+def translate_panics() -> Iterator[None]:
+    """Turn a panic of native code, which is no `Exception`, into an error."""
+    try:
+        yield
+    except BaseException as fault:
+        if type(fault).__name__ != "PanicException":
+            raise
+        raise RuntimeError(str(fault)) from fault
+
+
+def replace_tabs(body: str) -> str:
+    """Return a body with spaces for tabs behind fences and in the rules of tables.
+
+    They mean the same, but the library does not accept tabs there.
+    """
+    body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
+    if "|" in body and _TAB_IN_RULE.search(body):
+        return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
+    return body
+
+
+@cache
+def _get_reader() -> "Markdown":
+    options = get_options()
+    from pyromark import Markdown
+
+    return Markdown(options=options)
+
+
+def get_options() -> "Options":
+    """Return what the library reads besides CommonMark."""
+    with translate_import_errors("reading Markdown", "pyromark"):
+        from pyromark import Options
+
+    return Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_WIKILINKS
+
+
+class _Walk:
+    """Collects what the events of a body say."""
+
+    def __init__(self, body: str) -> None:
+        self._spans: list[Span] = []
+        self._links: list[str] = []
+        self._source = body.encode()
+        self._line = self._offset = 0
+        self._label: list[str] | None = None
+        self._wiki_link_end = -1
+        self._item_end = 0
+        self._depth = 0
+        self._tag: Any = None
+        self._tags: list[str] = []
+        self._has_tags = _TAG.search(body) is not None
+        self._in_code = False
+
+    def read(self, events: Iterable[tuple[Any, Any]]) -> Body:
+        """Return the structure; each event begins or ends an element, or is text."""
+        for event, where in events:
+            if isinstance(event, str):
+                self._read_mark(event, where)
+            elif "Start" in event:
+                self._open_element(event["Start"], where)
+            elif "End" in event:
+                self._close_element(where)
+            elif self._label is not None or where["start"] == self._wiki_link_end:
+                self._read_text(event, where["start"])
+            elif self._has_tags and "Text" in event and not self._in_code:
+                self._read_tags(where["start"], where["end"])
+        links = list(dict.fromkeys(filter(None, self._links)))
+        return Body(self._spans, links, list(dict.fromkeys(self._tags)))
+
+    def _read_mark(self, mark: str, where: Mapping[str, int]) -> None:
+        """Read a line break or a rule."""
+        if mark == "Rule":
+            if not self._depth:
+                self._add_span(BlockKind.PARAGRAPH, where["start"], where["end"])
+        elif self._label is not None:
+            self._label.append(" ")
+
+    def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
+        if not self._depth:
+            self._tag = tag
+            self._label = [] if "Heading" in tag else None
+        elif isinstance(tag, dict):
+            self._read_link(tag, where["end"])
+        if "CodeBlock" in tag:
+            self._in_code = True
+        self._depth += 1
+
+    def _close_element(self, where: Mapping[str, int]) -> None:
+        self._depth -= 1
+        self._in_code = False
+        if self._depth == 1:
+            self._item_end = where["end"]
+        elif not self._depth:
+            self._close_block(self._tag, where)
+
+    def _close_block(self, tag: Any, where: Mapping[str, int]) -> None:
+        """Add the top-level block that ends."""
+        name = tag if isinstance(tag, str) else next(iter(tag))
+        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
+        start, end = where["start"], where["end"]
+        if kind is BlockKind.HEADING:
+            level = int(tag["Heading"]["level"][1:])
+            self._add_span(kind, start, end, level, _clean_label("".join(self._label or ())))
+        elif name == "Paragraph":
+            self._add_paragraph(start, end)
+        else:
+            # The range of a list may reach into the line behind it.
+            self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
+        self._label = None
+
+    def _add_paragraph(self, start: int, end: int) -> None:
+        """Add a paragraph; a table in it that begins behind its first line is a block of its own.
+
+        The library finds tables only at the first line of a paragraph.
+        """
+        text = self._source[start:end]
+        rule = _TABLE_RULE.search(text.decode()) if b"|" in text and b"-" in text else None
+        above = text.decode()[: rule.start()].splitlines() if rule else []
+        if rule is None or len(above) < 2 or not _have_same_columns(above[-1], rule[0]):  # noqa: PLR2004 - text and header
+            self._add_span(BlockKind.PARAGRAPH, start, end)
+            return
+        header = start + len("\n".join(above[:-1]).encode()) + 1
+        self._add_span(BlockKind.PARAGRAPH, start, header)
+        self._add_span(BlockKind.TABLE, header, end)
+
+    def _add_span(
+        self, kind: BlockKind, start: int, end: int, level: int = 0, label: str = ""
+    ) -> None:
+        self._line += self._source.count(b"\n", self._offset, start)
+        self._offset = start
+        last = self._line + self._source.count(b"\n", start, max(start, end - 1)) + 1
+        self._spans.append(Span(kind, self._line, last, level, label))
+
+    def _read_link(self, tag: Mapping[str, Any], end: int) -> None:
+        """Keep the target of a link or an image."""
+        link = tag.get("Link") or tag.get("Image")
+        if link:
+            target = link["dest_url"]
+            is_wiki_link = isinstance(link["link_type"], dict)
+            self._links.append(_to_wiki_path(target) if is_wiki_link else _to_path(target))
+            self._wiki_link_end = end if is_wiki_link else -1
+
+    def _read_text(self, event: Mapping[str, str], start: int) -> None:
+        """Read text of a heading, or text behind a wiki link.
+
+        `[[1]](target)` is no wiki link, but a link whose text has brackets.
+        """
+        ((kind, text),) = event.items()
+        found = _DESTINATION.match(text) if start == self._wiki_link_end else None
+        if found:
+            self._links[-1] = _to_path(found[1])
+            text = text[found.end() :]
+        if self._label is not None and (kind != "InlineHtml" or self._is_in_shortcode()):
+            self._label.append(text)
+
+    def _read_tags(self, start: int, end: int) -> None:
+        """Keep the tags in a piece of text; each begins behind a space."""
+        source = self._source[start:end]
+        if b"#" not in source:
+            return
+        begins_word = not start or self._source[start - 1 : start].isspace()
+        for match in _TAG.finditer(source.decode()):
+            tag = match[1].strip("/")
+            if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
+                self._tags.append(tag)
+
+    def _is_in_shortcode(self) -> bool:
+        return any("{{" in part for part in self._label or ())
+
+
+def _have_same_columns(header: str, rule: str) -> bool:
+    """Return whether two rows of a table have the same number of cells."""
+    counts = {len(_PIPE.findall(row.strip().strip("|"))) for row in (header, rule)}
+    return len(counts) == 1 and "|" in header
+
+
+def _clean_label(label: str) -> str:
+    """Return the text of a heading on one line, without attributes and shortcodes."""
+    label = label[:_MAX_HEADING_CHARS]
+    if "{" in label:
+        label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
+    return " ".join(label.split())
+
+
+def _to_path(url: str) -> str:
+    """Return the path of a relative URL; empty for one of another host and for a mere fragment."""
+    path = "" if _SCHEME.match(url) else _URL_END.split(url, maxsplit=1)[0]
+    if "%" in path:
+        from urllib.parse import unquote
+
+        return unquote(path)
+    return path
+
+
+def _to_wiki_path(target: str) -> str:
+    """Return the name in a wiki link, without its heading or block."""
+    name = target.partition("#")[0].rstrip("\\").strip()
+    return "" if _SCHEME.match(name) else name
+
+
+def _get_shortcode_text(shortcode: re.Match[str]) -> str:
+    """Return what a shortcode shows: its text without its name and quotation marks."""
+    text = _SHORTCODE_NAME.sub("", shortcode[1].strip(), count=1)
+    text = text.removeprefix('"').removesuffix('"').strip()
+    return shortcode[0] if '"' in text else text
+
+
+_COMMENTS = (("<!--", "-->"), ("{/*", "*/}"))
+_SHORTCODES = re.compile(
+    r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
+)
+_SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
+_COMPONENT_MARK = re.compile(r"<(?:/?[A-Z]|/?>)")
+_COMPONENTS = re.compile(
+    r"^[ \t]*(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*(?:\s[^<>]*)?/?)?>[ \t]*)+$", re.MULTILINE
+)
+_IMPORTS = re.compile(
+    r"^import\s(?:[\w*{},$\s]{1,500}\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE
+)
+_EXPORTS = re.compile(
+    r"^export\s+(?:const|let|var|default|function|async)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*", re.MULTILINE
+)
+_HIDDEN_ELEMENTS = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
+_HTML_TEXT = re.compile(r"(?:\A|>)\s*[^\s<]")
+_TEXT_ATTRIBUTE = re.compile(
+    r"\b(?:alt|caption|content|description|label|summary|text|title)\s*=\s*\{?[\"']\s*[^\"'\s]",
+    re.IGNORECASE,
+)
+
+
+def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
+    """Return the numbers of the lines, from 0, without text for a reader.
+
+    Raises:
+        RuntimeError: The library that finds code failed.
+    """
+    ranges = list(_list_lines(body, sorted(_find_ranges(body, is_mdx=is_mdx))))
+    code = find_code_lines(body) if ranges else set()
+    return {
+        number
+        for lines in ranges
+        if lines[0] not in code and lines[-1] not in code
+        for number in lines
+    }
+
+
+def _list_lines(body: str, ranges: Iterable[tuple[int, int]]) -> Iterator[range]:
+    """Yield the numbers of the lines of sorted ranges."""
+    line = offset = 0
+    for start, end in ranges:
+        line += body.count("\n", offset, start)
+        offset = start
+        yield range(line, line + body.count("\n", start, end) + 1)
+
+
+def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of noise; each is a run of whole lines."""
+    for opening, closing in _COMMENTS:
+        yield from _find_comments(body, opening, closing)
+    yield from _find_obsidian_comments(body)
+    for mark, pattern in ((_SHORTCODE_MARK, _SHORTCODES), (_COMPONENT_MARK, _COMPONENTS)):
+        for match in pattern.finditer(body) if mark.search(body) else ():
+            if not _TEXT_ATTRIBUTE.search(match[0]):
+                yield match.span()
+    for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
+        if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
+            yield from (match.span() for match in pattern.finditer(body))
+
+
+def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
+    """Yield the comments that fill their lines."""
+    end = 0
+    while (start := body.find(opening, end)) >= 0:
+        close = body.find(closing, start + len(opening))
+        if close < 0:
+            return
+        end = close + len(closing)
+        line_start = body.rfind("\n", 0, start) + 1
+        line_end = body.find("\n", end)
+        line_end = len(body) if line_end < 0 else line_end
+        if body[line_start:start].isspace() or line_start == start:
+            rest = body[end:line_end]
+            if not rest.strip():
+                yield line_start, line_end
+
+
+def _find_obsidian_comments(body: str) -> Iterator[tuple[int, int]]:
+    """Yield the runs of lines from one that begins with `%%` to one that ends with `%%`."""
+    if body.count("%%") < 2:  # noqa: PLR2004 - the begin and the end
+        return
+    start, offset = -1, 0
+    for line in body.split("\n"):
+        text = line.strip()
+        if start < 0 and (text.startswith("%% ") or text == "%%" or _is_comment(text)):
+            start = offset
+            text = text[2:]
+        if start >= 0 and text.endswith("%%"):
+            yield start, offset + len(line)
+            start = -1
+        offset += len(line) + 1
+
+
+def _is_comment(line: str) -> bool:
+    return len(line) > len("%%%%") and line.startswith("%%") and line.endswith("%%")
+
+
+def has_visible_text(html: str) -> bool:
+    """Return whether a block of HTML shows text, or has some in an attribute."""
+    html = html.lower()
+    for opening, closing in _HIDDEN_ELEMENTS:
+        html = _remove_between(html, opening, closing)
+    if "<!--" in html:
+        return True  # nobody means to hide the rest of a note
+    return _HTML_TEXT.search(html) is not None or _TEXT_ATTRIBUTE.search(html) is not None
+
+
+def _remove_between(html: str, opening: str, closing: str) -> str:
+    """Return HTML without the parts from one mark to another."""
+    kept, end = [], 0
+    while (start := html.find(opening, end)) >= 0:
+        close = html.find(closing, start)
+        if close < 0:
+            break
+        kept.append(html[end:start])
+        end = close + len(closing)
+    return "".join([*kept, html[end:]])
+
+
+def hide_lines(body: str, hidden: set[int]) -> str:
+    """Return a body of the same length whose hidden lines are blank."""
+    if not hidden:
+        return body
+    lines = body.split("\n")
+    for number in hidden:
+        lines[number] = " " * len(lines[number])
+    return "\n".join(lines)
+
+
+_MAX_LINKS = 10_000
+
+
+class VisibleBody(NamedTuple):
+    """A body of the same length whose lines without text are blank, and its structure.
+
+    The blank lines are `hidden`.
+    """
+
+    text: str
+    body: Body
+    hidden: frozenset[int]
+    warnings: tuple[str, ...]
+
+
+class MarkdownParser:
+    """Parses any note that is not binary data.
+
+    The text is the whole file; its blocks leave out front matter, noise and encoded data.
+    """
+
+    version = "markdown-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document, with its front matter as metadata.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        front = read_front_matter(decoded.text)
+        visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
+        blocks = _build_blocks(decoded.text, front, visible)
+        properties = build_metadata(read_properties(visible.text))
+        metadata = merge_metadata(front.metadata, properties, visible.body.tags)
+        return ParsedDocument(
+            text=decoded.text,
+            title=choose_title(metadata, blocks, path),
+            blocks=blocks,
+            metadata=metadata,
+            lang=metadata.lang or detect_document_language(decoded.text, blocks),
+            encoding=decoded.encoding,
+            warnings=decoded.warnings + front.warnings + visible.warnings,
+            links=tuple(visible.body.links[:_MAX_LINKS]),
+        )
+
+
+def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
+    """Return the structure of a body without comments, shortcodes, bare tags and encoded data."""
+    blobs = find_blob_lines(source)
+    hidden = blobs | find_noise_lines(source, is_mdx=is_mdx)
+    body = read_body(hide_lines(source, hidden))
+    hidden |= _find_empty_html(source, body)
+    warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
+    return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
+
+
+def _find_empty_html(source: str, body: Body) -> set[int]:
+    """Return the lines of the blocks of HTML that show no text."""
+    spans = [span for span in body.spans if span.kind is BlockKind.HTML]
+    lines = source.split("\n") if spans else []
+    empty = (
+        span for span in spans if not has_visible_text("\n".join(lines[span.first : span.last]))
+    )
+    return {number for span in empty for number in range(span.first, span.last)}
+
+
+def _build_blocks(text: str, front: FrontMatter, visible: VisibleBody) -> tuple[Block, ...]:
+    """Return the blocks of a document; a note that is all front matter is searched there."""
+    lines = text.count("\n", front.searched, front.body)
+    shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
+    spans = shift_spans(shown, lines)
+    blocks = build_blocks(text[: front.body] + visible.text, front.searched, spans)
+    if not blocks and front.metadata.title:
+        return build_blocks(text, 0, ())
+    return blocks

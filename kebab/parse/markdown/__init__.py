@@ -1,1 +1,0 @@
-"""Parses Markdown: blocks, front matter and properties."""

@@ -1,0 +1,549 @@
+"""Finds the parts of a Markdown document that a review looks at, with exact positions.
+
+The library gives ranges of UTF-8 bytes. They are kept while its events are read and converted to
+code points at the end, in one pass over the text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from kebab.core.review import (
+    AnchorUse,
+    FootnoteUse,
+    FrontMatterUse,
+    Heading,
+    LinkUse,
+    Markup,
+    Span,
+    UndefinedLabel,
+)
+from kebab.parse.markdown import (
+    find_noise_lines,
+    get_options,
+    hide_lines,
+    replace_tabs,
+    translate_panics,
+)
+from kebab.parse.metadata import FrontBlock, read_front_block
+
+_ADDRESS_SIGNS = ("://", "www.", "mailto:", "@")
+_SCHEMES = ("https", "http", "ftp", "file")
+_ADDRESS_END = re.compile(r"[^\s<>\"`|]*")
+_MAIL_END = re.compile(r"@[\w-]+(?:\.[\w-]+)+", re.ASCII)
+_MAIL_START = re.compile(r"[\w.+-]*\Z", re.ASCII)
+_MAX_MAIL_NAME = 64
+_BRACES = re.compile(
+    r"\{\{[^{}\n]*(?:\n[^{}\n]*){0,20}\}\}"  # Hugo, Jinja, Liquid
+    r"|\{%[^{}\n]*(?:\n[^{}\n]*){0,20}%\}"
+    r"|\{:?[ \t]*[#.:/][^{}\n]*\}"  # attributes of kramdown and Pandoc
+)
+_OBSIDIAN_COMMENT = re.compile(r"%%[^\n%]+%%")
+_LINE_MARK = re.compile(
+    r"^[ \t]*(?::{3,}|!!!|\?\?\?\+?)[ \t]*[\w{}.-]*"  # containers, admonitions
+    r"|^[ \t>]*\[![\w-]+\][+-]?",  # callouts
+    re.MULTILINE,
+)
+_LINE_SIGNS = (":::", "!!!", "???", "[!")
+_CODE_SHORTCODE = re.compile(r"\{(?:\{[<%][ \t]*|%-?[ \t]*)(highlight|mermaid|raw)\b[^{}]*\}+")
+_CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}\b[^{{}}]*\}}+"
+_TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
+_ATTRIBUTE = re.compile(
+    r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)')", re.IGNORECASE
+)
+_HTML_PART = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)"
+    r"|</?[A-Za-z][^<>]*>|&#?\w{1,32};",
+    re.DOTALL | re.IGNORECASE,
+)
+_BLOCK_ID = re.compile(r"(?:^|[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
+_ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*#([\w.:-]+)[^{}\n]*\}")
+_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")
+
+
+class SpanSet:
+    """Spans, merged and in order."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans: list[Span] = []
+        for start, end in sorted(spans):
+            if self.spans and start <= self.spans[-1][1]:
+                if end > self.spans[-1][1]:
+                    self.spans[-1] = (self.spans[-1][0], end)
+            elif end > start:
+                self.spans.append((start, end))
+        self._starts = [start for start, _ in self.spans]
+
+    def __contains__(self, offset: int) -> bool:
+        index = bisect_right(self._starts, offset) - 1
+        return index >= 0 and offset < self.spans[index][1]
+
+
+def find_addresses(text: str) -> Iterator[Span]:
+    """Yield the spans of addresses of the web and of mail."""
+    for sign in _ADDRESS_SIGNS:
+        at = text.find(sign)
+        while at >= 0:
+            start, end = _find_address(text, sign, at)
+            if start < end:
+                yield start, end
+            at = text.find(sign, max(end, at + 1))
+
+
+def _find_address(text: str, sign: str, at: int) -> Span:
+    """Return the span of the address with a sign at an offset; an empty one when it is none."""
+    start, ends = at, _ADDRESS_END
+    if sign == "://":
+        scheme = next((one for one in _SCHEMES if text.endswith(one, 0, at)), "")
+        start = at - len(scheme)
+    elif sign == "@":
+        name = _MAIL_START.search(text, max(0, at - _MAX_MAIL_NAME), at)
+        start, ends = name.start() if name else at, _MAIL_END
+    if start == at and sign in ("://", "@"):
+        return at, at
+    found = ends.match(text, at)
+    return (start, at + len(found[0].rstrip(".,;:!?)]}*_'"))) if found else (at, at)
+
+
+def find_shortcodes(text: str) -> Iterator[Span]:
+    """Yield the spans of shortcodes, attributes, and the marks of containers and callouts."""
+    if "{" in text:
+        yield from (match.span() for match in _BRACES.finditer(text))
+    if "%%" in text:
+        yield from (match.span() for match in _OBSIDIAN_COMMENT.finditer(text))
+    if any(sign in text for sign in _LINE_SIGNS):
+        yield from (match.span() for match in _LINE_MARK.finditer(text))
+
+
+def find_code_shortcodes(text: str) -> Iterator[Span]:
+    """Yield the spans of shortcodes around code; one that is not closed is none."""
+    end, unclosed = 0, set()
+    for opening in _CODE_SHORTCODE.finditer(text) if "{" in text else ():
+        if opening.start() < end or opening[1] in unclosed:
+            continue
+        closing = re.compile(_CODE_END.format(opening[1])).search(text, opening.end())
+        if closing is None:
+            unclosed.add(opening[1])
+        else:
+            end = closing.end()
+            yield opening.start(), end
+
+
+def find_html_parts(html: str) -> Iterator[tuple[Span, bool]]:
+    """Yield the spans of a block of HTML that are no prose, and whether they are tags.
+
+    The others are comments and hidden elements such as scripts.
+    """
+    for match in _HTML_PART.finditer(html):
+        yield match.span(), not match[1] and not match[0].startswith("<!--")
+
+
+def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
+    """Yield the links and images that are written as HTML."""
+    if "href" not in text and "src" not in text:
+        return
+    for tag, attribute in _list_attributes(text, ("a", "href"), ("img", "src"), hidden=hidden):
+        group = 2 if attribute[2] is not None else 3
+        first, last = (tag.start(2) + offset for offset in attribute.span(group))
+        is_image = tag[1].lower() == "img"
+        yield LinkUse(
+            attribute[group].strip(), "inline", *tag.span(), (first, last), is_image=is_image
+        )
+
+
+def find_anchors(text: str, hidden: SpanSet) -> list[AnchorUse]:
+    """Return the anchors outside headings, in order."""
+    found = []
+    if "id=" in text or "name=" in text:
+        for tag, one in _list_attributes(text, ("", "id"), ("a", "name"), hidden=hidden):
+            found.append(AnchorUse(one[2] or one[3] or "", *tag.span()))
+    for sign, pattern in (("^", _BLOCK_ID), (")=", _LABEL), ("#", _ATTRIBUTE_ID)):
+        if sign in text:
+            matches = (one for one in pattern.finditer(text) if one.start(1) not in hidden)
+            found += [AnchorUse(match[1], *match.span(1)) for match in matches]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _list_attributes(
+    text: str, *wanted: tuple[str, str], hidden: SpanSet
+) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield the tags outside code that have one of these attributes, with the attribute.
+
+    An empty name of a tag means any.
+    """
+    for tag in _TAG.finditer(text):
+        if tag.start() in hidden:
+            continue
+        for attribute in _ATTRIBUTE.finditer(tag[2]):
+            name, key = tag[1].lower(), attribute[1].lower()
+            if any(key == one and element in ("", name) for element, one in wanted):
+                yield tag, attribute
+                break
+
+
+def find_undefined_footnotes(
+    text: str, known: Iterable[FootnoteUse], hidden: SpanSet
+) -> Iterator[FootnoteUse]:
+    """Yield the uses of footnotes that nothing defines; the library takes them for text."""
+    if "[^" not in text:
+        return
+    starts = {one.start for one in known}
+    for match in _FOOTNOTE.finditer(text):
+        if match.start() not in starts and match.start() not in hidden:
+            yield FootnoteUse(match[1], *match.span(), is_definition=False)
+
+
+_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
+_ID = re.compile(r"#([^\s{}*/]+)")
+_WIKI_DESTINATION = re.compile(rb"\(([^()\s]*)[^()]*\)")
+_DEFINED_TARGET = re.compile(rb"\]:\s*<?")
+_LINKS = ("Link", "Image")
+_REFERENCES = frozenset({"Reference", "Collapsed", "Shortcut"})
+_ADDRESSES = frozenset({"Autolink", "Email"})
+
+
+class BodyParts(NamedTuple):
+    """What the events say. `code` has math and comments; `marks` tags and targets of links."""
+
+    headings: list[Heading]
+    links: list[LinkUse]
+    footnotes: list[FootnoteUse]
+    undefined: list[UndefinedLabel]
+    code_blocks: list[Span]
+    code: list[Span]
+    marks: list[Span]
+
+
+def read_body_parts(body: str) -> BodyParts:
+    """Return the parts of a body in bytes of its UTF-8.
+
+    Raises:
+        RuntimeError: The library failed.
+    """
+    source = replace_tabs(body) if "\t" in body else body
+    found = BodyParts([], [], [], [], [], [], [])
+    broken: list[Mapping[str, Any]] = []
+    with translate_panics():
+        options = get_options()
+        from pyromark import Options, events_with_range, reference_definitions
+
+        options |= Options.ENABLE_MATH
+        events = events_with_range(
+            source, options=options, merge_text=True, broken_link_callback=broken.append
+        )
+        definitions = reference_definitions(source, options=options) if "]:" in source else {}
+        _Walk(source.encode(), found, definitions).read(events)
+    for link in broken:
+        span, kind = link["span"], link["link_type"]
+        end = span["end"] + 2 * (kind == "Collapsed")
+        use = UndefinedLabel(link["reference"], span["start"], end, kind != "Shortcut")
+        found.undefined.append(use)
+    return found
+
+
+class _Walk:
+    """Collects what the events of a body say, in bytes."""
+
+    def __init__(
+        self, source: bytes, found: BodyParts, definitions: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self._source = source
+        self._found = found
+        self._definitions = {_fold_label(label): one for label, one in definitions.items()}
+        self._end = 0
+        self._label: list[str] | None = None
+        self._open_links: list[tuple[Mapping[str, Any], int, bool]] = []
+        self._in_code = False
+        self._wiki_end = -1
+        for one in definitions.values():
+            found.marks.append((one["span"]["start"], one["span"]["end"]))
+
+    def read(self, events: Iterable[tuple[Any, Any]]) -> None:
+        """Read the events; each begins or ends an element, or is text or a mark."""
+        for event, where in events:
+            if type(event) is str:
+                self._read_mark(event)
+            elif "Text" in event:
+                if self._label is not None or where["start"] == self._wiki_end:
+                    self._read_text(event["Text"], where["start"])
+            elif "Start" in event:
+                self._open_element(event["Start"], where["start"], where["end"])
+                continue
+            elif "End" in event:
+                self._close_element(event["End"], where["start"], where["end"])
+            else:
+                self._read_inline(event, where["start"], where["end"])
+            self._end = where["end"]
+
+    def _read_mark(self, mark: str) -> None:
+        """Read a line break or a rule."""
+        if self._label is not None and mark != "Rule":
+            self._label.append(" ")
+
+    def _read_text(self, text: str, start: int) -> None:
+        if start == self._wiki_end and text.startswith("("):
+            text = self._read_destination(text, start)
+        if self._label is not None:
+            self._label.append(text)
+
+    def _read_inline(self, event: Mapping[str, str], start: int, end: int) -> None:
+        """Read a code span, math, a tag, a line of HTML, or the use of a footnote."""
+        ((kind, text),) = event.items()
+        if kind == "FootnoteReference":
+            self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
+        elif kind == "InlineHtml":
+            is_comment = text.startswith("<!--")
+            (self._found.code if is_comment else self._found.marks).append((start, end))
+        elif kind != "Html":
+            self._found.code.append((start, end))
+            if self._label is not None:
+                self._label.append(text)
+
+    def _add_html(self, start: int, end: int) -> None:
+        for (first, last), is_tag in find_html_parts(self._source[start:end].decode("latin-1")):
+            spans = self._found.marks if is_tag else self._found.code
+            spans.append((start + first, start + last))
+
+    def _open_element(self, tag: Any, start: int, end: int) -> None:
+        self._end = start
+        if type(tag) is str:
+            if tag == "HtmlBlock":
+                self._add_html(start, end)
+        elif "Link" in tag or "Image" in tag:
+            link = tag.get("Link") or tag["Image"]
+            self._open_links.append((link, start, "Image" in tag))
+            self._end = start + (2 if "Image" in tag else 1)
+        elif "Heading" in tag:
+            self._label = []
+        elif "CodeBlock" in tag:
+            self._found.code_blocks.append((start, end))
+        elif "FootnoteDefinition" in tag:
+            label = tag["FootnoteDefinition"]
+            mark_end = self._source.find(b"]:", start, end) + 2
+            use = FootnoteUse(label, start, max(mark_end, start + 1), is_definition=True)
+            self._found.footnotes.append(use)
+
+    def _close_element(self, tag: Any, start: int, end: int) -> None:
+        if tag in _LINKS:
+            link, begin, is_image = self._open_links.pop()
+            self._add_link(link, begin, end, is_image=is_image)
+        elif type(tag) is dict and "Heading" in tag:
+            text = " ".join("".join(self._label or ()).split())
+            end -= len(self._source[start:end]) - len(self._source[start:end].rstrip())
+            level = int(tag["Heading"][1:])
+            self._found.headings.append(_build_heading(level, text, start, end))
+            self._label = None
+
+    def _add_link(self, link: Mapping[str, Any], start: int, end: int, *, is_image: bool) -> None:
+        """Add a link that ends; the end of its text was the end of the last event."""
+        kind, target = link["link_type"], link["dest_url"]
+        add = partial(self._add_use, start=start, end=end, is_image=is_image)
+        if isinstance(kind, dict):
+            self._add_wiki_link(target.rstrip("\\").strip(), start, end, is_image=is_image)
+        elif kind == "Inline":
+            first, last = self._find_destination(end)
+            add(target, "inline", (first, last))
+            self._found.marks.append((first, last))
+        elif kind in _REFERENCES:
+            self._found.marks.append((min(self._end + 1, end), end))
+            defined = self._definitions.get(_fold_label(link["id"]))
+            add(
+                target,
+                "reference",
+                self._find_defined(defined["span"]) if defined else (start, end),
+            )
+        elif kind in _ADDRESSES:
+            self._found.code.append((start, end))
+            add(target, "auto", (start + 1, end - 1))
+
+    def _add_wiki_link(self, target: str, start: int, end: int, *, is_image: bool) -> None:
+        self._wiki_end = end
+        first = start + (3 if is_image else 2)
+        raw = target.encode()
+        found = self._source.find(raw, first, end)
+        span = (found, found + len(raw)) if found >= 0 else (first, end - 2)
+        self._add_use(target, "wiki", span, start=start, end=end, is_image=is_image)
+        pipe = self._source.find(b"|", first, end)
+        if pipe >= 0:
+            self._found.marks.append((first, pipe + 1))
+
+    def _add_use(
+        self, target: str, kind: Any, target_span: Span, *, start: int, end: int, is_image: bool
+    ) -> None:
+        self._found.links.append(LinkUse(target, kind, start, end, target_span, is_image))
+
+    def _find_destination(self, end: int) -> Span:
+        """Return where the target of an inline link stands that ends at an offset."""
+        source = self._source
+        start = max(source.find(b"](", max(self._end - 1, 0), end), 0) + 2
+        while start < end - 1 and source[start : start + 1].isspace():
+            start += 1
+        if source[start : start + 1] == b"<":
+            last = source.find(b">", start, end)
+            return (start + 1, last) if last > start else (start, end - 1)
+        words = source[start : end - 1].split(None, 1)
+        return start, start + len(words[0] if words else b"")
+
+    def _find_defined(self, span: Mapping[str, int]) -> Span:
+        """Return where the target of a definition stands."""
+        start, end = span["start"], span["end"]
+        opening = _DEFINED_TARGET.search(self._source, start, end)
+        if opening is None:
+            return start, end
+        rest = self._source[opening.end() : end]
+        is_quoted = opening[0].endswith(b"<")
+        target = rest.partition(b">")[0] if is_quoted else (rest.split(None, 1) or [b""])[0]
+        return opening.end(), opening.end() + len(target)
+
+    def _read_destination(self, text: str, start: int) -> str:
+        """Read `(target)` behind a wiki link: a link whose text has brackets; return the rest."""
+        match = _WIKI_DESTINATION.match(self._source, start)
+        if match is None:
+            return text
+        target, link = match[1].decode(), self._found.links.pop()
+        self._add_use(
+            target, "inline", match.span(1), start=link.start, end=match.end(), is_image=False
+        )
+        self._found.marks.append(match.span(1))
+        return text[len(match[0].decode()) :]
+
+
+def _build_heading(level: int, text: str, start: int, end: int) -> Heading:
+    """Return a heading; the attributes at its end may declare its anchor."""
+    attributes = _HEADING_ID.search(text) if text.endswith("}") else None
+    if attributes is None:
+        return Heading(level, text, start, end)
+    anchor = _ID.search(attributes[0])
+    return Heading(
+        level, text[: attributes.start()].strip(), start, end, anchor[1] if anchor else None
+    )
+
+
+def _fold_label(label: str) -> str:
+    return " ".join(label.split()).casefold()
+
+
+_MAX_VALUE_CHARS = 500
+
+_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | UndefinedLabel
+_Item = TypeVar("_Item", Heading, LinkUse, FootnoteUse, UndefinedLabel)
+
+
+def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
+    r"""Return the parts of a document with `\n` line ends.
+
+    Raises:
+        RuntimeError: The library failed.
+    """
+    text = _replace_surrogates(text)
+    block = read_front_block(text)
+    body = _blank(text, [(0, block.end)] if block else [])
+    shortcodes = list(find_code_shortcodes(body))
+    body = _blank(body, shortcodes)
+    noise = find_noise_lines(body, is_mdx=is_mdx)
+    found = _read_body(hide_lines(body, noise))
+    found.code_blocks.extend(shortcodes)
+    hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
+    footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
+    titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
+    code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
+    return Markup(
+        headings=tuple(found.headings),
+        links=tuple(sorted([*found.links, *find_html_links(body, hidden)], key=_get_start)),
+        footnotes=tuple(sorted(footnotes, key=_get_start)),
+        anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),
+        undefined=tuple(found.undefined),
+        front_matter=_build_front_matter(text, block) if block else None,
+        code=tuple(SpanSet(code).spans),
+        code_blocks=tuple(sorted(found.code_blocks)),
+    )
+
+
+def read_plain_markup(text: str) -> Markup:
+    """Return the parts of a text without markup: its addresses."""
+    return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
+
+
+def _get_start(item: LinkUse | FootnoteUse) -> int:
+    return item.start
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return a text of the same length that can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text
+
+
+def _blank(text: str, spans: Iterable[Span]) -> str:
+    """Return a text of the same length with blanks in spans, which are in order."""
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
+    end = block.end or text.find("\n")
+    fields = tuple((str(name), _to_value(value)) for name, value in block.fields.items())
+    return FrontMatterUse(0, end, fields, block.fault or None)
+
+
+def _to_value(value: Any) -> str:
+    """Return the value of a field as text; empty when it has none."""
+    return "" if value is None or value in ("", [], {}) else str(value)[:_MAX_VALUE_CHARS]
+
+
+def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
+    """Yield the spans of the lines with these numbers."""
+    if not numbers:
+        return
+    offset = 0
+    for number, line in enumerate(text.split("\n")):
+        if number in numbers:
+            yield offset, offset + len(line)
+        offset += len(line) + 1
+
+
+def _read_body(body: str) -> BodyParts:
+    """Return the parts of a body in code points."""
+    found = read_body_parts(body)
+    return found if body.isascii() else _convert_offsets(found, body.encode())
+
+
+def _convert_offsets(found: BodyParts, source: bytes) -> BodyParts:
+    """Return what was found with offsets of code points in place of bytes."""
+    spans = [*found.code_blocks, *found.code, *found.marks]
+    spans += [one.target_span for one in found.links]
+    items: list[_Placed] = [*found.headings, *found.links, *found.footnotes, *found.undefined]
+    spans += [(one.start, one.end) for one in items]
+    offsets = sorted({0, *(offset for span in spans for offset in span)})
+    points, count = {0: 0}, 0
+    for start, end in pairwise(offsets):
+        count += len(source[start:end].decode(errors="replace"))
+        points[end] = count
+
+    def convert(span: Span) -> Span:
+        return points[span[0]], points[span[1]]
+
+    def move(item: _Item) -> _Item:
+        return item._replace(start=points[item.start], end=points[item.end])
+
+    links = [move(one)._replace(target_span=convert(one.target_span)) for one in found.links]
+    return BodyParts(
+        list(map(move, found.headings)),
+        links,
+        list(map(move, found.footnotes)),
+        list(map(move, found.undefined)),
+        list(map(convert, found.code_blocks)),
+        list(map(convert, found.code)),
+        list(map(convert, found.marks)),
+    )

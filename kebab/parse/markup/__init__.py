@@ -1,1 +1,0 @@
-"""Parses reStructuredText, AsciiDoc, Org, LaTeX and subtitles."""

@@ -1,0 +1,167 @@
+"""Reads Jupyter notebooks: cells of Markdown and code, with their outputs as text."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kebab.core.chunks import Place
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.encoding import decode
+from kebab.parse.markdown import MarkdownParser
+
+_MAX_CELLS = 20_000
+_MAX_OUTPUT_LINES = 40
+_MAX_OUTPUT_CHARS = 4_000
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
+_IMAGES = ("image/", "application/pdf", "png", "jpeg", "svg")
+
+
+class NotebookParser:
+    """Parses notebooks of the formats 3 and 4."""
+
+    version = "notebook-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; each cell is a place.
+
+        Raises:
+            ParseFailed: The bytes are no notebook.
+        """
+        content = _load(decode(data, path, self.version).text)
+        cells = _find_cells(content) if isinstance(content, dict) else None
+        if cells is None:
+            cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
+        return _NotebookReader(content, path).read(cells)
+
+
+def _load(text: str) -> Any:
+    """Return the content of a JSON text; None when it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_cells(content: dict[str, Any]) -> list[Any] | None:
+    """Return the cells of a notebook; format 3 has them in worksheets."""
+    cells = content.get("cells")
+    if isinstance(cells, list):
+        return cells
+    sheets = content.get("worksheets")
+    if not isinstance(sheets, list):
+        return None
+    lists = (sheet.get("cells") for sheet in sheets if isinstance(sheet, dict))
+    return [cell for cells in lists if isinstance(cells, list) for cell in cells]
+
+
+class _NotebookReader:
+    """Reads the cells of one notebook."""
+
+    def __init__(self, content: Mapping[str, Any], path: str) -> None:
+        found = content.get("metadata")
+        self._metadata: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        self._path = path
+        self._builder = TextBuilder()
+        self._links: list[str] = []
+        self._front = Metadata()
+        self._shortened = 0
+        self._language = _find_language(self._metadata)
+
+    def read(self, cells: list[Any]) -> ParsedDocument:
+        """Return the document."""
+        for number, cell in enumerate(cells[:_MAX_CELLS]):
+            if isinstance(cell, dict):
+                self._builder.begin_place(Place(0, number))
+                self._read_cell(cell)
+        return self._builder.build(
+            self._path,
+            self._build_metadata(),
+            warnings=list(self._list_warnings(len(cells))),
+            links=self._links,
+        )
+
+    def _read_cell(self, cell: Mapping[str, Any]) -> None:
+        kind = cell.get("cell_type")
+        source = _join(cell.get("source", cell.get("input")))
+        if kind == "code":
+            language = cell.get("language", self._language)
+            self._builder.add_code(source, language if isinstance(language, str) else "")
+            outputs = cell.get("outputs")
+            for output in outputs if isinstance(outputs, list) else ():
+                if isinstance(output, dict):
+                    self._add_output(output)
+        elif kind == "heading":
+            level = cell.get("level")
+            self._builder.add_heading(level if isinstance(level, int) else 1, source)
+        elif kind == "markdown" or source.startswith("---\n"):
+            self._add_markdown(source)
+        else:
+            self._builder.add_code(source)
+
+    def _add_markdown(self, source: str) -> None:
+        document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
+        self._builder.add_blocks(document)
+        self._links += document.links
+        if self._front == Metadata():
+            self._front = document.metadata
+
+    def _add_output(self, output: Mapping[str, Any]) -> None:
+        text = _ANSI.sub("", _read_output(output)).strip("\n")
+        lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
+        short = "\n".join(lines)
+        if len(short) < len(text):
+            self._shortened += 1
+            short += "\n\u2026"
+        self._builder.add_code(short, "text")
+
+    def _build_metadata(self) -> Metadata:
+        """Return what the front matter and the metadata of the notebook say."""
+        title = self._metadata.get("title")
+        authors = self._metadata.get("authors")
+        names = [
+            author["name"]
+            for author in (authors if isinstance(authors, list) else ())
+            if isinstance(author, dict) and isinstance(author.get("name"), str)
+        ]
+        return self._front._replace(
+            title=self._front.title or (title if isinstance(title, str) else None),
+            authors=self._front.authors or tuple(names),
+        )
+
+    def _list_warnings(self, cells: int) -> Iterator[str]:
+        if cells > _MAX_CELLS:
+            yield f"only the first {_MAX_CELLS:,} of {cells:,} cells are searched"
+        if self._shortened:
+            yield f"long outputs are shortened: {self._shortened}"
+
+
+def _find_language(metadata: Mapping[str, Any]) -> str:
+    """Return the programming language of the kernel, else an empty string."""
+    for part, key in (("language_info", "name"), ("kernelspec", "language")):
+        found = metadata.get(part)
+        language = found.get(key) if isinstance(found, dict) else None
+        if isinstance(language, str) and language.isprintable():
+            return language
+    return ""
+
+
+def _read_output(output: Mapping[str, Any]) -> str:
+    """Return the text of an output; images have none."""
+    if output.get("output_type") in {"error", "pyerr"}:
+        return f"{output.get('ename', 'error')}: {output.get('evalue', '')}"
+    data = output.get("data")
+    shown: Mapping[str, Any] = data if isinstance(data, dict) else output
+    if any(str(kind).startswith(_IMAGES) for kind in shown):
+        return ""
+    return next((text for kind in _TEXT_TYPES if (text := _join(shown.get(kind)))), "")
+
+
+def _join(text: object) -> str:
+    """Return a text that is a string or a list of lines."""
+    lines: Iterable[object] = text if isinstance(text, list) else [text]
+    return "".join(line for line in lines if isinstance(line, str))

@@ -1,0 +1,233 @@
+"""Recognises the text of pictures and scanned pages with tesseract, asked through pipes."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from kebab.core.chunks import Place
+from kebab.core.documents import ParsedDocument
+from kebab.core.files import OcrSettings
+from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
+from kebab.errors.system import build_missing_program
+from kebab.limits.deadline import Elapsed, read_processor_time
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.pdf_pages import PageText
+from kebab.parse.pdf_paragraphs import join_lines
+
+PROGRAM = "tesseract"
+FEATURE = "recognising the text of pictures"
+
+_POLL_S = 0.2
+_PAGE_END = "\f"
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_HAS_WORD = re.compile(r"[^\W_]{2}")
+_MISSING_LANGUAGE = re.compile(r"Failed loading language '([\w/-]+)'")
+
+
+def recognize_text(
+    image: bytes, settings: OcrSettings, path: str, parser: str, *, dpi: int = 0
+) -> list[str]:
+    """Return the text of each page of a picture; `path` and `parser` are for errors.
+
+    `dpi` is the resolution of a picture that does not say it.
+
+    Raises:
+        DependencyMissing: There is no program, or it does not have a language.
+        ParseFailed: The bytes are not a picture that the program reads.
+        TimedOut: It takes too long.
+    """
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
+    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_name_resolution(dpi)]
+    done = _run_program(arguments, image, settings.page_deadline_s, path)
+    _check_outcome(done, path, parser)
+    text = done.stdout.decode("utf-8", "replace")
+    return text.removesuffix(_PAGE_END).split(_PAGE_END)
+
+
+def _run_program(
+    arguments: list[str], image: bytes, deadline_s: float, path: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program on a picture, within its processor time."""
+    started = time.monotonic()
+    with subprocess.Popen(  # noqa: S603 - our own arguments
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Its threads slow each other down, and ingest uses all cores already.
+        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+    ) as process:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    output, errors = process.communicate(image, _POLL_S if deadline_s else None)
+                    return subprocess.CompletedProcess(
+                        arguments, process.returncode, output, errors
+                    )
+                image = b""  # the program gets it once
+                # It has not been waited for, so its number and its clock are still its own.
+                elapsed = Elapsed(read_processor_time(process.pid), time.monotonic() - started)
+                if elapsed.exceeds(deadline_s):
+                    raise elapsed.build_timeout(
+                        deadline_s, path, "ocr", setting="ingest.ocr_page_deadline_s"
+                    )
+        finally:
+            process.kill()
+
+
+def _name_resolution(dpi: int) -> list[str]:
+    return ["--dpi", str(dpi)] if dpi else []
+
+
+def _check_outcome(done: subprocess.CompletedProcess[bytes], path: str, parser: str) -> None:
+    """Raise the error that the program reports.
+
+    Raises:
+        DependencyMissing: A language is not installed.
+        ParseFailed: The picture cannot be read.
+    """
+    message = done.stderr.decode("utf-8", "replace")
+    missing = _MISSING_LANGUAGE.search(message)
+    if missing:
+        language = missing[1]
+        raise build_missing_program(
+            PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
+        )
+    if done.returncode:
+        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
+
+
+def _build_install_command(language: str = "") -> str:
+    """Return the command that installs the program, or a language of it."""
+    if sys.platform == "darwin":
+        return "brew install tesseract-lang" if language else "brew install tesseract"
+    if sys.platform == "win32":
+        return "winget install UB-Mannheim.TesseractOCR"
+    suffix = f"-{language.replace('_', '-')}" if language else ""
+    return f"sudo apt install tesseract-ocr{suffix}"
+
+
+def write_recognized_text(builder: TextBuilder, text: str) -> None:
+    """Add the paragraphs of a recognised page; specks that were read as signs are left out."""
+    for part in _PARAGRAPH_END.split(text):
+        lines = [" ".join(line.split()) for line in part.split("\n") if _HAS_WORD.search(line)]
+        if lines:
+            paragraph = lines[0]
+            for line in lines[1:]:
+                paragraph = join_lines(paragraph, line)
+            builder.add_paragraph(paragraph)
+
+
+_DPI = 250
+_POINTS_PER_INCH = 72
+MAX_PIXELS = 25_000_000
+"""The pixels of the largest picture; a larger page is drawn with a lower resolution."""
+_TIME_SHARE = 0.8
+"""The share of the deadline of a file after which no further page is begun."""
+
+
+def recognize_pages(
+    document: Any, pages: Sequence[PageText], settings: OcrSettings, path: str, parser: str
+) -> list[PageText]:
+    """Return the pages, with the text of those that have none but a picture.
+
+    Raises:
+        DependencyMissing: The program or a language is not installed, and no page has text.
+    """
+    has_text = any(page.segments for page in pages)
+    until = time.monotonic() + _TIME_SHARE * settings.deadline_s
+    done: list[PageText] = []
+    for page in pages:
+        is_late = bool(settings.deadline_s) and time.monotonic() > until
+        if is_late or page.segments or (page.legible and not page.has_image):
+            done.append(page)
+            continue
+        try:
+            picture, dpi = draw_page(document, page.number - 1)
+            texts = recognize_text(picture, settings, path, parser, dpi=dpi)
+        except DependencyMissing:
+            if not has_text:
+                raise
+            return list(pages)
+        except (ParseFailed, TimedOut):
+            done.append(page)
+        else:
+            done.append(page._replace(recognized="\n\n".join(texts).strip()))
+    return done
+
+
+def draw_page(document: Any, index: int) -> tuple[bytes, int]:
+    """Return a page as a picture in the format PGM, and its resolution in dots per inch."""
+    page = document[index]
+    try:
+        width, height = (max(size, 1.0) for size in page.get_size())
+        scale = min(_DPI / _POINTS_PER_INCH, (MAX_PIXELS / (width * height)) ** 0.5)
+        bitmap = page.render(scale=scale, grayscale=True)
+        try:
+            return _to_pgm(bitmap), max(round(scale * _POINTS_PER_INCH), 1)
+        finally:
+            bitmap.close()
+    finally:
+        page.close()
+
+
+def _to_pgm(bitmap: Any) -> bytes:
+    """Return a bitmap of one byte for each pixel as a file; its rows may be padded."""
+    data = bytes(ctypes.string_at(bitmap.buffer, bitmap.stride * bitmap.height))
+    rows = (
+        data[start : start + bitmap.width]
+        for start in range(0, bitmap.stride * bitmap.height, bitmap.stride)
+    )
+    return b"P5\n%d %d\n255\n" % (bitmap.width, bitmap.height) + b"".join(rows)
+
+
+_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
+_MIN_BYTES = 64
+_BMP_HEADERS = {12, 40, 52, 56, 108, 124}
+
+
+class ImageParser:
+    """Recognises the text of a picture; the pages of a TIFF file are numbered."""
+
+    version = "image-v1"
+
+    def __init__(self, settings: OcrSettings = OcrSettings()) -> None:  # noqa: B008 - immutable
+        """Store the languages and limits."""
+        self._settings = settings
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the name of the file.
+
+        Raises:
+            ParseFailed: The file is not a picture, or has no text.
+            DependencyMissing: The program or a language is not installed.
+            TimedOut: The recognition takes too long.
+        """
+        if not _is_picture(data):
+            raise ParseFailed(path=path, parser=self.version, cause="not a picture")
+        pages = recognize_text(data, self._settings, path, self.version)
+        builder = TextBuilder()
+        for number, text in enumerate(pages, 1):
+            builder.begin_place(Place(0, number, of=len(pages)))
+            write_recognized_text(builder, text)
+        if not builder.length:
+            raise ParseFailed(path=path, parser=self.version, cause="no text in the picture")
+        return builder.build(path)
+
+
+def _is_picture(data: bytes) -> bool:
+    """Return whether a file begins as PNG, JPEG, TIFF, WebP or BMP files do."""
+    if len(data) < _MIN_BYTES:
+        return False
+    is_webp = (data[:4], data[8:12]) == (b"RIFF", b"WEBP")
+    is_bitmap = data[:2] == b"BM" and int.from_bytes(data[14:18], "little") in _BMP_HEADERS
+    return data.startswith(_SIGNATURES) or is_webp or is_bitmap

@@ -1,0 +1,468 @@
+"""Reads what files of office programs have in common: parts, properties, styles and slides."""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from kebab.core.documents import Metadata
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.archive import (
+    ENCRYPTED,
+    Archive,
+    find_child,
+    get_attribute,
+    get_local_tag,
+    list_children,
+    read_tree,
+)
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
+from kebab.text.dates import parse_date
+
+_PROGRAMS = frozenset(
+    {"python-docx", "openpyxl", "python-pptx", "apache poi", "docx4j", "pptxgenjs", "un-named"}
+    | {"microsoft office user", "windows user", "user", "admin", "administrator", "author"}
+)
+"""Creators that name a program or nobody."""
+
+_NO_TITLE = re.compile(
+    r"(?i)microsoft (?:word|powerpoint|excel) - .*|(?:powerpoint|word) (?:presentation|document)"
+    r"|powerpoint .{0,12}|untitled.*|(?:document|presentation|book|slide) ?\d*|제목 없음|無題.*"
+)
+"""Titles that a program sets by itself."""
+
+_KINDS = {
+    "document": "a Word document",
+    "presentation": "a PowerPoint presentation",
+    "workbook": "an Excel workbook",
+}
+_SCHEME = re.compile(r"(?i)[a-z][a-z0-9+.-]+:")
+
+
+class Relation(NamedTuple):
+    """A link from a part to another part, or to something `external`; `kind` is e.g. `slide`."""
+
+    kind: str
+    target: str
+    external: bool = False
+
+
+class Package:
+    """The parts of an office file, and how they relate."""
+
+    def __init__(self, data: bytes, path: str, parser: str, kind: str) -> None:
+        """Open a file whose main part has the root element `kind`, e.g. `document`.
+
+        Raises:
+            ParseFailed: The file is damaged or encrypted, expands too much, or is of another kind.
+        """
+        self.archive = Archive(data, path, parser)
+        roots = self.read_relations("").values()
+        mains = [one.target for one in roots if one.kind == "officeDocument" and not one.external]
+        if not mains:
+            raise self.archive.refuse("damaged: it has no main part")
+        self.main = mains[0]
+        self._check_kind(kind)
+
+    def read_relations(self, part: str) -> Mapping[str, Relation]:
+        """Return the relations of a part by id; `""` is the file as a whole."""
+        folder, _, name = part.rpartition("/")
+        root = self.find_tree(posixpath.join(folder, "_rels", f"{name}.rels"))
+        return {one.get("Id", ""): _read_relation(one, folder) for one in list_children(root)}
+
+    def find_related(self, part: str, kind: str) -> str | None:
+        """Return the name of the first part of a kind to which a part is related."""
+        for relation in self.read_relations(part).values():
+            if relation.kind == kind and not relation.external:
+                return relation.target
+        return None
+
+    def find_tree(self, name: str | None) -> Element | None:
+        """Return the root of a part; None when there is no such part.
+
+        Raises:
+            ParseFailed: The part is damaged or too large.
+        """
+        data = self.archive.find(name) if name else None
+        return None if data is None else read_tree(data, str(name), self.archive.refuse)
+
+    def read_metadata(self) -> Metadata:
+        """Return the properties of the file that people see in its information."""
+        root = self.find_tree(self.find_related("", "core-properties"))
+        fields = {get_local_tag(one.tag): (one.text or "").strip() for one in list_children(root)}
+        return build_metadata(
+            title=fields.get("title", ""),
+            authors=fields.get("creator", ""),
+            keywords=fields.get("keywords", ""),
+            lang=fields.get("language", ""),
+            dates=(fields.get("modified", ""), fields.get("created", "")),
+        )
+
+    def _check_kind(self, kind: str) -> None:
+        """Refuse a file of another program, by the name of its main part."""
+        found = self.main.rpartition("/")[2].partition(".")[0].casefold()
+        if found in _KINDS and found != kind:
+            raise self.archive.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
+
+
+def build_metadata(
+    *, title: str, authors: str, keywords: str, lang: str, dates: tuple[str, ...]
+) -> Metadata:
+    """Return the properties of an office file; the first date that is one counts."""
+    names = split_authors(authors)
+    heading = title.strip()
+    return Metadata(
+        title=None if _NO_TITLE.fullmatch(heading) else heading or None,
+        tags=list_unique(split_keywords(keywords)),
+        lang=read_language(lang),
+        authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
+        date=next(filter(None, map(parse_date, dates)), None),
+    )
+
+
+def is_file_link(target: str) -> bool:
+    """Return whether the target of a link is a file beside the document."""
+    return bool(target) and not target.startswith(("#", "//")) and not _SCHEME.match(target)
+
+
+def _read_relation(element: Element, folder: str) -> Relation:
+    kind = element.get("Type", "").rpartition("/")[2]
+    target = element.get("Target", "")
+    if element.get("TargetMode") == "External":
+        return Relation(kind, unquote(target), external=True)
+    # A target is relative to the folder of the part; `..` beyond the root stays at the root.
+    return Relation(kind, posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/"))
+
+
+_MIME = "application/vnd.oasis.opendocument."
+_CONTENT = "content.xml"
+
+
+class OpenDocument:
+    """An OpenDocument file: an archive, or one XML file with everything.
+
+    `metadata` of one XML file is set when its properties are read.
+    """
+
+    def __init__(self, data: bytes, path: str, parser: str) -> None:
+        """Open a file.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, or expands too much.
+        """
+        self._path, self._parser, self._data = path, parser, data
+        self.metadata = Metadata()
+        self.archive: Archive | None = None
+        self.content_name = "the file"
+        if not data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
+            self.archive = Archive(data, path, parser)
+            self.content_name = _CONTENT
+            self._check_encryption(self.archive)
+            self.metadata = self._read_metadata(self.archive)
+
+    @property
+    def is_recognized(self) -> bool:
+        """Return whether the file says that it is an OpenDocument file."""
+        if self.archive is None:
+            return True
+        mime = (self.archive.find("mimetype") or b"").decode("ascii", "replace")
+        return mime.startswith(_MIME) or self.archive.find_name(_CONTENT) is not None
+
+    def refuse(self, cause: str) -> ParseFailed:
+        """Return the error for this file."""
+        return ParseFailed(path=self._path, parser=self._parser, cause=cause)
+
+    def read_content(self) -> bytes:
+        """Return the XML with the body.
+
+        Raises:
+            ParseFailed: There is none, or it is damaged.
+        """
+        return self._data if self.archive is None else self.archive.read(_CONTENT)
+
+    def list_style_roots(self) -> Iterator[Element]:
+        """Yield the root of the part with the common styles."""
+        data = self.archive.find("styles.xml") if self.archive else None
+        if data is not None:
+            yield read_tree(data, "styles.xml", self.refuse)
+
+    def find_object(self, address: str) -> Element | None:
+        """Return the content of an object in the file, such as a chart."""
+        name = f"{address.removeprefix('./').rstrip('/')}/{_CONTENT}"
+        data = self.archive.find(name) if self.archive else None
+        return None if data is None else read_tree(data, name, self.refuse)
+
+    def _check_encryption(self, archive: Archive) -> None:
+        if b"encryption-data" in (archive.find("META-INF/manifest.xml") or b""):
+            raise self.refuse(ENCRYPTED)
+
+    def _read_metadata(self, archive: Archive) -> Metadata:
+        data = archive.find("meta.xml")
+        return (
+            Metadata()
+            if data is None
+            else read_properties(read_tree(data, "meta.xml", self.refuse))
+        )
+
+
+def read_properties(root: Element) -> Metadata:
+    """Return the properties within `office:meta`."""
+    fields: dict[str, list[str]] = {}
+    for element in root.iter():
+        fields.setdefault(get_local_tag(element.tag), []).append((element.text or "").strip())
+
+    def first(name: str) -> str:
+        return fields.get(name, [""])[0]
+
+    return build_metadata(
+        title=first("title"),
+        authors=first("initial-creator") or first("creator"),
+        keywords="\n".join(fields.get("keyword", [])),
+        lang=first("language"),
+        dates=(first("date"), first("creation-date")),
+    )
+
+
+_HEADING = re.compile(
+    r"(?:heading|제목|개요|見出し|标题|標題|überschrift|titre|título|titolo|заголовок|kop|rubrik|nagłówek"
+    r"|nadpis|címsor|overskrift|otsikko|başlık)\s*(\d)",  # noqa: RUF001 - Turkish
+    re.IGNORECASE,
+)
+"""Names of heading styles: Word stores the English ones, other programs their own."""
+
+_TITLE = frozenset({"title", "제목", "표제", "表題", "标题", "標題", "titel", "titre"})
+_CODE = re.compile(
+    r"(?i)source ?code|html preformatted|preformatted text|code(?: ?block)?|macro(?: text)?"
+)
+_QUOTE = re.compile(r"(?i)(?:intense )?quote|block ?text|quotations?")
+_CONTENTS = re.compile(
+    r"(?i)toc \d|toc heading|contents \d|contents heading|table of figures|목차 \d|目次 \d"
+)
+_LIST = re.compile(r"(?i)list (?:bullet|number) (\d)")
+_MAX_BASES = 20
+_MAX_LEVEL = 9
+
+
+class Numbering(NamedTuple):
+    """The place of a paragraph in a numbered list: the id of the list, and the depth from 0."""
+
+    number: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a style of paragraphs means; `outline` is the level of a heading from 1, else 0."""
+
+    name: str = ""
+    outline: int = 0
+    numbering: Numbering | None = None
+
+    @property
+    def is_title(self) -> bool:
+        """Return whether the style is that of a document's title."""
+        return self.name.casefold() in _TITLE
+
+    @property
+    def is_code(self) -> bool:
+        """Return whether the style is one of program code."""
+        return _CODE.fullmatch(self.name) is not None
+
+    @property
+    def is_quote(self) -> bool:
+        """Return whether the style is one of quotations."""
+        return _QUOTE.fullmatch(self.name) is not None
+
+    @property
+    def is_contents(self) -> bool:
+        """Return whether the style is one of a table of contents, which repeats headings."""
+        return _CONTENTS.fullmatch(self.name) is not None
+
+
+NO_STYLE = Style()
+"""The style of a paragraph that names none."""
+
+
+def read_styles(root: Element | None) -> Mapping[str, Style]:
+    """Return the styles of paragraphs by id, each with what it inherits."""
+    raw = {
+        get_attribute(one, "styleId"): one
+        for one in list_children(root)
+        if get_local_tag(one.tag) == "style"
+    }
+    return {name: _resolve_style(name, raw) for name in raw}
+
+
+def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
+    """Return a style; the nearest of it and its bases decides each property."""
+    label, outline, numbering = "", 0, None
+    current: str | None = name
+    for _ in range(_MAX_BASES):
+        element = raw.get(current or "")
+        if element is None:
+            break
+        title = get_value(element, "name")
+        label = label or title
+        properties = find_child(element, "pPr")
+        outline = outline or read_outline(properties) or _read_heading_name(title)
+        numbering = numbering or read_numbering(properties, title)
+        current = get_value(element, "basedOn")
+    return Style(label, 0 if outline > _MAX_LEVEL else outline, numbering)
+
+
+def _read_heading_name(name: str) -> int:
+    match = _HEADING.fullmatch(name.strip())
+    return int(match[1]) if match else 0
+
+
+def read_outline(properties: Element | None) -> int:
+    """Return the level of the outline that properties of a paragraph set: 1 to 9, 10 for text."""
+    value = get_value(properties, "outlineLvl")
+    return int(value) + 1 if value.isdecimal() else 0
+
+
+def read_numbering(properties: Element | None, style: str = "") -> Numbering | None:
+    """Return the list of a paragraph; the list `0` is none."""
+    element = find_child(properties, "numPr")
+    if element is None:
+        return None
+    depth = get_value(element, "ilvl")
+    named = _LIST.fullmatch(style)
+    level = int(depth) if depth.isdecimal() else int(named[1]) - 1 if named else 0
+    return Numbering(get_value(element, "numId"), min(level, _MAX_LEVEL))
+
+
+def get_value(element: Element | None, tag: str) -> str:
+    """Return the `val` of the first child with a local tag, empty without one."""
+    child = find_child(element, tag)
+    return "" if child is None else get_attribute(child, "val")
+
+
+class _Level(NamedTuple):
+    """How a level of a list is numbered; `text` is e.g. `%1.%2`."""
+
+    form: str = "decimal"
+    text: str = ""
+    start: int = 1
+
+
+@dataclass(slots=True)
+class Lists:
+    """The lists of a document, which count their paragraphs."""
+
+    levels: dict[str, dict[int, _Level]] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
+    """By the id of a list, the id of the counters that it shares with others."""
+    counters: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def format_next(self, numbering: Numbering) -> str:
+        """Count a paragraph and return its label, e.g. `2.1`; empty for a bullet."""
+        levels = self.levels.get(numbering.number, {})
+        level = levels.get(numbering.depth)
+        counters = self.counters[self.shared.get(numbering.number, numbering.number)]
+        if level is None:
+            return ""
+        counters[numbering.depth] = counters.get(numbering.depth, level.start - 1) + 1
+        for deeper in [depth for depth in counters if depth > numbering.depth]:
+            del counters[deeper]
+        if level.form in {"bullet", "none"}:
+            return ""
+        return re.sub(r"%(\d)", lambda match: _format_level(levels, counters, match), level.text)
+
+
+def _format_level(
+    levels: Mapping[int, _Level], counters: Mapping[int, int], match: re.Match[str]
+) -> str:
+    depth = int(match[1]) - 1
+    level = levels.get(depth, _Level())
+    return format_number(counters.get(depth, level.start), level.form)
+
+
+def read_lists(root: Element | None) -> Lists:
+    """Return the lists that a document defines."""
+    lists, abstract = Lists(), {}
+    for element in list_children(root):
+        tag = get_local_tag(element.tag)
+        if tag == "abstractNum":
+            abstract[get_attribute(element, "abstractNumId")] = _read_levels(element)
+        elif tag == "num":
+            number, base = get_attribute(element, "numId"), get_value(element, "abstractNumId")
+            lists.levels[number] = dict(abstract.get(base, {}))
+            overrides = [one for one in element if get_local_tag(one.tag) == "lvlOverride"]
+            lists.shared[number] = f"own {number}" if overrides else base
+            for override in overrides:
+                lists.levels[number] |= _read_levels(override)
+    return lists
+
+
+def _read_levels(element: Element) -> dict[int, _Level]:
+    levels = {}
+    for child in element:
+        depth, start = get_attribute(child, "ilvl"), get_value(child, "start")
+        if get_local_tag(child.tag) == "lvl" and depth.isdecimal():
+            text = get_value(child, "lvlText")
+            first = int(start) if start.isdecimal() else 1
+            levels[int(depth)] = _Level(get_value(child, "numFmt") or "decimal", text, first)
+    return levels
+
+
+_ROMAN = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
+        strict=True,
+    )
+)
+_ALPHABETS = {
+    "lowerLetter": "abcdefghijklmnopqrstuvwxyz",
+    "upperLetter": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "ganada": "가나다라마바사아자차카타파하",
+    "chosung": "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ",
+    "decimalEnclosedCircle": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
+    "aiueoFullWidth": "アイウエオカキクケコサシスセソタチツテトナニヌネノ",
+    "iroha": "イロハニホヘトチリヌルヲワカヨタレソツネナラム",
+}
+
+
+def format_number(number: int, form: str) -> str:
+    """Return a number as a level of a list shows it; forms of few languages become digits."""
+    if form in {"lowerRoman", "upperRoman"} and 0 < number < 4000:  # noqa: PLR2004 - no larger ones
+        roman = _format_roman(number)
+        return roman.upper() if form == "upperRoman" else roman
+    alphabet = _ALPHABETS.get(form, "")
+    if 0 < number <= len(alphabet):
+        return alphabet[number - 1]
+    return str(number)
+
+
+def _format_roman(number: int) -> str:
+    text = ""
+    for value, letters in _ROMAN:
+        text += letters * (number // value)
+        number %= value
+    return text
+
+
+def add_slide_heading(
+    builder: TextBuilder, title: str, number: int, *, hidden: bool, has_text: bool
+) -> None:
+    """Add the heading of a slide; without a title it is its number, so that no other one holds."""
+    if title.strip() or has_text:
+        builder.add_heading(1, title if title.strip() else f"Slide {number}")
+        if hidden:
+            builder.add_paragraph("(hidden slide)")
+
+
+def describe_hidden_slides(numbers: Sequence[int]) -> list[str]:
+    """Return the warning about hidden slides, none without them."""
+    if not numbers:
+        return []
+    if len(numbers) == 1:
+        return [f"slide {numbers[0]} is hidden"]
+    *others, last = map(str, numbers)
+    return [f"slides {', '.join(others)} and {last} are hidden"]

@@ -1,1 +1,0 @@
-"""Parses documents, presentations and workbooks of office programs."""

@@ -1,0 +1,213 @@
+"""Reads Org files of Emacs, org-roam and Logseq by their lines.
+
+Lines that no rule names are paragraphs. Drawers, comments and keywords are left out of the blocks.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from kebab.core.documents import BlockKind, ParsedDocument
+from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, read_metadata
+from kebab.parse.encoding import decode
+
+_KEYWORD = re.compile(r"#\+(\w+(?:\[[^\]]*\])?):\s*(.*)", re.IGNORECASE)
+_BEGIN = re.compile(r"#\+begin_(\w+)", re.IGNORECASE)
+_HEADLINE = re.compile(r"(\*+)\s+(.*)")
+_DRAWER = re.compile(r":[\w-]+:\Z")
+_PROPERTY = re.compile(r":([\w-]+):\s+(.*)")
+_ITEM = re.compile(r"(?:[-+]|\d{1,9}[.)]|[A-Za-z][.)])(?:\s|\Z)")
+_RULE = re.compile(r"-{5,}\Z")
+_TODO_WORDS = ("TODO", "DONE", "NEXT", "WAITING", "HOLD", "CANCELLED", "CANCELED", "STARTED")
+_PRIORITY = re.compile(r"\[#\w{1,2}\]\s*")
+_TAGS = re.compile(r"\s+:([\w@#%:]+):\Z")
+_COOKIE = re.compile(r"\s*\[\d*(?:/\d*|%)\]")
+_LINK = re.compile(r"\[\[([^\[\]]{1,1000})\](?:\[([^\[\]]{1,1000})\])?\]")
+_EMPHASIS = re.compile(r"(?<![\w*/=~+])([*/_=~+])(\S(?:[^\n]{0,200}?\S)?)\1(?!\w)")
+_ALIAS = re.compile(r'"([^"]+)"|(\S+)')
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
+_CODE = frozenset({"src", "example", "verbatim"})
+_LEFT_OUT = frozenset({"comment", "export", "html", "latex"})
+_MAX_LABEL = 1000
+
+
+class OrgParser:
+    """Parses Org files."""
+
+    version = "org-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document, with its keywords and the tags of its headlines as metadata.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        scanner = OrgScanner(decoded.text)
+        spans = list(scanner.scan())
+        metadata = read_metadata(scanner.fields)
+        tags = tuple(dict.fromkeys((*metadata.tags, *scanner.tags)))
+        metadata = metadata._replace(tags=tags, aliases=tuple(scanner.aliases))
+        links = (*scanner.links, *_find_links(decoded.text))
+        return build_line_document(decoded, path, spans, metadata, links)
+
+
+class OrgScanner:
+    """Finds the blocks of an Org file, and what it says of itself; call `scan` once."""
+
+    def __init__(self, text: str) -> None:
+        self.fields: dict[str, str] = {}
+        self.tags: list[str] = []
+        self.aliases: list[str] = []
+        self.links: list[str] = []
+        self._lines = Lines(text)
+        self._todo_words = set(_TODO_WORDS)
+        self._never_closed: set[str] = set()
+        self._no_drawer_before = 0
+        self._readers: dict[str, Callable[[int], Span | None]] = {
+            "*": self._read_headline,
+            "#": self._read_mark,
+            ":": self._read_colon,
+            "|": self._read_table,
+        }
+
+    def scan(self) -> Iterator[Span]:
+        """Yield the blocks that are no paragraphs."""
+        number = 0
+        while number < self._lines.count:
+            bare = self._lines.text[number]
+            read = self._readers.get(bare[:1], self._read_other)
+            span = read(number) if bare else None
+            if span is not None:
+                yield span
+            number = max(number + 1, span.last if span else 0)
+
+    def _read_headline(self, number: int) -> Span | None:
+        """Read a headline; its label has no keyword, priority, tags or counts."""
+        match = _HEADLINE.match(self._lines.text[number])
+        if match is None or self._lines.indents[number]:
+            return self._read_list(number) if match and len(match[1]) == 1 else None
+        tags = _TAGS.search(match[2])
+        if tags:
+            self.tags += [tag for tag in tags[1].split(":") if tag]
+        words = _TAGS.sub("", match[2]).strip()
+        first, _, rest = words.partition(" ")
+        if first in self._todo_words:
+            words = rest
+        label = to_plain_label(_COOKIE.sub("", _PRIORITY.sub("", words, count=1)))
+        level = min(len(match[1]), MAX_HEADING_LEVEL)
+        return Span(BlockKind.HEADING, number, number + 1, level, label)
+
+    def _read_mark(self, number: int) -> Span | None:
+        """Read a keyword, a block between `#+begin_` and `#+end_`, or a comment."""
+        bare = self._lines.text[number]
+        begin = _BEGIN.match(bare)
+        if begin:
+            return self._read_block(number, begin[1].lower())
+        keyword = _KEYWORD.match(bare)
+        if keyword:
+            self._read_keyword(keyword[1].lower(), keyword[2].strip())
+        comment = keyword or bare == "#" or bare.startswith(("# ", "#+"))
+        return Span(None, number, number + 1) if comment else None
+
+    def _read_keyword(self, name: str, value: str) -> None:
+        if name in {"todo", "seq_todo", "typ_todo"}:
+            self._todo_words.update(word.partition("(")[0] for word in value.split() if word != "|")
+        elif name == "include":
+            self.links.append(value.partition('" ')[0].strip('"'))
+        elif value and name in self.fields:
+            self.fields[name] += f"\n{value}"
+        elif value:
+            self.fields[name] = value
+
+    def _read_block(self, number: int, name: str) -> Span | None:
+        end_mark = f"#+end_{name}"
+        if name in self._never_closed:
+            return None
+        for end in range(number + 1, self._lines.count):
+            if self._lines.text[end].lower().startswith(end_mark):
+                break
+        else:
+            self._never_closed.add(name)
+            return None
+        if name in _LEFT_OUT:
+            return Span(None, number, end + 1)
+        if name in _CODE:
+            return Span(BlockKind.CODE, number, end + 1)
+        kind = BlockKind.QUOTE if name in {"quote", "verse"} else BlockKind.PARAGRAPH
+        return Span(kind, number, end + 1)
+
+    def _read_colon(self, number: int) -> Span | None:
+        """Read a drawer, which is left out, or lines of fixed width."""
+        bare = self._lines.text[number]
+        if _DRAWER.match(bare) and bare.lower() != ":end:":
+            return self._read_drawer(number)
+        if bare == ":" or bare.startswith(": "):
+            return Span(BlockKind.CODE, number, self._find_end(number, ":"))
+        return None
+
+    def _read_drawer(self, number: int) -> Span | None:
+        if number < self._no_drawer_before:
+            return None
+        end = number
+        for end in range(number + 1, self._lines.count):
+            text = self._lines.text[end]
+            if text.lower() == ":end:":
+                return Span(None, number, end + 1)
+            if _HEADLINE.match(text):
+                break
+            self._read_property(text)
+        self._no_drawer_before = end
+        return None
+
+    def _read_property(self, line: str) -> None:
+        match = _PROPERTY.match(line)
+        if match and match[1].lower() == "roam_aliases":
+            self.aliases += [quoted or word for quoted, word in _ALIAS.findall(match[2])]
+
+    def _read_table(self, number: int) -> Span | None:
+        return Span(BlockKind.TABLE, number, self._find_end(number, "|"))
+
+    def _find_end(self, number: int, mark: str) -> int:
+        """Return the line behind the lines that begin with a mark."""
+        while number < self._lines.count and self._lines.text[number].startswith(mark):
+            number += 1
+        return number
+
+    def _read_other(self, number: int) -> Span | None:
+        bare = self._lines.text[number]
+        if _RULE.match(bare):
+            return Span(None, number, number + 1)
+        return self._read_list(number) if _ITEM.match(bare) else None
+
+    def _read_list(self, number: int) -> Span:
+        """Read the items of a list; two blank lines or a line that is indented less end it."""
+        lines, first, indent = self._lines, number, self._lines.indents[number]
+        end = number
+        while number < lines.count:
+            item = lines.indents[number] == indent and _is_item(lines.raw[number].lstrip(), indent)
+            if not item and number > first and lines.indents[number] <= indent:
+                break
+            end = number + 1
+            number = lines.skip_blank(end, lines.count)
+            if number > end + 1:
+                break
+        return Span(BlockKind.LIST, first, end)
+
+
+def _is_item(line: str, indent: int) -> bool:
+    return _ITEM.match(line) is not None or (indent > 0 and line.startswith("* "))
+
+
+def to_plain_label(source: str) -> str:
+    """Return a headline on one line without its inline markup."""
+    visible = _LINK.sub(lambda link: link[2] or link[1], source[:_MAX_LABEL])
+    return " ".join(_EMPHASIS.sub(r"\2", visible).split())
+
+
+def _find_links(text: str) -> Iterator[str]:
+    """Yield the targets of links to other files."""
+    for match in _LINK.finditer(text):
+        target = match[1].partition("::")[0]
+        local = target.removeprefix("file:")
+        if local and not local.startswith(("#", "*", "(")) and not _SCHEME.match(local):
+            yield local

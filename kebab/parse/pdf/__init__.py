@@ -1,1 +1,0 @@
-"""Parses PDF files and pictures by pages."""

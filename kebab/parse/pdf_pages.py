@@ -1,0 +1,553 @@
+"""Reads the lines of PDF pages through PDFium, and brings them into reading order."""
+
+import ctypes
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from kebab.errors.system import translate_import_errors
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_FEW = 20
+_UNREADABLE_SHARE = 0.25
+_LATIN_LETTERS = 120
+_LATIN_SHARE = 0.7
+_VOWEL_SHARE = 0.25
+"""The least share of vowels in Latin letters: languages have .35 to .5, a shifted code .14."""
+
+_SPACES = re.compile(r"\s+")
+_UNREADABLE = re.compile(
+    "[\0-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\ufffd\U000f0000-\U0010ffff]"
+)
+_WORDS = re.compile(r"[^\W\d_]{3,}")
+_NOT_LATIN = re.compile("[^A-Za-z\u00aa-\u024f]+")
+
+
+def is_legible(text: str) -> bool:
+    """Return whether a text can be read, as far as its characters tell.
+
+    A font without a table of its letters gives private characters, control characters, or the
+    letters of another code, whose statistics are those of no language.
+    """
+    visible = _SPACES.sub("", text)
+    unreadable = (
+        0 if visible.isascii() and visible.isprintable() else len(_UNREADABLE.findall(visible))
+    )
+    if len(visible) < _FEW:
+        return not visible or unreadable < len(visible)
+    if unreadable > _UNREADABLE_SHARE * len(visible):
+        return False
+    letters = "".join(_WORDS.findall(text))
+    latin = letters if letters.isascii() else _NOT_LATIN.sub("", letters)
+    if len(latin) < max(_LATIN_LETTERS, _LATIN_SHARE * len(letters)):
+        return True
+    bases = latin if latin.isascii() else unicodedata.normalize("NFD", latin)
+    vowels = sum(map(bases.lower().count, "aeiouy\u00e6\u00f8\u0153\u0131"))
+    return vowels >= _VOWEL_SHARE * len(latin)
+
+
+_SYMBOLS = {
+    **{
+        0xFB00 + number: text
+        for number, text in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
+    },
+    # Bullets of the fonts Symbol and Wingdings.
+    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF076, 0xF0D8, 0xF0FC), "\u2022"),
+    0x00AD: None,
+    0x200B: None,
+    0xFEFF: None,
+    0xFFFE: "-",
+}
+_UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
+
+
+def clean_text(text: str) -> str:
+    """Return text without ligatures, soft hyphens and control characters."""
+    return (
+        text
+        if text.isascii() and text.isprintable()
+        else _UNWANTED.sub("", text.translate(_SYMBOLS))
+    )
+
+
+MAX_PAGE_CHARS = 200_000
+"""The characters that are read of one page; a page of dense print has about 10,000."""
+
+_GAP = 0.9
+"""The width of a gap between two cells or columns, in font sizes."""
+_GAP_OVER_SPACES = 2.2
+"""How many times wider than the spaces of a justified line such a gap is."""
+_FEW_SPACES = 3
+_TOUCHING_WORDS = 0.03
+
+_DIVISIONS = "\ufffe\u00ad"
+"""How PDFium and soft hyphens mark that a word continues in the next line."""
+_LINE_END = re.compile("\r?\n|\r|[\ufffe\u00ad]\r?\n?")
+_WORD = re.compile(r"[^\s\u00a0]+")
+_BOLD = re.compile(r"bold|black|heavy|semib|demi|bx\d|Medi(?:Ital)?$", re.IGNORECASE)
+_SIDES = (("left", "right", 1), ("bottom", "top", 1), ("right", "left", -1), ("top", "bottom", -1))
+"""The first and the last side of a character and their sign, by the direction of its line."""
+_MAX_POINTS = 1e5
+_FORCE_BOLD = 1 << 18
+_FONT_NAME_BYTES = 128
+_IMAGE, _FORM = 3, 5
+_QUARTERS = 4
+_UNMAPPED_SHARE = 0.5
+
+
+class Segment(NamedTuple):
+    """Text on one line of a page, without a wide gap; a wide gap begins another segment.
+
+    `left`, `right` and `base` (of the letters) are in points, in the direction in which most of the
+    page is written; `base` grows upwards. `size` is that of the font. `hyphen` says that the last
+    character divides a word. `turned` text runs in another direction than most of the page.
+    """
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: bool = False
+    hyphen: bool = False
+    turned: bool = False
+
+
+class PageText(NamedTuple):
+    """The segments of a page in the order of the file.
+
+    `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
+    `cut` says that the page has more text than was read, and `has_image` that a page without text
+    has a picture. `recognized` is text that was recognised in the picture of the page.
+    """
+
+    number: int
+    segments: tuple[Segment, ...]
+    legible: bool = True
+    cut: bool = False
+    has_image: bool = False
+    recognized: str = ""
+
+
+class _Style(NamedTuple):
+    """The direction in quarters of a turn, the font size and the weight of a character."""
+
+    quarter: int
+    size: float
+    bold: bool
+
+
+class _Line(NamedTuple):
+    """The words of a line with the indexes of their first characters.
+
+    `hyphen` says that a division of a word ends the line.
+    """
+
+    words: list[tuple[int, str]]
+    style: _Style
+    hyphen: bool
+
+
+def load_pdfium() -> "ModuleType":
+    """Return the bindings of PDFium.
+
+    Raises:
+        DependencyMissing: They are not installed.
+    """
+    with translate_import_errors("reading PDF files", "pypdfium2", "pdf"):
+        import pypdfium2
+
+    # Its warnings about odd outlines would go to the terminal.
+    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)
+    module: ModuleType = pypdfium2
+    return module
+
+
+class PageReader:
+    """Reads the pages of one document; `document` is its handle in PDFium."""
+
+    def __init__(self, document: object) -> None:
+        """Prepare the memory for the results of calls."""
+        self._c = load_pdfium().raw
+        self._document = document
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._rectangle, self._matrix = self._c.FS_RECTF(), self._c.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
+        self._flags = ctypes.c_int()
+        self._text: object = None
+        self._bold: dict[bytes, bool] = {}
+
+    def read(self, index: int) -> PageText:
+        """Return the text of a page; a page that cannot be loaded has none."""
+        page = self._c.FPDF_LoadPage(self._document, index)
+        if not page:
+            return PageText(index + 1, ())
+        try:
+            return self._read_page(page, index + 1)
+        finally:
+            self._c.FPDF_ClosePage(page)
+
+    def _read_page(self, page: object, number: int) -> PageText:
+        self._text = self._c.FPDFText_LoadPage(page)
+        if not self._text:
+            return PageText(number, ())
+        try:
+            text, count = self._get_text()
+            if not text.strip():
+                return PageText(number, (), has_image=self._has_image(page))
+            lines = list(self._find_lines(text))
+            if not self._is_mapped(lines) or not is_legible(text):
+                return PageText(number, (), legible=False)
+            return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
+        finally:
+            self._c.FPDFText_ClosePage(self._text)
+            self._text = None
+
+    def _get_text(self) -> tuple[str, int]:
+        """Return the text of the page, and how many characters it has."""
+        count = max(self._c.FPDFText_CountChars(self._text), 0)
+        units = (ctypes.c_ushort * (min(count, MAX_PAGE_CHARS) + 1))()
+        read = self._c.FPDFText_GetText(self._text, 0, len(units) - 1, units)
+        data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
+        return data.decode("utf-16-le", "replace"), count
+
+    def _has_image(self, page: object) -> bool:
+        objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
+        get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
+        # A scan is often a picture within a form.
+        return any(get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects))
+
+    def _is_mapped(self, lines: list[_Line]) -> bool:
+        """Return whether most fonts say which letters they show, by the first of each line."""
+        has_error = self._c.FPDFText_HasUnicodeMapError
+        errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
+        return bool(errors <= _UNMAPPED_SHARE * len(lines))
+
+    def _cut_lines(self, lines: list[_Line]) -> tuple[Segment, ...]:
+        """Return the segments of all lines."""
+        lengths = [0] * _QUARTERS
+        for line in lines:
+            lengths[line.style.quarter] += sum(len(word) for _, word in line.words)
+        main = lengths.index(max(lengths))
+        return tuple(segment for line in lines for segment in self._cut_line(line, main))
+
+    def _find_lines(self, text: str) -> Iterator[_Line]:
+        """Yield the lines with words; PDFium counts characters in units of UTF-16."""
+        is_wide = max(text) > "\uffff"
+        start = 0
+        for end in [*_LINE_END.finditer(text), None]:
+            line = text[start : end.start() if end else len(text)]
+            words = [(start + word.start(), word[0]) for word in _WORD.finditer(line)]
+            if is_wide:
+                words = [(len(text[:at].encode("utf-16-le")) // 2, word) for at, word in words]
+            if words:
+                hyphen = end is not None and end[0][0] in _DIVISIONS
+                yield _Line(words, self._get_style(words[0][0]), hyphen)
+            start = end.end() if end else len(text)
+
+    def _get_style(self, index: int) -> _Style:
+        self._c.FPDFText_GetMatrix(self._text, index, ctypes.byref(self._matrix))
+        a, b = self._matrix.a, self._matrix.b
+        quarter = (0 if a >= 0 else 2) if abs(a) >= abs(b) else (1 if b > 0 else 3)
+        scale = float((self._matrix.c**2 + self._matrix.d**2) ** 0.5)
+        size = self._c.FPDFText_GetFontSize(self._text, index) * scale
+        self._flags.value = 0
+        self._c.FPDFText_GetFontInfo(
+            self._text, index, self._name, _FONT_NAME_BYTES, ctypes.byref(self._flags)
+        )
+        name = self._name.value
+        if name not in self._bold:
+            self._bold[name] = bool(_BOLD.search(name.decode("latin-1")))
+        return _Style(
+            quarter,
+            round(_clamp(size), 1),
+            self._bold[name] or bool(self._flags.value & _FORCE_BOLD),
+        )
+
+    def _get_base(self, index: int, quarter: int) -> float:
+        """Return how high the base line of a character is, in the direction of its line."""
+        self._c.FPDFText_GetCharOrigin(
+            self._text, index, ctypes.byref(self._x), ctypes.byref(self._y)
+        )
+        x, y = self._x.value, self._y.value
+        return _clamp((y, -x, -y, x)[quarter])
+
+    def _get_edges(self, words: list[tuple[int, str]], quarter: int) -> list[tuple[float, float]]:
+        """Return where each word begins and ends, in the direction of its line."""
+        get_box, text = self._c.FPDFText_GetLooseCharBox, self._text
+        box, reference = self._rectangle, ctypes.byref(self._rectangle)
+        first, last, sign = _SIDES[quarter]
+        edges = []
+        for at, word in words:
+            get_box(text, at, reference)
+            start = getattr(box, first)
+            if len(word) > 1:
+                get_box(text, at + len(word) - 1, reference)
+            edges.append((_clamp(sign * start), _clamp(sign * getattr(box, last))))
+        return edges
+
+    def _cut_line(self, line: _Line, main: int) -> Iterator[Segment]:
+        """Yield the parts of a line between wide gaps; most lines have the direction `main`."""
+        words, style, hyphen = line
+        edges = self._get_edges(words, style.quarter)
+        base = self._get_base(words[0][0], style.quarter)
+        gaps = [after[0] - before[1] for before, after in pairwise(edges)]
+        wide = _choose_gap(gaps, style.size)
+        begin = 0
+        for end in range(1, len(words) + 1):
+            if end < len(words) and gaps[end - 1] < wide:
+                continue
+            is_last = end == len(words)
+            piece = _join_words(words[begin:end], gaps[begin : end - 1], style.size)
+            yield Segment(
+                text=clean_text(piece) + ("-" if hyphen and is_last else ""),
+                left=edges[begin][0],
+                right=max(edges[end - 1][1], edges[begin][0]),
+                base=base,
+                size=style.size,
+                bold=style.bold,
+                hyphen=hyphen and is_last,
+                turned=style.quarter != main,
+            )
+            begin = end
+
+
+def _join_words(words: Sequence[tuple[int, str]], gaps: Sequence[float], size: float) -> str:
+    """Return words with spaces between them, except where they touch: there the font changes."""
+    texts = [word for _, word in words]
+    touching = _TOUCHING_WORDS * size
+    if not gaps or min(gaps) > touching:
+        return " ".join(texts)
+    spaces = ("" if abs(gap) <= touching else " " for gap in gaps)
+    return texts[0] + "".join(space + text for space, text in zip(spaces, texts[1:], strict=True))
+
+
+def _clamp(points: float) -> float:
+    """Return a coordinate that can be computed with, whatever the file says."""
+    return points if -_MAX_POINTS < points < _MAX_POINTS else 0.0
+
+
+def _choose_gap(gaps: list[float], size: float) -> float:
+    """Return the width from which a gap separates cells or columns."""
+    wide = _GAP * max(size, 1.0)
+    spaces = sorted(gap for gap in gaps if gap > 0)
+    if len(spaces) >= _FEW_SPACES:
+        wide = max(wide, min(_GAP_OVER_SPACES * spaces[len(spaces) // 4], 3 * wide))
+    return wide
+
+
+_SAME_LINE = 0.35
+"""How far base lines of one line are apart at most, in font sizes."""
+_OVERLAP = 0.3
+_DISORDER_SHARE = 0.03
+_BIN_POINTS = 3.0
+_MIDDLE = (0.15, 0.85)
+_MIN_COLUMN_ROWS = 4
+_MIN_COLUMN_SHARE = 0.15
+_CROSSING_SHARE = 0.2
+_PROSE_CHARS = 22
+"""The mean length of the lines of a column of text; the cells of tables are shorter."""
+_MAX_DEPTH = 4
+_MAX_VALLEYS = 6
+_TOUCHING = 0.15
+"""The width of the gap below which two segments are one word, in font sizes."""
+
+
+class Row(NamedTuple):
+    """A line of a page: its cells from left to right, most often one."""
+
+    cells: tuple[str, ...]
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: bool
+    hyphen: bool
+    turned: bool
+
+    @property
+    def text(self) -> str:
+        """The cells as one line."""
+        return " ".join(self.cells)
+
+
+def build_rows(segments: Sequence[Segment]) -> list[Row]:
+    """Return the lines of a page in reading order; turned text comes last."""
+    straight = [segment for segment in segments if not segment.turned and segment.text.strip()]
+    turned = [segment for segment in segments if segment.turned and segment.text.strip()]
+    return [*_join_segments(order_segments(straight)), *_join_segments(turned)]
+
+
+def order_segments(segments: Sequence[Segment]) -> list[Segment]:
+    """Return segments in reading order.
+
+    The order of the file is that in which most programs write text, with its columns, boxes and
+    cells. Where it jumps up within a column, or alternates between columns, the positions decide.
+    """
+    gutter = _find_gutter(segments) if _has_side_by_side(segments) else None
+    if _count_jumps(segments) <= max(1, _DISORDER_SHARE * len(segments)) and gutter is None:
+        return list(segments)
+    return _order_by_position(segments, 0)
+
+
+def _count_jumps(segments: Sequence[Segment]) -> int:
+    """Return how often a segment stands above the one before it, in the same column."""
+    return sum(
+        after.base > before.base + before.size / 2 and _overlap(before, after)
+        for before, after in pairwise(segments)
+    )
+
+
+def _has_side_by_side(segments: Sequence[Segment]) -> bool:
+    """Return whether several lines are followed at once by text at their right."""
+    pairs = sum(_is_same_line(before, after) for before, after in pairwise(segments))
+    return pairs >= _MIN_COLUMN_ROWS
+
+
+def _overlap(one: Segment, other: Segment) -> bool:
+    common = min(one.right, other.right) - max(one.left, other.left)
+    return common > _OVERLAP * max(min(one.right - one.left, other.right - other.left), 1.0)
+
+
+def _is_same_line(before: Segment, after: Segment) -> bool:
+    tolerance = _SAME_LINE * max(before.size, after.size)
+    return (
+        abs(before.base - after.base) <= tolerance and after.left >= before.right - before.size / 2
+    )
+
+
+def _order_by_position(segments: Sequence[Segment], depth: int) -> list[Segment]:
+    """Return the segments from top to bottom, and column by column where there is a gutter."""
+    gutter = _find_gutter(segments) if depth < _MAX_DEPTH else None
+    lines = _sort_lines(segments)
+    if gutter is None:
+        return [segment for line in lines for segment in line]
+    ordered: list[Segment] = []
+    left: list[Segment] = []
+    right: list[Segment] = []
+
+    def close_columns() -> None:
+        for column in (left, right):
+            ordered.extend(_order_by_position(column, depth + 1))
+            column.clear()
+
+    for line in lines:
+        if any(segment.left < gutter < segment.right for segment in line):
+            close_columns()
+            ordered.extend(line)
+            continue
+        for segment in line:
+            (left if segment.right <= gutter else right).append(segment)
+    close_columns()
+    return ordered
+
+
+def _sort_lines(segments: Iterable[Segment]) -> list[list[Segment]]:
+    """Return the lines from top to bottom, each from left to right."""
+    lines: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: -one.base):
+        last = lines[-1][0] if lines else None
+        tolerance = _SAME_LINE * segment.size
+        if last is not None and abs(last.base - segment.base) <= tolerance:
+            lines[-1].append(segment)
+        else:
+            lines.append([segment])
+    for line in lines:
+        line.sort(key=lambda one: one.left)
+    return lines
+
+
+def _find_gutter(segments: Sequence[Segment]) -> float | None:
+    """Return where a vertical gutter separates columns of text, None when there is none."""
+    if len(segments) < 2 * _MIN_COLUMN_ROWS:
+        return None
+    start = min(segment.left for segment in segments)
+    width = max(segment.right for segment in segments) - start
+    bins = int(width / _BIN_POINTS) + 1
+    if not 1 < bins < 10_000:  # noqa: PLR2004 - a page of more than ten metres
+        return None
+    crossing = _count_crossing(segments, start, bins)
+    for number in _list_valleys(crossing, _CROSSING_SHARE * len(segments)):
+        gutter = start + (number + 0.5) * _BIN_POINTS
+        if _has_text_columns(segments, gutter):
+            return gutter
+    return None
+
+
+def _list_valleys(crossing: Sequence[int], limit: float) -> list[int]:
+    """Return the middles of the strips that few segments cross, the emptiest and widest first."""
+    first, last = (round(share * len(crossing)) for share in _MIDDLE)
+    valleys = []
+    for count, group in groupby(range(first, last), key=crossing.__getitem__):
+        strips = list(group)
+        if count <= limit:
+            valleys.append((count, -len(strips), strips[len(strips) // 2]))
+    return [number for _, _, number in sorted(valleys)[:_MAX_VALLEYS]]
+
+
+def _count_crossing(segments: Sequence[Segment], start: float, bins: int) -> list[int]:
+    """Return how many segments stand over each strip of the page."""
+    changes = [0] * (bins + 2)
+    for segment in segments:
+        changes[int((segment.left - start) / _BIN_POINTS)] += 1
+        changes[int((segment.right - start) / _BIN_POINTS) + 1] -= 1
+    crossing, count = [], 0
+    for change in changes[:bins]:
+        count += change
+        crossing.append(count)
+    return crossing
+
+
+def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
+    """Return whether both sides of a gutter hold lines of text that stand side by side."""
+    left = [segment for segment in segments if segment.right <= gutter]
+    right = [segment for segment in segments if segment.left >= gutter]
+    total = sum(len(segment.text) for segment in segments)
+    for side in (left, right):
+        chars = sum(len(segment.text) for segment in side)
+        if (
+            len(side) < _MIN_COLUMN_ROWS
+            or chars < _MIN_COLUMN_SHARE * total
+            or chars < _PROSE_CHARS * len(side)
+        ):
+            return False
+    top = min(max(one.base for one in left), max(one.base for one in right))
+    bottom = max(min(one.base for one in left), min(one.base for one in right))
+    return top > bottom
+
+
+def _join_segments(segments: Iterable[Segment]) -> list[Row]:
+    """Return the rows of segments in reading order."""
+    lines: list[list[Segment]] = []
+    for segment in segments:
+        if lines and _is_same_line(lines[-1][-1], segment):
+            lines[-1].append(segment)
+        else:
+            lines.append([segment])
+    return [_build_row(line) for line in lines]
+
+
+def _build_row(line: Sequence[Segment]) -> Row:
+    cells = [line[0].text]
+    for before, after in pairwise(line):
+        gap = after.left - before.right
+        if gap > _SAME_LINE * 2 * before.size:
+            cells.append(after.text)
+        else:
+            cells[-1] += after.text if gap < _TOUCHING * before.size else f" {after.text}"
+    longest = max(line, key=lambda one: len(one.text))
+    return Row(
+        cells=tuple(cells),
+        left=line[0].left,
+        right=max(one.right for one in line),
+        base=longest.base,
+        size=longest.size,
+        bold=all(one.bold for one in line),
+        hyphen=line[-1].hyphen,
+        turned=longest.turned,
+    )

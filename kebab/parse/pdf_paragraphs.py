@@ -1,0 +1,367 @@
+"""Turns the rows of a page into headings, paragraphs, lists and tables.
+
+Headings are found by the outline and by the size and weight of the fonts.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.pdf_pages import Row
+
+_LARGER = 1.12
+"""How many times larger than the text a heading is at least."""
+_CLEARLY_LARGER = 1.5
+_MAX_CHARS = 160
+_MAX_BOLD_CHARS = 90
+_BODY_SHARE = 0.3
+"""The share of the characters from which a size is one of the text, not of headings."""
+_MAX_STYLES = 5
+_MAX_CELLS = 2
+_SAME = 0.95
+_SIZE_STEP = 0.5
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_NO_HEADING = re.compile(
+    r"[,;:]$|\.$(?<!\d\.)|^[\u2022\u2023\u25aa\u25cf\u25cb\u25a0\u25a1*\u2013\u2014-]\s|^\W+$"
+)
+_NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+class Bookmark(NamedTuple):
+    """An entry of the outline: its level from 1, its title and its page from 1."""
+
+    level: int
+    title: str
+    page: int
+
+
+class _Style(NamedTuple):
+    """The size and the weight of a heading; a larger one is higher."""
+
+    size: float
+    bold: bool
+
+
+class HeadingRules:
+    """Decides which rows are headings, and their levels."""
+
+    def __init__(self, pages: Iterable[Sequence[Row]], bookmarks: Sequence[Bookmark]) -> None:
+        """Learn the size of the text and the sizes of its headings."""
+        pages = list(pages)
+        self.body = _find_body_size(pages)
+        self._bookmarks = _index_bookmarks(bookmarks)
+        self._levels = self._learn_levels(pages)
+
+    def get_level(self, row: Row, page: int) -> int:
+        """Return the level of a heading, 0 for other rows; `page` counts from 1."""
+        level = self._bookmarks.get((page, _normalize(row.text)), 0) if self._bookmarks else 0
+        if level and len(row.cells) == 1:
+            return level
+        style = self._classify(row)
+        return self._levels.get(style, 0) if style else 0
+
+    def _classify(self, row: Row) -> _Style | None:
+        """Return the style of a row that looks like a heading."""
+        text = row.text
+        if len(row.cells) > _MAX_CELLS or row.turned or len(text) > _MAX_CHARS:
+            return None
+        if not _HAS_LETTER.search(text) or _NO_HEADING.search(text):
+            return None
+        if row.size >= _LARGER * self.body:
+            return _Style(_round_size(row.size), row.bold)
+        is_strong = row.bold and row.size >= _SAME * self.body and len(text) <= _MAX_BOLD_CHARS
+        return _Style(self.body, bold=True) if is_strong and _NUMBERED.match(text) else None
+
+    def _learn_levels(self, pages: Sequence[Sequence[Row]]) -> Mapping[_Style, int]:
+        """Return the level of each style: larger is higher, and the outline decides if it can."""
+        uses: dict[_Style, list[int]] = {}
+        known: dict[_Style, Counter[int]] = {}
+        for number, rows in enumerate(pages, 1):
+            for row in rows:
+                style = self._classify(row)
+                if style:
+                    uses.setdefault(style, []).append(number)
+                    level = self._bookmarks.get((number, _normalize(row.text)))
+                    if level:
+                        known.setdefault(style, Counter())[level] += 1
+        levels: dict[_Style, int] = {}
+        level = 0
+        for style in _choose_styles(uses, known, self.body):
+            level = known[style].most_common(1)[0][0] if style in known else level + 1
+            levels[style] = level
+        return levels
+
+
+def _choose_styles(
+    uses: Mapping[_Style, Sequence[int]], known: Container[_Style], body: float
+) -> list[_Style]:
+    """Return the styles of headings, the largest first; `uses` lists their pages.
+
+    A style that is a little larger and occurs only on the first page is that of the authors or
+    the date.
+    """
+    largest = max(uses, default=None)
+    chosen = [
+        style
+        for style, pages in uses.items()
+        if style == largest
+        or style in known
+        or style.bold
+        or style.size > _CLEARLY_LARGER * body
+        or max(pages) > 1
+    ]
+    return sorted(chosen, reverse=True)[:_MAX_STYLES]
+
+
+def _find_body_size(pages: Iterable[Sequence[Row]]) -> float:
+    """Return the largest size in which much of the text is written."""
+    chars: Counter[float] = Counter()
+    for rows in pages:
+        for row in rows:
+            chars[_round_size(row.size)] += len(row.text)
+    most = [size for size, _ in chars.most_common(1)]
+    much = _BODY_SHARE * chars.total()
+    return max([*most, *(size for size, count in chars.items() if count > much)], default=0.0)
+
+
+def _round_size(size: float) -> float:
+    return round(size / _SIZE_STEP) * _SIZE_STEP
+
+
+def _index_bookmarks(bookmarks: Iterable[Bookmark]) -> dict[tuple[int, str], int]:
+    """Return the levels of bookmarks by page and title, without the numbers of sections."""
+    index = {}
+    for mark in bookmarks:
+        title = _normalize(mark.title)
+        if title:
+            index[mark.page, title] = mark.level
+    return index
+
+
+def _normalize(text: str) -> str:
+    """Return the letters of a title, by which an outline and a page agree."""
+    text = text.casefold()
+    return _NOT_WORD.sub("", re.sub(r"^(?:chapter|part|kapitel|teil)?[\s\d.]*", "", text))
+
+
+_PITCH = 1.35
+"""How many times the usual distance of lines ends a paragraph."""
+_USUAL_PITCH = 1.25
+_PITCH_RANGE = (0.8, 2.3)
+_SAME_SIZE = 0.12
+_INDENT = 0.7
+_ROOM = 1.0
+"""The room beside the next word from which a line ends on purpose, in font sizes."""
+_LONG_WORD = 16
+_NEAR = 8
+_COLUMN_INDENT = 4
+_MIN_TABLE_ROWS = 3
+_MIN_WIDE_ROWS = 2
+_WIDE_ROW = 3
+_MAX_CELL_CHARS = 70
+_MAX_HEADING_CHARS = 120
+_EQUAL_SIZE = 0.2
+_NEST_POINTS = 4
+
+_MARKER = re.compile(
+    r"[\u2022\u2023\u25aa\u25ab\u25cf\u25cb\u25e6\u25a0\u25a1\u2219\u00b7*\u2013\u2014\u27a2\u2713\u2714](?:\s+|$)"
+    r"|-\s+|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)](?:\s+|$)|\[\d{1,3}\]\s+"
+)
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
+_BULLET = re.compile(r"\A[^\w\s(\[]\s*")
+_ENDS_SENTENCE = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f]['\")\]\u201d\u2019\u00bb\u300d]*$")
+_LEADERS = re.compile(r"(?:\s*[.\u2026\u00b7]){5,}\s*")
+_HANGUL = "\uac00-\ud7a3"
+_DENSE_END = re.compile("[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]$")
+_DENSE_START = re.compile("[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
+_HANGUL_END = re.compile(f"[{_HANGUL}]$")
+_HANGUL_START = re.compile(f"[{_HANGUL}]")
+_DIVIDED = re.compile(r"[^\W\d_]-$")
+
+
+def write_page(builder: TextBuilder, rows: Sequence[Row], rules: HeadingRules, page: int) -> None:
+    """Add the rows of a page, in reading order; `page` counts from 1."""
+    _PageWriter(builder, rows, [rules.get_level(row, page) for row in rows]).write()
+
+
+class _PageWriter:
+    """Adds the rows of one page; `levels` are the levels of the headings among them."""
+
+    def __init__(self, builder: TextBuilder, rows: Sequence[Row], levels: Sequence[int]) -> None:
+        self._builder = builder
+        self._rows = rows
+        self._levels = levels
+        self._layout = _PageLayout(rows)
+        self._index = 0
+
+    def write(self) -> None:
+        """Add all rows."""
+        while self._index < len(self._rows):
+            end = _find_table_end(self._rows, self._index)
+            if self._levels[self._index]:
+                self._write_heading()
+            elif end > self._index:
+                _write_table(self._builder, self._rows[self._index : end])
+                self._index = end
+            elif _MARKER.match(self._rows[self._index].text):
+                self._write_list()
+            else:
+                self._builder.add_paragraph(self._take_paragraph())
+
+    def _write_heading(self) -> None:
+        """Add a heading with the lines that continue it."""
+        first, level = self._rows[self._index], self._levels[self._index]
+        text = first.text
+        while self._continues_heading(first, level, text):
+            before, after = self._rows[self._index], self._rows[self._index + 1]
+            text = join_lines(text, after.text, hyphen=before.hyphen)
+            self._index += 1
+        self._index += 1
+        self._builder.add_heading(level, _LEADERS.sub(" ", text))
+
+    def _continues_heading(self, first: Row, level: int, text: str) -> bool:
+        following = self._index + 1
+        if following >= len(self._rows) or self._levels[following] != level:
+            return False
+        before, after = self._rows[self._index], self._rows[following]
+        is_same = abs(after.size - first.size) < _EQUAL_SIZE and after.bold == first.bold
+        is_near = 0 < before.base - after.base < _PITCH * _USUAL_PITCH * first.size
+        begins = _MARKER.match(after.text) or _NUMBER.match(after.text)
+        return is_same and is_near and not begins and len(text) <= _MAX_HEADING_CHARS
+
+    def _write_list(self) -> None:
+        """Add a list."""
+        items: list[tuple[float, str]] = []
+        while self._index < len(self._rows):
+            row = self._rows[self._index]
+            if self._levels[self._index] or not _MARKER.match(row.text):
+                break
+            text = self._take_paragraph()
+            items.append((row.left, _BULLET.sub("", text, count=1)))
+        self._builder.add_list(_nest_items(items))
+
+    def _take_paragraph(self) -> str:
+        """Return the text of the paragraph that begins here, and go behind it."""
+        rows = self._rows
+        parts = [rows[self._index].text]
+        self._index += 1
+        while self._index < len(rows):
+            before, after = rows[self._index - 1], rows[self._index]
+            if self._levels[self._index] or _MARKER.match(after.text):
+                break
+            if self._layout.is_break(self._index):
+                break
+            if _find_table_end(rows, self._index) > self._index:
+                break
+            if not before.hyphen and self._layout.is_short(self._index):
+                parts += ["\n", after.text]
+            else:
+                parts[-1:] = _join_pair(parts[-1], after.text, hyphen=before.hyphen)
+            self._index += 1
+        return _LEADERS.sub(" ", "".join(parts))
+
+
+class _PageLayout:
+    """The usual distance of the lines of a page, and the right edges of its columns."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        pitches = [
+            (before.base - after.base) / before.size
+            for before, after in pairwise(rows)
+            if before.size > 0 and abs(before.size - after.size) <= _SAME_SIZE * before.size
+        ]
+        usual = [pitch for pitch in pitches if _PITCH_RANGE[0] < pitch < _PITCH_RANGE[1]]
+        self._pitch = median(usual) if usual else _USUAL_PITCH
+        self._rows = rows
+
+    def is_break(self, index: int) -> bool:
+        """Return whether a paragraph ends before a row."""
+        before, after = self._rows[index - 1], self._rows[index]
+        if abs(before.size - after.size) > _SAME_SIZE * max(before.size, after.size):
+            return True
+        if before.turned != after.turned:
+            return True
+        ends = bool(_ENDS_SENTENCE.search(before.text))
+        if after.base > before.base or after.left > before.right or after.right < before.left:
+            return ends or not after.text[:1].islower()
+        if before.base - after.base > _PITCH * self._pitch * before.size:
+            return True
+        return ends and (
+            abs(after.left - before.left) > _INDENT * before.size or self.is_short(index)
+        )
+
+    def is_short(self, index: int) -> bool:
+        """Return whether the line before a row ends although the next word had room in it."""
+        before, after = self._rows[index - 1], self._rows[index]
+        if len(before.cells) > 1 or len(after.cells) > 1:
+            return True
+        if after.base > before.base:
+            return False
+        word = after.text.partition(" ")[0]
+        width = (after.right - after.left) * min(len(word), _LONG_WORD) / max(len(after.text), 1)
+        return self._find_edge(index) - before.right > width + _ROOM * before.size
+
+    def _find_edge(self, index: int) -> float:
+        """Return the right edge of the column of a row, as its neighbours show it."""
+        row = self._rows[index]
+        near = self._rows[max(index - _NEAR, 0) : index + _NEAR]
+        return max(
+            other.right
+            for other in near
+            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size and other.size <= row.size
+        )
+
+
+def _find_table_end(rows: Sequence[Row], index: int) -> int:
+    """Return the end of the table that begins at a row, or the row itself when there is none."""
+    end = index
+    while end < len(rows) and _is_table_row(rows[end]):
+        end += 1
+    count = end - index
+    is_wide = count >= _MIN_WIDE_ROWS and len(rows[index].cells) >= _WIDE_ROW
+    return end if is_wide or count >= _MIN_TABLE_ROWS else index
+
+
+def _is_table_row(row: Row) -> bool:
+    if len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
+        return False
+    return max(map(len, row.cells)) <= _MAX_CELL_CHARS and not _LEADERS.search(row.text)
+
+
+def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
+    """Add a table; rows with different numbers of cells stay lines."""
+    if len({len(row.cells) for row in rows}) == 1:
+        builder.add_table([row.cells for row in rows])
+    else:
+        builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
+
+
+def _nest_items(items: Sequence[tuple[float, str]]) -> list[tuple[int, str]]:
+    """Return the items of a list with their depths, by their left edges."""
+    edges: list[float] = []
+    nested = []
+    for left, text in items:
+        while edges and left < edges[-1] - _NEST_POINTS:
+            edges.pop()
+        if not edges or left > edges[-1] + _NEST_POINTS:
+            edges.append(left)
+        nested.append((len(edges) - 1, text))
+    return nested
+
+
+def join_lines(before: str, after: str, *, hyphen: bool = False) -> str:
+    """Return two lines of a paragraph as one; a word that was divided is whole again."""
+    return "".join(_join_pair(before, after, hyphen=hyphen))
+
+
+def _join_pair(before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
+    if hyphen or _DIVIDED.search(before):
+        return (before[:-1] if after[:1].islower() else before), after
+    if _DENSE_END.search(before) and _DENSE_START.match(after):
+        return before, after
+    return f"{before} ", after

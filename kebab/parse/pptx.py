@@ -1,0 +1,425 @@
+"""Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from kebab.core.chunks import Place
+from kebab.core.documents import ParsedDocument
+from kebab.parse.archive import find_child, get_attribute, get_local_tag, list_children
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.office import Package, add_slide_heading, describe_hidden_slides, is_file_link
+
+_MAX_POINTS = 200
+"""The most rows of a chart; further ones repeat a sheet that is better read as one."""
+
+_MAX_SERIES = 20
+_INDEX = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(slots=True)
+class Graphic:
+    """The contents of a shape: a text, a list, or a table, and the description of a picture."""
+
+    text: str = ""
+    items: list[tuple[int, str]] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    description: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether there is text."""
+        return bool(self.text or self.items or self.description or any(map(any, self.rows)))
+
+    def write(self, builder: TextBuilder) -> None:
+        """Add the contents to a document."""
+        builder.add_paragraph(self.text)
+        builder.add_list(self.items)
+        builder.add_table(self.rows)
+        builder.add_quote(self.description)
+
+
+def read_chart(root: Element | None) -> Graphic:
+    """Return the title of a chart, and a table of its categories and series."""
+    if root is None:
+        return Graphic()
+    titles = [
+        " ".join(filter(None, (one.text for one in title.iter() if get_local_tag(one.tag) == "t")))
+        for title in root.iter()
+        if get_local_tag(title.tag) == "title"
+    ]
+    series = [one for one in root.iter() if get_local_tag(one.tag) == "ser"][:_MAX_SERIES]
+    names = [" ".join(_read_points(find_child(one, "tx")).values()) for one in series]
+    values = [_read_points(_find_any(one, ("val", "yVal"))) for one in series]
+    categories = [_read_points(_find_any(one, ("cat", "xVal"))) for one in series]
+    labels = next((one for one in categories if one), {})
+    indexes = sorted({index for one in (labels, *values) for index in one})[:_MAX_POINTS]
+    rows = [[labels.get(at, ""), *(one.get(at, "") for one in values)] for at in indexes]
+    text = f"Chart: {', '.join(filter(str.strip, titles))}" if any(titles) else ""
+    return Graphic(text=text, rows=[["", *names], *rows] if rows else [])
+
+
+def _find_any(element: Element, tags: tuple[str, ...]) -> Element | None:
+    return next((one for one in element if get_local_tag(one.tag) in tags), None)
+
+
+def _read_points(element: Element | None) -> dict[int, str]:
+    """Return the cached values of a series by index; a single value has the index 0."""
+    return dict(_list_values(element))
+
+
+def _list_values(element: Element | None) -> Iterator[tuple[int, str]]:
+    for point in element.iter() if element is not None else ():
+        tag = get_local_tag(point.tag)
+        value = find_child(point, "v") if tag in {"pt", "tx"} else None
+        index = point.get("idx", "0")
+        if value is not None and value.text and _INDEX.fullmatch(index):
+            yield int(index), value.text.strip()
+
+
+def read_diagram(root: Element | None) -> Graphic:
+    """Return the texts of a diagram as a list."""
+    items = []
+    for point in root.iter() if root is not None else ():
+        if get_local_tag(point.tag) == "pt":
+            texts = (one.text or "" for one in point.iter() if get_local_tag(one.tag) == "t")
+            text = " ".join("".join(texts).split())
+            if text:
+                items.append((0, text))
+    return Graphic(items=items)
+
+
+_SHAPES = frozenset({"sp", "pic", "graphicFrame"})
+_LISTS = frozenset({"body", "obj", ""})
+_BULLETS = frozenset({"buChar", "buAutoNum"})
+_MAX_LEVEL = 9
+_LINE_EMU = 350_000
+"""Shapes whose tops differ by less than about a centimetre stand side by side."""
+
+_FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", ".tif", ".tiff")
+
+
+class Position(NamedTuple):
+    """The top left corner of a shape, in EMU."""
+
+    top: int
+    left: int
+
+
+class Shape(NamedTuple):
+    """A shape with its part in the layout as `role`, empty for a text box."""
+
+    element: Element
+    tag: str
+    role: str = ""
+    is_list: bool = False
+    description: str = ""
+
+
+def list_shapes(slide: Element, layout: Mapping[str, Position]) -> list[Shape]:
+    """Return the shapes of a slide from top to bottom and from left to right.
+
+    A shape without a position of its own stands where the layout places it.
+    """
+    tree = next((one for one in slide.iter() if get_local_tag(one.tag) == "spTree"), None)
+    return [] if tree is None else list(_sort_shapes(tree, layout))
+
+
+def _sort_shapes(group: Element, layout: Mapping[str, Position]) -> Iterator[Shape]:
+    placed: list[tuple[Position, int, Element]] = []
+    last = Position(0, 0)
+    for index, element in enumerate(_list_members(group)):
+        # What has no place stands behind the shape before it.
+        last = _read_position(element) or layout.get(_get_slot(element)) or last
+        placed.append((last, index, element))
+    for element in _order_lines(placed):
+        tag = get_local_tag(element.tag)
+        if tag == "grpSp":
+            yield from _sort_shapes(element, layout)
+        elif tag in _SHAPES:
+            yield _build_shape(element, tag)
+
+
+def _order_lines(placed: Sequence[tuple[Position, int, Element]]) -> Iterator[Element]:
+    """Yield the shapes line by line; a line is what begins at nearly the same height."""
+    line: list[tuple[Position, int, Element]] = []
+    for one in sorted(placed, key=lambda one: (one[0].top, one[1])):
+        if line and one[0].top - line[0][0].top >= _LINE_EMU:
+            yield from _order_columns(line)
+            line = []
+        line.append(one)
+    yield from _order_columns(line)
+
+
+def _order_columns(line: Sequence[tuple[Position, int, Element]]) -> Iterator[Element]:
+    return (one[2] for one in sorted(line, key=lambda one: (one[0].left, one[1])))
+
+
+def _list_members(group: Element) -> Iterator[Element]:
+    """Yield the shapes of a group; of alternatives the first one."""
+    for child in group:
+        if get_local_tag(child.tag) == "AlternateContent":
+            yield from list_children(find_child(child, "Choice"))
+        else:
+            yield child
+
+
+def _build_shape(element: Element, tag: str) -> Shape:
+    placeholder = _find_placeholder(element)
+    properties = next((one for one in element.iter() if get_local_tag(one.tag) == "cNvPr"), element)
+    description = " ".join(properties.get("descr", "").split())
+    if description.lower().endswith(_FILE_NAMES):
+        description = ""
+    if placeholder is None:
+        bullets = any(get_local_tag(one.tag) in _BULLETS for one in element.iter())
+        return Shape(element, tag, "", bullets, description)
+    role = placeholder.get("type", "")
+    return Shape(element, tag, role, role in _LISTS, description)
+
+
+def _find_placeholder(element: Element) -> Element | None:
+    properties = next((one for one in element if get_local_tag(one.tag).startswith("nv")), None)
+    return find_child(find_child(properties, "nvPr"), "ph")
+
+
+def _get_slot(element: Element) -> str:
+    """Return the slot of the layout that a shape fills."""
+    placeholder = _find_placeholder(element)
+    return "" if placeholder is None else _name_slot(placeholder)
+
+
+def _name_slot(placeholder: Element) -> str:
+    role = placeholder.get("type", "")
+    return placeholder.get("idx") or {"ctrTitle": "title"}.get(role, role)
+
+
+def _read_position(element: Element) -> Position | None:
+    """Return the own position of a shape, a frame or a group."""
+    for child in element:
+        tag = get_local_tag(child.tag)
+        frame = (
+            child if tag == "xfrm" else find_child(child, "xfrm") if tag.endswith("pPr") else None
+        )
+        offset = find_child(frame, "off")
+        if offset is not None:
+            return Position(_to_int(offset.get("y", "")), _to_int(offset.get("x", "")))
+    return None
+
+
+def _to_int(text: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else 0  # noqa: PLR2004 - a larger one is an error
+
+
+def read_placeholder_positions(layout: Element) -> dict[str, Position]:
+    """Return the positions of the slots of a layout."""
+    positions = {}
+    for element in layout.iter():
+        if get_local_tag(element.tag) in _SHAPES:
+            placeholder, position = _find_placeholder(element), _read_position(element)
+            if placeholder is not None and position is not None:
+                positions[_name_slot(placeholder)] = position
+    return positions
+
+
+def read_paragraphs(element: Element) -> list[tuple[int, str]]:
+    """Return the paragraphs with text within an element, each with its level from 0."""
+    paragraphs = []
+    for paragraph in element.iter():
+        if get_local_tag(paragraph.tag) == "p":
+            text = "".join(_list_texts(paragraph)).strip()
+            properties = find_child(paragraph, "pPr")
+            level = 0 if properties is None else _to_int(get_attribute(properties, "lvl"))
+            if text:
+                paragraphs.append((min(level, _MAX_LEVEL), text))
+    return paragraphs
+
+
+def _list_texts(element: Element) -> Iterator[str]:
+    for child in element:
+        tag = get_local_tag(child.tag)
+        if tag == "t":
+            yield child.text or ""
+        elif tag == "br":
+            yield "\n"
+        elif tag == "tab":
+            yield "\t"
+        elif tag not in {"Fallback", "pPr", "rPr", "endParaRPr"}:
+            yield from _list_texts(child)
+
+
+def read_table(table: Element) -> list[list[str]]:
+    """Return the rows of a table; a merged cell stands in each of its rows."""
+    rows: list[list[str]] = []
+    for row in table:
+        if get_local_tag(row.tag) != "tr":
+            continue
+        above = rows[-1] if rows else []
+        cells = [cell for cell in row if get_local_tag(cell.tag) == "tc"]
+        texts = []
+        for column, cell in enumerate(cells):
+            repeated = cell.get("vMerge") in {"1", "true"} and column < len(above)
+            texts.append(above[column] if repeated else _read_cell(cell))
+        rows.append(texts)
+    return rows
+
+
+def _read_cell(cell: Element) -> str:
+    return "\n".join(text for _, text in read_paragraphs(cell))
+
+
+_FALSE = frozenset({"0", "false"})
+_FOOTERS = frozenset({"ftr", "sldNum", "hdr"})
+_TITLES = frozenset({"title", "ctrTitle"})
+_LAYOUTS_KEPT = 64
+
+
+class PptxParser:
+    """Parses presentations; citations name their slides."""
+
+    version = "pptx-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, or no presentation.
+        """
+        package = Package(data, path, self.version, "presentation")
+        return _DeckReader(package).read(path)
+
+
+class _DeckReader:
+    """Converts the slides of a presentation in the order in which they are shown."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._builder = TextBuilder()
+        self._links: list[str] = []
+        self._pictures = 0
+        self._read_positions = lru_cache(_LAYOUTS_KEPT)(self._read_layout)
+
+    def read(self, path: str) -> ParsedDocument:
+        """Return the document."""
+        parts = self._list_slides()
+        hidden = []
+        for number, part in enumerate(parts, 1):
+            slide = self._package.find_tree(part)
+            if slide is None:
+                continue
+            is_hidden = slide.get("show", "1") in _FALSE
+            self._builder.begin_place(Place(0, number, of=len(parts)))
+            self._add_slide(slide, part, number, hidden=is_hidden)
+            if is_hidden:
+                hidden.append(number)
+        if not self._builder.length and self._pictures:
+            raise self._package.archive.refuse("only images, no text")
+        metadata = self._package.read_metadata()
+        warnings = describe_hidden_slides(hidden)
+        return self._builder.build(path, metadata, warnings=warnings, links=self._links)
+
+    def _list_slides(self) -> Sequence[str]:
+        """Return the names of the slides in their order."""
+        relations = self._package.read_relations(self._package.main)
+        root = self._package.find_tree(self._package.main)
+        ids = [get_id(one) for one in _iterate(root) if get_local_tag(one.tag) == "sldId"]
+        return [relations[one].target for one in ids if one in relations]
+
+    def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
+        relations = self._package.read_relations(part)
+        layout = next((one.target for one in relations.values() if one.kind == "slideLayout"), "")
+        shapes = list_shapes(slide, self._read_positions(layout))
+        titles = [shape for shape in shapes if shape.role in _TITLES]
+        title = " ".join(text for shape in titles for _, text in read_paragraphs(shape.element))
+        others = [shape for shape in shapes if shape.role not in _TITLES and not _is_footer(shape)]
+        add = [content for shape in others for content in self._read_shape(shape, part)]
+        quotes = list(self._read_notes(part))
+        add_slide_heading(self._builder, title, number, hidden=hidden, has_text=bool(add or quotes))
+        for graphic in add:
+            graphic.write(self._builder)
+        for quote in quotes:
+            self._builder.add_quote(quote)
+        self._links += [
+            one.target
+            for one in relations.values()
+            if one.kind == "hyperlink" and one.external and is_file_link(one.target)
+        ]
+
+    def _read_layout(self, part: str) -> dict[str, Position]:
+        """Return where a layout places what the slide does not place itself."""
+        root = self._package.find_tree(part) if part else None
+        return {} if root is None else read_placeholder_positions(root)
+
+    def _read_shape(self, shape: Shape, part: str) -> Iterator[Graphic]:
+        """Yield the contents of a shape that have text."""
+        if shape.tag == "pic":
+            self._pictures += 1
+        graphic = Graphic()
+        if shape.tag == "graphicFrame":
+            graphic = self._read_frame(shape.element, part)
+        elif shape.tag == "sp":
+            paragraphs = read_paragraphs(shape.element)
+            if shape.is_list and len(paragraphs) > 1:
+                graphic.items = paragraphs
+            else:
+                graphic.text = "\n".join(text for _, text in paragraphs)
+        if shape.description:
+            graphic.description = f"Picture: {shape.description}"
+        if graphic:
+            yield graphic
+
+    def _read_frame(self, frame: Element, part: str) -> Graphic:
+        """Return the contents of a table, a chart or a diagram."""
+        for element in frame.iter():
+            tag = get_local_tag(element.tag)
+            if tag == "tbl":
+                return Graphic(rows=read_table(element))
+            if tag == "chart":
+                return read_chart(self._find_target(part, get_id(element)))
+            if tag == "relIds":
+                return read_diagram(self._find_target(part, get_attribute(element, "dm")))
+        return Graphic()
+
+    def _find_target(self, part: str, relation: str) -> Element | None:
+        found = self._package.read_relations(part).get(relation)
+        return None if found is None or found.external else self._package.find_tree(found.target)
+
+    def _read_notes(self, part: str) -> Iterator[str]:
+        """Yield the notes of the speaker and the comments of a slide."""
+        for relation in self._package.read_relations(part).values():
+            if relation.kind == "notesSlide":
+                notes = self._package.find_tree(relation.target)
+                shapes = list_shapes(notes, {}) if notes is not None else []
+                lines = [
+                    text
+                    for shape in shapes
+                    if shape.role == "body"
+                    for _, text in read_paragraphs(shape.element)
+                ]
+                if lines:
+                    yield "\n".join([f"Notes: {lines[0]}", *lines[1:]])
+            elif relation.kind == "comments":
+                for comment in list_children(self._package.find_tree(relation.target)):
+                    text = " ".join("".join(comment.itertext()).split())
+                    if text:
+                        yield f"Comment: {text}"
+
+
+def _is_footer(shape: Shape) -> bool:
+    """Return whether a shape is a footer, a number, or a date that the program fills in."""
+    if shape.role == "dt":
+        return any(get_local_tag(one.tag) == "fld" for one in shape.element.iter())
+    return shape.role in _FOOTERS
+
+
+def _iterate(root: Element | None) -> Iterator[Element]:
+    return iter(()) if root is None else root.iter()
+
+
+def get_id(element: Element) -> str:
+    """Return the id of a relation, which has a namespace, other than the id of the element."""
+    for key, value in element.items():
+        if key.startswith("{") and get_local_tag(key) == "id":
+            return value
+    return ""

@@ -1,0 +1,514 @@
+"""Reads files in Rich Text Format (`.rtf`)."""
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+
+_CODEC_OF_CHARSET = {
+    77: "mac_roman",
+    128: "cp932",
+    129: "cp949",
+    130: "johab",
+    134: "gb18030",
+    136: "big5",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
+}
+"""The codecs of the character sets of fonts; other fonts use the code page of the document."""
+
+_DOUBLE_BYTE = frozenset({"cp932", "cp949", "gb18030", "big5"})
+_CODE_PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8"}
+DEFAULT = "cp1252"
+
+
+def find_charset_codec(charset: int) -> str:
+    """Return the codec of the character set of a font; empty for that of the document."""
+    return _CODEC_OF_CHARSET.get(charset, "")
+
+
+def find_page_codec(page: int) -> str:
+    """Return the codec of a code page."""
+    name = _CODE_PAGES.get(page, f"cp{page}")
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return DEFAULT
+
+
+def decode_bytes(data: bytes, font_codec: str, page_codec: str) -> str:
+    """Return the text of bytes in a font.
+
+    Some programs write double-byte text in a font whose character set is Western.
+    """
+    if not font_codec or page_codec in _DOUBLE_BYTE:
+        try:
+            return data.decode(font_codec or page_codec)
+        except UnicodeDecodeError:
+            pass
+    return data.decode(font_codec or page_codec, "replace")
+
+
+def join_surrogates(text: str) -> str:
+    """Return text whose characters beyond the first plane are written as two escapes."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+_HEADING_NAME = re.compile(
+    r"(?:heading|outline|\uc81c\ubaa9|\uac1c\uc694|\u898b\u51fa\u3057|\u6807\u9898|\u6a19\u984c"
+    r"|titre|\u00fcberschrift)\s*([1-9])\b",
+    re.IGNORECASE,
+)
+_TITLE_NAMES = frozenset({"title", "\uc81c\ubaa9", "titel", "titre", "\u8868\u984c"})
+_NUMBER = re.compile(r"\(?(\w{1,3})[.)]")
+_MAX_HEADING_CHARS = 300
+_BODY_LEVELS = 9
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """The open paragraph and its properties."""
+
+    text: list[str] = field(default_factory=list)
+    marker: list[str] = field(default_factory=list)
+    style: int = 0
+    level: int = 0
+    depth: int = 0
+    in_table: bool = False
+
+
+class RtfWriter:
+    """Collects the parts of a text and writes them in order."""
+
+    def __init__(self, builder: TextBuilder) -> None:
+        """Write into a builder."""
+        self.paragraph = Paragraph()
+        self.info: dict[str, str] = {}
+        self._builder = builder
+        self._levels: dict[int, int] = {}
+        self._items: list[tuple[int, str]] = []
+        self._cells: list[str] = []
+        self._cell: list[str] = []
+        self._rows: list[list[str]] = []
+        self._outer: list[Paragraph] = []
+        self._notes: list[str] = []
+        self._note: list[str] = []
+
+    def add_style(self, number: int, level: int, name: str) -> None:
+        """Remember a style that makes headings."""
+        plain = name.rstrip("; ").strip()
+        found = _HEADING_NAME.match(plain)
+        if found:
+            level = int(found[1])
+        elif plain.lower() in _TITLE_NAMES:
+            level = 1
+        if level:
+            self._levels[number] = level
+
+    def add_info(self, name: str, text: str) -> None:
+        """Add text to a property of the document."""
+        self.info[name] = self.info.get(name, "") + text
+
+    def add_text(self, text: str) -> None:
+        """Add text to the open paragraph."""
+        self.paragraph.text.append(text)
+
+    def add_marker(self, text: str) -> None:
+        """Add text to the marker of the open item."""
+        self.paragraph.marker.append(text)
+
+    def begin_note(self) -> None:
+        """Begin a footnote, which is written at the end."""
+        self._outer.append(self.paragraph)
+        self.paragraph = Paragraph()
+
+    def end_note(self) -> None:
+        """End a footnote."""
+        self.end_paragraph()
+        if self._outer:
+            self.paragraph = self._outer.pop()
+        text = " ".join(self._note)
+        self._note.clear()
+        if text and not self._outer:
+            self._notes.append(text)
+            self.paragraph.text.append(f"^{len(self._notes)}")
+
+    def end_paragraph(self) -> None:
+        """End the open paragraph; its properties hold for the next one."""
+        paragraph = self.paragraph
+        text = join_surrogates("".join(paragraph.text)).strip()
+        marker = join_surrogates("".join(paragraph.marker)).strip()
+        self.paragraph = replace(paragraph, text=[], marker=[])
+        if not text:
+            return
+        if self._outer:
+            self._note.append(text)
+        elif paragraph.in_table:
+            self._cell.append(text)
+        else:
+            self._write_table()
+            self._write_paragraph(paragraph, text, marker)
+
+    def end_cell(self) -> None:
+        """End a cell of a table."""
+        self.paragraph.in_table = True
+        self.end_paragraph()
+        self._cells.append(" ".join(self._cell))
+        self._cell.clear()
+
+    def end_row(self) -> None:
+        """End a row of a table."""
+        if self._cells:
+            self._rows.append(self._cells)
+        self._cells = []
+
+    def finish(self) -> None:
+        """Write what is still open, and the footnotes."""
+        self._outer.clear()
+        self.end_paragraph()
+        if self._cell:
+            self._cells.append(" ".join(self._cell))
+        self.end_row()
+        self._write_table()
+        self._write_items()
+        self._builder.add_list(
+            (0, f"{number}. {text}") for number, text in enumerate(self._notes, 1)
+        )
+
+    def _write_paragraph(self, paragraph: Paragraph, text: str, marker: str) -> None:
+        level = self._levels.get(paragraph.style, 0) or paragraph.level
+        if 0 < level <= _BODY_LEVELS and len(text) <= _MAX_HEADING_CHARS:
+            self._write_items()
+            number = f"{marker} " if marker[:1].isdigit() else ""
+            self._builder.add_heading(level, number + text)
+        elif marker:
+            number = f"{marker} " if _NUMBER.fullmatch(marker) else "- "
+            self._items.append((paragraph.depth, number + text))
+        else:
+            self._write_items()
+            self._builder.add_paragraph(text)
+
+    def _write_items(self) -> None:
+        if self._items:
+            self._builder.add_list(self._items)
+            self._items = []
+
+    def _write_table(self) -> None:
+        if not self._rows:
+            return
+        self._write_items()
+        rows, self._rows = self._rows, []
+        if max(map(len, rows)) > 1:
+            digits = any(char.isdigit() for cell in rows[0] for char in cell)
+            self._builder.add_table(rows, header=all(rows[0]) and not digits)
+        else:
+            for row in rows:
+                self._builder.add_paragraph(" ".join(row))
+
+
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+"
+    rb"|([^\\{}\r\n]+)",
+    re.DOTALL,
+)
+_CHARACTERS = {
+    "tab": "\t",
+    "line": "\n",
+    "softline": "\n",
+    "emdash": "\u2014",
+    "endash": "\u2013",
+    "bullet": "\u2022",
+    "lquote": "\u2018",
+    "rquote": "\u2019",
+    "ldblquote": "\u201c",
+    "rdblquote": "\u201d",
+    "emspace": " ",
+    "enspace": " ",
+    "nestcell": " ",
+    "nestrow": " ",
+}
+_SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n", b"\r": "\n"}
+_LEFT_OUT = frozenset(
+    {
+        *("colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer"),
+        *("footerl", "footerr", "footerf", "fldinst", "themedata", "listtable", "generator"),
+        *("listoverridetable", "rsidtbl", "xmlnstbl", "nonshppict", "ftnsep", "ftnsepc"),
+        *("aftnsep", "aftnsepc", "private", "operator", "comment", "doccomm", "pgptbl"),
+        *("revtbl", "filetbl", "tc", "xe", "rxe", "datafield", "nonesttables"),
+    }
+)
+_INFO = frozenset({"title", "author", "keywords", "subject"})
+_MAX_FONTS = 10_000
+
+
+@dataclass(slots=True)
+class _Group:
+    """The state of a group, which ends with it."""
+
+    destination: str = ""
+    codec: str = ""
+    skipped_after_unicode: int = 1
+    hidden: bool = False
+    font: int = 0
+
+
+@dataclass(slots=True)
+class _Style:
+    """A style of the style sheet."""
+
+    number: int = 0
+    level: int = 0
+    name: list[str] = field(default_factory=list)
+
+
+class RtfReader:
+    """Reads one text."""
+
+    def __init__(self, data: bytes, writer: RtfWriter) -> None:
+        """Prepare to read `data` into a writer."""
+        self._data, self._writer = data, writer
+        self._group = _Group()
+        self._stack: list[_Group] = []
+        self._page_codec = DEFAULT
+        self._fonts: dict[int, str] = {}
+        self._default_font = 0
+        self._bytes = bytearray()
+        self._skip = 0
+        self._style = _Style()
+        self._optional = False
+        self._actions = self._list_actions()
+
+    def read(self) -> None:
+        """Read all tokens; broken ones are passed over."""
+        position = 0
+        while found := _TOKEN.search(self._data, position):
+            position = found.end()
+            word, number, code, symbol, brace, text = found.groups()
+            if word:
+                position += self._do_word(word.decode(), None if number is None else int(number))
+            elif code:
+                self._add_bytes(bytes([int(code, 16)]), escaped=True)
+            elif text:
+                self._add_bytes(text)
+            elif brace:
+                self._begin_group() if brace == b"{" else self._end_group()
+            elif symbol:
+                self._do_symbol(symbol)
+        self._flush()
+        self._writer.finish()
+
+    def _do_word(self, word: str, number: int | None) -> int:
+        """Do what a control word says; return how many bytes to pass over behind it."""
+        if word == "bin":
+            return max(0, number or 0)
+        optional, self._optional = self._optional, False
+        if word == "u":
+            self._add_unicode(number or 0)
+            return 0
+        self._flush()
+        self._skip = 0
+        if word in _CHARACTERS:
+            self._add_text(_CHARACTERS[word])
+        elif word in _LEFT_OUT or (optional and word not in self._actions):
+            self._group.destination = "none"
+        elif word in self._actions:
+            self._actions[word](number)
+        elif word in _INFO and self._group.destination == "info":
+            self._group.destination = word
+        return 0
+
+    def _do_symbol(self, symbol: bytes) -> None:
+        if symbol == b"*":
+            self._optional = True
+        elif symbol in _SYMBOLS:
+            self._flush()
+            if symbol in b"\r\n":
+                self._end_paragraph(None)
+            else:
+                self._add_text(_SYMBOLS[symbol])
+
+    def _list_actions(self) -> dict[str, Callable[[int | None], None]]:
+        """Return what control words do."""
+        destinations = ("fonttbl", "stylesheet", "info", "footnote", "listtext", "pntext")
+        return {
+            **{name: self._begin_destination(name) for name in destinations},
+            "ansicpg": self._set_page,
+            "deff": self._set_default_font,
+            "f": self._set_font,
+            "fcharset": self._set_charset,
+            "uc": self._set_skipped,
+            "v": self._set_hidden,
+            "deleted": self._set_hidden,
+            "plain": self._reset_characters,
+            "s": self._set_style,
+            "outlinelevel": self._set_level,
+            "pard": self._reset_paragraph,
+            "intbl": self._enter_table,
+            "ilvl": self._set_depth,
+            "par": self._end_paragraph,
+            "sect": self._end_paragraph,
+            "page": self._end_paragraph,
+            "cell": lambda _: self._writer.end_cell(),
+            "row": lambda _: self._writer.end_row(),
+            "shppict": lambda _: None,
+        }
+
+    def _begin_destination(self, name: str) -> Callable[[int | None], None]:
+        def begin(number: int | None) -> None:
+            del number
+            if self._group.destination != "none":
+                self._group.destination = name
+                if name == "footnote":
+                    self._writer.begin_note()
+
+        return begin
+
+    def _begin_group(self) -> None:
+        self._flush()
+        self._skip = 0
+        self._stack.append(self._group)
+        self._group = replace(self._group)
+        self._optional = False
+
+    def _end_group(self) -> None:
+        self._flush()
+        self._skip = 0
+        ended = self._group
+        if self._stack:
+            self._group = self._stack.pop()
+        if ended.destination == "stylesheet" and self._style.name:
+            self._writer.add_style(self._style.number, self._style.level, "".join(self._style.name))
+            self._style = _Style()
+        if ended.destination == "footnote" != self._group.destination:
+            self._writer.end_note()
+
+    def _add_bytes(self, data: bytes, *, escaped: bool = False) -> None:
+        """Add bytes of text, without those that stand for the last Unicode escape."""
+        if self._skip:
+            count = 1 if escaped else len(data)
+            skipped = min(self._skip, count)
+            self._skip -= skipped
+            data = data[skipped:] if not escaped else b""
+        self._bytes += data
+
+    def _add_unicode(self, number: int) -> None:
+        self._flush()
+        self._add_text(chr(number & 0xFFFF))
+        self._skip = self._group.skipped_after_unicode
+
+    def _flush(self) -> None:
+        """Decode the collected bytes."""
+        if self._bytes:
+            data = bytes(self._bytes)
+            self._bytes.clear()
+            self._add_text(decode_bytes(data, self._group.codec, self._page_codec))
+
+    def _add_text(self, text: str) -> None:
+        """Add text to the destination of the group."""
+        destination = self._group.destination
+        if destination == "stylesheet":
+            self._style.name.append(text)
+        elif destination in _INFO:
+            self._writer.add_info(destination, text)
+        elif destination in {"listtext", "pntext"}:
+            self._writer.add_marker(text)
+        elif destination in {"", "footnote"} and not self._group.hidden:
+            self._writer.add_text(text)
+
+    def _set_page(self, number: int | None) -> None:
+        self._page_codec = find_page_codec(number or 0)
+
+    def _set_default_font(self, number: int | None) -> None:
+        self._default_font = number or 0
+
+    def _set_font(self, number: int | None) -> None:
+        self._group.font = number or 0
+        if self._group.destination != "fonttbl":
+            self._group.codec = self._fonts.get(self._group.font, "")
+
+    def _set_charset(self, number: int | None) -> None:
+        if self._group.destination == "fonttbl" and len(self._fonts) < _MAX_FONTS:
+            self._fonts[self._group.font] = find_charset_codec(number or 0)
+
+    def _set_skipped(self, number: int | None) -> None:
+        self._group.skipped_after_unicode = max(0, min(1 if number is None else number, 8))
+
+    def _set_hidden(self, number: int | None) -> None:
+        self._group.hidden = number != 0
+
+    def _reset_characters(self, number: int | None) -> None:
+        del number
+        self._group.hidden = False
+        self._group.codec = self._fonts.get(self._default_font, "")
+
+    def _set_style(self, number: int | None) -> None:
+        if self._group.destination == "stylesheet":
+            self._style.number = number or 0
+        elif not self._group.destination:
+            self._writer.paragraph.style = number or 0
+
+    def _set_level(self, number: int | None) -> None:
+        if self._group.destination == "stylesheet":
+            self._style.level = (number or 0) + 1
+        elif not self._group.destination:
+            self._writer.paragraph.level = (number or 0) + 1
+
+    def _reset_paragraph(self, number: int | None) -> None:
+        del number
+        if not self._group.destination:
+            text = self._writer.paragraph.text
+            self._writer.paragraph = Paragraph(text=text, marker=self._writer.paragraph.marker)
+
+    def _enter_table(self, number: int | None) -> None:
+        if not self._group.destination:
+            self._writer.paragraph.in_table = number != 0
+
+    def _set_depth(self, number: int | None) -> None:
+        if not self._group.destination:
+            self._writer.paragraph.depth = max(0, min(number or 0, 8))
+
+    def _end_paragraph(self, number: int | None) -> None:
+        del number
+        if self._group.destination in {"", "footnote"}:
+            self._writer.end_paragraph()
+
+
+_MAX_KEYWORDS = 20
+
+
+class RtfParser:
+    """Parses Rich Text Format: headings, lists, tables and footnotes."""
+
+    version = "rtf-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is not in Rich Text Format.
+        """
+        body = data.lstrip(b"\xef\xbb\xbf\r\n\t \0")
+        if not body.startswith(b"{\\rtf"):
+            raise ParseFailed(path=path, parser=self.version, cause="not an RTF file")
+        builder = TextBuilder()
+        writer = RtfWriter(builder)
+        RtfReader(body, writer).read()
+        info = {name: " ".join(text.split()) for name, text in writer.info.items()}
+        keywords = (word.strip() for word in info.get("keywords", "").replace(";", ",").split(","))
+        metadata = Metadata(
+            title=info["title"] if any(map(str.isalnum, info.get("title", ""))) else None,
+            authors=(info["author"],) if info.get("author") else (),
+            tags=tuple(dict.fromkeys(filter(None, keywords)))[:_MAX_KEYWORDS],
+        )
+        return builder.build(path, metadata)

@@ -1,1 +1,0 @@
-"""Reads Rich Text Format."""

@@ -1,0 +1,326 @@
+"""Reads workbooks of Excel and LibreOffice: `.xlsx`, `.xlsm`, `.xlsb`, `.xls` and `.ods`.
+
+Each run of rows without an empty row is a place, with one line of text for each row.
+"""
+
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kebab.core.chunks import Place
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.errors.system import translate_import_errors
+from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, Archive, explain_foreign_file
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.office import OpenDocument, Package
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+MAX_CELLS = 200_000
+"""The most cells with a value that are read of one file."""
+
+MAX_COLUMNS = 256
+"""The most columns of a row that are read."""
+
+_MAX_MERGED_ROWS = 1_000
+_SECONDS_OF_HOUR, _SECONDS_OF_MINUTE = 3600, 60
+
+Value: TypeAlias = str | int | float | date | time | timedelta
+"""A value of a cell."""
+
+
+class Row(NamedTuple):
+    """A row with a value: its number from 1, its first column from 0, and its texts."""
+
+    number: int
+    first: int
+    cells: Sequence[str]
+
+
+@dataclass(slots=True)
+class CellBudget:
+    """Counts the cells of a file, and says which were left out."""
+
+    left: int = field(default_factory=lambda: MAX_CELLS)
+    warnings: list[str] = field(default_factory=list)
+
+
+def add_sheet(
+    builder: TextBuilder,
+    budget: CellBudget,
+    sheet: "CalamineSheet",
+    index: int,
+    *,
+    hidden: bool = False,
+) -> None:
+    """Add the rows of a sheet; a new place begins behind each empty row."""
+    if hidden:
+        budget.warnings.append(f"sheet `{sheet.name}` is hidden")
+    add_rows(builder, _read_rows(sheet, budget), index, sheet.name)
+
+
+def add_rows(builder: TextBuilder, rows: Iterable[Row], index: int, name: str) -> None:
+    """Add the rows of the sheet with an index and a name."""
+    run: list[Row] = []
+    for row in rows:
+        if run and row.number != run[-1].number + 1:
+            _add_run(builder, run, index, name)
+            run = []
+        run.append(row)
+    if run:
+        _add_run(builder, run, index, name)
+
+
+def _add_run(builder: TextBuilder, run: Sequence[Row], index: int, name: str) -> None:
+    """Add rows without a gap. Titles above a table are a place of their own.
+
+    The first line of the table is then its header.
+    """
+    titles = 0
+    while titles < len(run) and len(run[titles].cells) == 1:
+        titles += 1
+    for rows in (run[:titles], run[titles:]) if titles < len(run) else (run,):
+        if rows:
+            first = min(row.first for row in rows)
+            last = max(row.first + len(row.cells) for row in rows) - 1
+            columns = f"{format_column(first)}:{format_column(last)}"
+            builder.begin_place(Place(0, index, label=name, row=rows[0].number, columns=columns))
+            builder.add_rows([[*[""] * (row.first - first), *row.cells] for row in rows])
+
+
+def _read_rows(sheet: "CalamineSheet", budget: CellBudget) -> Iterator[Row]:
+    """Yield the rows with a value until the budget of the file is used up."""
+    if sheet.start is None:
+        return
+    offset = sheet.start[1]
+    merged = _list_merged_cells(sheet, offset)
+    above: dict[int, str] = {}
+    cut = False
+    for index, values in enumerate(sheet.iter_rows()):
+        row = build_row(index + 1, offset, values, merged.get(index, ()), above)
+        if row is None:
+            continue
+        if budget.left <= 0:
+            budget.warnings.append(
+                f"sheet `{sheet.name}`: rows from {index + 1} on are left out: "
+                f"the file has more than {MAX_CELLS:,} cells"
+            )
+            return
+        cut = cut or len(values) > MAX_COLUMNS
+        budget.left -= sum(map(bool, row.cells))
+        yield row
+    if cut:
+        column = format_column(offset + MAX_COLUMNS)
+        budget.warnings.append(f"sheet `{sheet.name}`: columns from {column} on are left out")
+
+
+def build_row(
+    number: int,
+    offset: int,
+    values: Sequence[Value],
+    merged: Iterable[int] = (),
+    above: dict[int, str] | None = None,
+) -> Row | None:
+    """Return a row without its outer empty cells; None for an empty one.
+
+    `offset` is the column of the first value. A column of `merged` repeats the text of `above`,
+    which is updated.
+    """
+    texts = [format_value(value) for value in values[:MAX_COLUMNS]]
+    if not any(texts):
+        return None
+    above = {} if above is None else above
+    for column in merged:
+        if column < len(texts) and not texts[column]:
+            texts[column] = above.get(column, "")
+    above.clear()
+    above.update(enumerate(texts))
+    first = next(column for column, text in enumerate(texts) if text)
+    while not texts[-1]:
+        texts.pop()
+    return Row(number, offset + first, texts[first:])
+
+
+def _list_merged_cells(sheet: "CalamineSheet", offset: int) -> dict[int, list[int]]:
+    """Return, by row from 0, the columns whose cell is merged with the one above."""
+    merged: dict[int, list[int]] = defaultdict(list)
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        if left >= offset:
+            for row in range(top + 1, min(bottom, top + _MAX_MERGED_ROWS) + 1):
+                merged[row].append(left - offset)
+    return merged
+
+
+def format_value(value: Value) -> str:
+    """Return the value of a cell as people write it: ISO dates, and `3` instead of `3.0`."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return format_number(value)
+    return _format_time(value) if isinstance(value, date | time | timedelta) else str(value)
+
+
+def _format_time(value: date | time | timedelta) -> str:
+    if isinstance(value, datetime):
+        midnight = value.time() == time.min
+        return value.date().isoformat() if midnight else value.isoformat(" ", "seconds")
+    if isinstance(value, timedelta):
+        return _format_duration(value)
+    return value.isoformat("seconds") if isinstance(value, time) else value.isoformat()
+
+
+def format_number(value: float) -> str:
+    """Return a number without what comes of its binary form: 12 digits as sheets show at most."""
+    if value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - all digits are exact below it
+        return str(int(value))
+    return f"{value:.12g}"
+
+
+def _format_duration(value: timedelta) -> str:
+    seconds = int(value.total_seconds())
+    sign, seconds = "-" if seconds < 0 else "", abs(seconds)
+    hours, rest = divmod(seconds, _SECONDS_OF_HOUR)
+    minutes, seconds = divmod(rest, _SECONDS_OF_MINUTE)
+    return f"{sign}{hours}:{minutes:02}:{seconds:02}"
+
+
+def format_column(index: int) -> str:
+    """Return the letters of a column from 0, e.g. `AA` for 26."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+MAX_AREA = 10_000_000
+"""The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
+
+_CELL = re.compile(rb'<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})(\d{1,7})"[^<>]*[^/<>]>')
+"""A cell with a value, and where it is."""
+
+_SHEET_PART = re.compile(r"(?i)xl/worksheets/[^/]+\.xml")
+_PART = re.compile(r"(?i)xl/(?:worksheets/)?[^/]+\.xml")
+_COUNT = re.compile(rb'[cC]ount="\d{9,}"')
+"""A count for which the library would reserve more memory than there is."""
+
+
+class SheetParser:
+    """Parses workbooks; citations name the cells of rows."""
+
+    version = "sheet-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, too large, or no workbook.
+            DependencyMissing: The library that reads workbooks is not installed.
+        """
+        metadata = self._check_file(data, path)
+        with self._translate_errors(path):
+            return self._read(data, path, metadata)
+
+    def _check_file(self, data: bytes, path: str) -> Metadata:
+        """Refuse what the library cannot bear, and return the properties of the file."""
+        if data.startswith(OLE2_MAGIC):
+            cause = explain_foreign_file(data)
+            if cause == ENCRYPTED:
+                raise ParseFailed(path=path, parser=self.version, cause=cause)
+            return Metadata()
+        if not data.startswith(b"PK"):
+            raise ParseFailed(path=path, parser=self.version, cause=_explain_text(data))
+        document = OpenDocument(data, path, self.version)
+        if document.archive and document.is_recognized:
+            document.archive.check_sizes()
+            return document.metadata
+        package = Package(data, path, self.version, "workbook")
+        package.archive.check_sizes()
+        self._check_parts(package.archive, path)
+        return package.read_metadata()
+
+    def _check_parts(self, archive: Archive, path: str) -> None:
+        """Refuse parts for which the library would take too much memory."""
+        for name in archive.names:
+            if _PART.fullmatch(name):
+                part = archive.read(name)
+                if _COUNT.search(part):
+                    raise archive.refuse(f"damaged: a count in `{name}` is too large")
+                if _SHEET_PART.fullmatch(name):
+                    self._check_area(part, name, path)
+
+    def _check_area(self, part: bytes, name: str, path: str) -> None:
+        """Refuse a sheet with cells so far apart that the table between them is too large."""
+        columns, height = set(), 0
+        for match in _CELL.finditer(part):
+            columns.add(match[1])
+            height = max(height, int(match[2]))
+        area = height * max(map(_count_columns, columns), default=0)
+        if area > MAX_AREA:
+            cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
+
+    def _read(self, data: bytes, path: str, metadata: Metadata) -> ParsedDocument:
+        from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+        builder, budget = TextBuilder(), CellBudget()
+        with _open_workbook(data) as workbook:
+            for index, info in enumerate(workbook.sheets_metadata):
+                if info.typ == SheetTypeEnum.WorkSheet:
+                    hidden = info.visible != SheetVisibleEnum.Visible
+                    sheet = workbook.get_sheet_by_index(index)
+                    add_sheet(builder, budget, sheet, index, hidden=hidden)
+        return builder.build(path, metadata, warnings=budget.warnings)
+
+    @contextmanager
+    def _translate_errors(self, path: str) -> Iterator[None]:
+        with translate_import_errors("reading workbooks", "python-calamine", "office"):
+            from python_calamine import CalamineError, PasswordError
+        try:
+            yield
+        except PasswordError as fault:
+            raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
+        except CalamineError as fault:
+            cause = f"damaged: {fault}"
+            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+        except BaseException as fault:
+            # A panic of the library's own language is no `Exception`.
+            if type(fault).__name__ != "PanicException":
+                raise
+            cause = "damaged: the library cannot read it"
+            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+
+
+@contextmanager
+def _open_workbook(data: bytes) -> Iterator["CalamineWorkbook"]:
+    from python_calamine import CalamineWorkbook
+
+    workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    try:
+        yield workbook
+    finally:
+        workbook.close()
+
+
+def _count_columns(column: bytes) -> int:
+    """Return the number of a column from 1, e.g. 27 for `AA`."""
+    number = 0
+    for letter in column:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _explain_text(data: bytes) -> str:
+    if data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
+        return "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
+    return "damaged: not a workbook"

@@ -1,0 +1,141 @@
+"""Reads subtitles: SubRip, WebVTT, SBV of YouTube, and Advanced SubStation Alpha.
+
+The time line that begins a minute of the film is a heading whose label is its time, so a passage
+leads to its moment. Numbers and the time lines between are no blocks.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.parse.blocks import Lines, Span, build_line_document
+from kebab.parse.encoding import decode
+
+_CUE = re.compile(
+    r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d{1,3})?\s*(?:-->|,)\s*"
+    r"(?:\d{1,3}:)?\d{1,2}:\d{1,2}(?:[.,]\d{1,3})?(?:\s.*)?\Z"
+)
+_DIALOGUE = re.compile(r"Dialogue:[^,]*,\s*(\d{1,3}):(\d{1,2}):(\d{1,2})[.:]")
+_SCRIPT = re.compile(r"\[[\w +]+\]\Z|(?:Format|Style|Comment|Picture|Sound|Movie|Command):|;|!:")
+_EVENTS = "[events]"
+_SIDE_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|\Z)")
+_LANG = re.compile(r"\.([a-z]{2})(?:[-_]\w{2,4})?\Z")
+_LANGUAGES = frozenset(
+    {
+        *(
+            "ar",
+            "bg",
+            "cs",
+            "da",
+            "de",
+            "el",
+            "en",
+            "es",
+            "et",
+            "fa",
+            "fi",
+            "fr",
+        ),
+        *(
+            "he",
+            "hi",
+            "hr",
+            "hu",
+            "id",
+            "is",
+            "it",
+            "ja",
+            "ko",
+            "lt",
+            "lv",
+            "nb",
+        ),
+        *(
+            "nl",
+            "no",
+            "pl",
+            "pt",
+            "ro",
+            "ru",
+            "sk",
+            "sl",
+            "sr",
+            "sv",
+            "th",
+            "tr",
+        ),
+        *(
+            "uk",
+            "vi",
+            "zh",
+        ),
+    }
+)
+_PART_S = 60
+
+
+class SubtitlesParser:
+    """Parses subtitles."""
+
+    version = "subtitles-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the file's stem.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        stem = PurePosixPath(path).stem
+        lang = _LANG.search(stem)
+        metadata = Metadata(title=stem, lang=lang[1] if lang and lang[1] in _LANGUAGES else None)
+        return build_line_document(decoded, path, _find_spans(Lines(decoded.text)), metadata)
+
+
+def _find_spans(lines: Lines) -> Iterator[Span]:
+    """Yield the headings and the lines that are left out; all other lines are paragraphs."""
+    part, number = -1, _skip_script(lines)
+    yield Span(None, 0, number)
+    while number < lines.count:
+        seconds = _read_time(lines.text[number])
+        end = number + 1
+        if seconds is not None and seconds // _PART_S != part:
+            part = seconds // _PART_S
+            yield Span(BlockKind.HEADING, number, end, 1, _format_time(seconds))
+        elif _is_left_out(lines, number):
+            if _SIDE_BLOCK.match(lines.text[number]):
+                end = lines.find_blank(number, lines.count)
+            yield Span(None, number, end)
+        number = end
+
+
+def _skip_script(lines: Lines) -> int:
+    """Return the line behind the styles of a SubStation script; 0 for other formats."""
+    if not lines.text[0].startswith("["):
+        return 0
+    events = (number for number, line in enumerate(lines.text) if line.lower() == _EVENTS)
+    return next(events, 0)
+
+
+def _read_time(line: str) -> int | None:
+    """Return the seconds at which the cue of a time line begins."""
+    match = _CUE.match(line) or _DIALOGUE.match(line)
+    if match is None:
+        return None
+    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3])
+
+
+def _format_time(seconds: int) -> str:
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def _is_left_out(lines: Lines, number: int) -> bool:
+    """Return whether a line is a time, the number or name of a cue, or no part of the speech."""
+    bare = lines.text[number]
+    starts = number == 0 or not lines.text[number - 1]
+    if _CUE.match(bare) or _SCRIPT.match(bare):
+        return True
+    if starts and _SIDE_BLOCK.match(bare):
+        return True
+    return starts and number + 1 < lines.count and _CUE.match(lines.text[number + 1]) is not None

@@ -1,0 +1,474 @@
+"""Contains the rules about prose: words, the glossary, passed dates and copied paragraphs."""
+
+import calendar
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.rule import build_finding
+from kebab.wire.review import SeverityName
+
+_CANDIDATES = tuple(
+    re.compile(re.escape(sign) + r"(?=(\w\w)\w*+[ \n][ \t>]*(?i:\1))") for sign in ' \n("*_'
+)
+"""Two words with the same start; patterns that begin with fixed text are fast."""
+
+_TWICE = re.compile(
+    r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'\u2019/=(*<>+-]|[.:]\w))"
+)
+_ALLOWED = frozenset(
+    {
+        *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
+        *("very", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
+        *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
+    }
+)
+"""Words that are often repeated on purpose, or that two clauses share."""
+
+_REDUPLICATING = frozenset({"id", "jv", "mi", "ms", "su", "th", "tl", "vi", "haw"})
+"""Languages that repeat words as part of their grammar."""
+
+_FIRST_OTHER_SCRIPT = "\u0e00"
+"""From here on, scripts have words that are repeated on purpose, or no blanks between words."""
+
+_LEAST_WRAPPED = 24
+"""The fewest characters before a line break that is inside a sentence."""
+
+
+class RepeatedWord:
+    """A word is written twice in a row.
+
+    This is almost always left over from editing. Words that are repeated on purpose, such as
+    `had had`, names, a word that stands there three times, and languages that form words by
+    repetition are not reported, nor is a word at the border of two sentences, list items or cells.
+    Delete one of the two.
+    """
+
+    id: ClassVar[str] = "repeated-word"
+    kind: ClassVar[str] = "repetition"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "Open the the settings."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the words that repeat the word before them."""
+        del surroundings
+        prose = document.prose
+        starts = [found.end() for pattern in _CANDIDATES for found in pattern.finditer(prose)]
+        for start in (0, *sorted(starts)):
+            found = _TWICE.match(prose, start)
+            if found and not _is_on_purpose(document, found):
+                if (document.lang or "").partition("-")[0] in _REDUPLICATING:
+                    return
+                reason = f"the word is repeated: {found[1]}"
+                yield build_finding(
+                    self, found.start(2), found.end(3), reason, edit="delete", fix=Fix("")
+                )
+
+
+def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
+    """Return whether a word may stand twice."""
+    first, gap, second = found.groups()
+    if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
+        return True
+    if first != second and first.lower() != second:
+        return True
+    text, start, end = document.text, found.start(1), found.end(3)
+    if gap != text[found.start(2) : found.end(2)] or text.startswith((";\n", "{\n"), end):
+        return True  # code stands between the two, or this is code that is not marked
+    if "\n" in gap:
+        line = text.rfind("\n", 0, start) + 1
+        if start - line < _LEAST_WRAPPED or text[line:start].lstrip().startswith(("#", "|")):
+            return True
+    before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
+    if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
+        return True
+    return before[-1:] in tuple("\"'`\u201c\u2018") and after[:1] in tuple("\"'`\u201d\u2019")
+
+
+_MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
+_OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-]*\Z")
+_CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
+_CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
+_NOUN = re.compile(
+    r"[ \t]+(?:lists?|apps?|applications?|items?|comments?|files?|tasks?|notes?|marks?|markers?"
+    r"|tags?|tools?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
+)
+_TOTAL = frozenset({"es", "gl", "it", "pt"})
+"""Languages in which `TODO` is the word for everything."""
+
+
+class Todo:
+    """A mark says that the text is unfinished.
+
+    A mark in capitals, as in the example, is a note to the author, also in a comment, and a reader
+    can do nothing with it. A word that only speaks about such marks, a task list `- [ ]` and code
+    are not reported. Do what the mark says, or move it to where tasks are kept.
+    """
+
+    id: ClassVar[str] = "todo"
+    kind: ClassVar[str] = "unfinished"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "TODO: describe the options"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the marks."""
+        del surroundings
+        text = document.text
+        if not any(mark in text for mark in ("TODO", "FIXME", "XXX", "TBD")):
+            return
+        for found in _MARK.finditer(text):
+            if _is_mark(document, found) and _is_visible(document, found.start()):
+                reason = f"the text is unfinished: {found[0]}"
+                yield build_finding(self, *found.span(), reason)
+
+
+def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
+    """Return whether a word is a mark and not the name of one."""
+    text, start, end = document.text, found.start(), found.end()
+    if found[0] == "TODO" and document.lang in _TOTAL:
+        return bool(_CALLED.match(text, end))
+    opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
+    if _CALLED.match(text, end):
+        return opens or found[0] != "XXX"
+    if _NOUN.match(text, end):
+        return False
+    closes = bool(_CLOSES.match(text, end))
+    if found[0] == "XXX":
+        return opens and not closes and text[end : end + 1] == " "
+    return opens or (closes and found[0] == "TBD")
+
+
+def _is_visible(document: ReviewDocument, offset: int) -> bool:
+    """Return whether an offset is in prose or in a comment, not in code."""
+    if not document.prose[offset].isspace():
+        return True
+    spans = document.markup.code
+    index = bisect_right(spans, (offset, len(document.text))) - 1
+    return index >= 0 and document.text.startswith("<!--", spans[index][0])
+
+
+class _Glossary(NamedTuple):
+    pattern: re.Pattern[str]
+    preferred: dict[str, str]
+    """The preferred term by the forbidden one; those without capitals stand for any case."""
+
+
+_DENSE_START = re.compile(
+    r"[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af]"
+)
+
+
+class ForbiddenTerm:
+    """A term is used for which the glossary has another one.
+
+    The settings name the terms under `review.glossary`. A forbidden term without capitals is found
+    in any case, one with capitals only as it is written. Terms are whole words, except in scripts
+    without blanks between words. Code, addresses, and forbidden words inside a preferred term are
+    not reported. Use the preferred term.
+    """
+
+    id: ClassVar[str] = "forbidden-term"
+    kind: ClassVar[str] = "terminology"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "Send an e-mail to the list."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the forbidden terms."""
+        terms = tuple(surroundings.glossary)
+        glossary = _compile_glossary(terms, document.lang or "") if terms else None
+        if glossary is None:
+            return
+        for found in glossary.pattern.finditer(document.prose):
+            if found["form"] is None:
+                continue
+            form = " ".join(found["form"].split())
+            preferred = glossary.preferred.get(form) or glossary.preferred.get(form.lower())
+            if preferred is not None and preferred != form:
+                text = _adapt_case(preferred, form)
+                yield build_finding(
+                    self,
+                    *found.span(),
+                    f"the glossary has another term: {text}",
+                    edit="replace",
+                    fix=Fix(text),
+                )
+
+
+@lru_cache(maxsize=32)
+def _compile_glossary(terms: tuple[GlossaryTerm, ...], lang: str) -> _Glossary | None:
+    """Return the terms for a language; None without any."""
+    primary = lang.partition("-")[0].lower()
+    chosen = [
+        term for term in terms if not term.lang or term.lang.partition("-")[0].lower() == primary
+    ]
+    preferred = {form: term.preferred for term in chosen for form in term.forbidden}
+    if not preferred:
+        return None
+    kept = {term.preferred for term in chosen} - preferred.keys()
+    forms = sorted(preferred, key=len, reverse=True)
+    pattern = "|".join(
+        [
+            *(_write_pattern(term) for term in sorted(kept, key=len, reverse=True)),
+            f"(?P<form>{'|'.join(map(_write_pattern, forms))})",
+        ]
+    )
+    return _Glossary(re.compile(pattern), preferred)
+
+
+def _write_pattern(term: str) -> str:
+    """Return the pattern of a term as a whole word; blanks stand for line breaks too."""
+    pattern = r"[ \t]*[ \n][ \t]*".join(map(re.escape, term.split()))
+    if term == term.lower():
+        pattern = f"(?i:{pattern})"
+    before = "" if _DENSE_START.match(term[0]) else r"(?<!\w)"
+    after = "" if _DENSE_START.match(term[-1]) else r"(?![^\W\u0e00-\uffff])"
+    return before + pattern + after
+
+
+def _adapt_case(preferred: str, form: str) -> str:
+    """Return the preferred term with a capital where the form has one at its start."""
+    if form[:1].isupper() and preferred == preferred.lower():
+        return preferred[:1].upper() + preferred[1:]
+    return preferred
+
+
+_YEARS = tuple(
+    re.compile(century + r"\d\d(?![A-Za-z0-9_%])(?<![\w-]\d{4})(?<!\w\.\d{4})")
+    for century in ("19", "20")
+)
+"""One pattern each, since a search for fixed text is fast."""
+
+_MONTH_NAMES = {
+    name.lower(): number
+    for number in range(1, 13)
+    for name in (calendar.month_name[number], calendar.month_abbr[number])
+}
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DATE = re.compile(
+    rf"(?P<y1>(?:19|20)\d\d)(?P<sep>[-/])(?P<m1>\d\d?)(?:(?P=sep)(?P<d1>\d\d?))?(?![\w-])"
+    rf"|(?P<y2>(?:19|20)\d\d)\.[ ]?(?P<m2>\d\d?)\.[ ]?(?P<d2>\d\d?)\.?(?!\w)"
+    rf"|(?P<y3>(?:19|20)\d\d)[\ub144\u5e74](?:[ ]?(?P<m3>\d\d?)[\uc6d4\u6708](?:[ ]?(?P<d3>\d\d?)"
+    rf"[\uc77c\u65e5])?)?"
+    rf"|(?P<n4>{_MONTH})[ ](?P<d4>\d\d?)(?:st|nd|rd|th)?,?[ ](?P<y4>(?:19|20)\d\d)(?!\w)"
+    rf"|(?:(?P<d5>\d\d?)(?:st|nd|rd|th)?[ ](?:of[ ])?)?(?P<n5>{_MONTH}),?[ ](?P<y5>(?:19|20)\d\d)"
+    r"(?!\w)"
+    rf"|(?:Q(?P<q6>[1-4])[ /-]?)?(?P<y6>(?:19|20)\d\d)(?![\w%]|[./-]\d)",
+    re.IGNORECASE,
+)
+_LEAD = (
+    r"(?:the[ ])?(?:(?:end|beginning|start|middle|close)[ ]of[ ](?:the[ ]year[ ])?"
+    r"|early[ ]|late[ ]|mid[- ])?"
+)
+_AS_OF = re.compile(
+    rf"\b(?:as of|as at|last (?:checked|verified|reviewed) (?:on|in))[ ]{_LEAD}\Z", re.IGNORECASE
+)
+_UNTIL = re.compile(
+    r"\b(?:(?:is|are|remains?|stays?)[ ](?:\w+[ ]){0,3}?|will[ ]be[ ](?:\w+[ ]){0,3}?"
+    r"|(?P<bare>valid|effective|open|available|supported)[ ])(?:until|till|through)[ ]"
+    rf"(?:at[ ]least[ ])?{_LEAD}\Z",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"\b(?:(?:is|are)[ ](?:currently[ ]|now[ ])?(?:planned|scheduled|slated|due|expected|targeted)"
+    r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
+    rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
+    r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
+    rf"(?:in|by|on|until|from|after|before|starting|beginning)[ ]{_LEAD}\Z"
+    rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|said|announced|originally|at that time|would)\b", re.IGNORECASE
+)
+_AS_OF_AFTER = re.compile(
+    r"[ ]?(?:\uae30\uc900|\ud604\uc7ac|\u6642\u70b9|\u73fe\u5728|\u65f6\u70b9)"
+)
+_UNTIL_AFTER = re.compile(
+    r"[ ]?(?:\ub9d0|\uc911|\u672b)?[ ]?(?:\uae4c\uc9c0[ ]?(?:\S+[ ]){0,2}?"
+    r"(?:\uc9c0\uc6d0(?:\ub429\ub2c8\ub2e4|\ub41c\ub2e4|\ud569\ub2c8\ub2e4|\ud55c\ub2e4)"
+    r"|\uc720\ud6a8|\uac00\ub2a5\ud569\ub2c8\ub2e4|\uac00\ub2a5\ud558\ub2e4"
+    r"|\uc9c4\ud589\ub429\ub2c8\ub2e4|\uc9c4\ud589\ub41c\ub2e4)"
+    r"|\u307e\u3067(?:\u6709\u52b9|\u30b5\u30dd\u30fc\u30c8\u3055\u308c\u307e\u3059"
+    r"|\u5229\u7528\u3067\u304d\u307e\u3059|\u5229\u7528\u53ef\u80fd))"
+)
+_PLAN_AFTER = re.compile(
+    r"[^.\u3002\n]{0,30}?(?:\uc608\uc815(?:\uc785\ub2c8\ub2e4|\uc774\ub2e4|\b)"
+    r"|\u4e88\u5b9a(?:\u3067\u3059|\u3067\u3042\u308b|\u3002))"
+)
+_BEFORE_CHARS, _AFTER_CHARS = 90, 60
+_SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[\u3002|]|\ub2e4\.")
+_RECORD = re.compile(
+    r"(?:^|[/_.-])(?:change-?log|changes|history|news|releases?|release-?notes?|blog|posts?|archives?"
+    r"|minutes|meetings?|licen[cs]e|copying|notice|journal|diary|daily)(?:[/_.-]|$)"
+    r"|(?:19|20)\d\d[-_/]?\d\d",
+    re.IGNORECASE,
+)
+"""Paths of texts that record what was true on a day."""
+
+_DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
+
+
+class _Period(NamedTuple):
+    """A day, a month or a year in a text at [start, end), and its last day."""
+
+    start: int
+    end: int
+    last: date
+
+
+class StaleDate:
+    """A statement is tied to a date that has passed.
+
+    `as of <date>` is reported when it is older than `review.stale_days`; `valid until`, `planned
+    for` and `will ... in` when their date is over. Readers cannot tell what holds now. Stories in
+    the past tense, changelogs, and texts with a date of their own, such as posts, are not reported.
+    Check the statement, and change it or its date.
+    """
+
+    id: ClassVar[str] = "stale-date"
+    kind: ClassVar[str] = "stale"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "The certificate is valid until March 2021."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the dates that have passed."""
+        if _is_record(document):
+            return
+        prose, today, done = document.prose, surroundings.today, 0
+        years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
+        for start, end in years:
+            if start < done:
+                continue
+            period = _find_period(prose, start, end)
+            if period is None:
+                continue
+            done = period.end
+            if period.last >= today:
+                continue
+            reason = _judge(prose, period, today, surroundings.stale_days)
+            if reason is not None:
+                words = " ".join(prose[period.start : period.end].split())
+                yield build_finding(self, period.start, period.end, f"{reason}: {words}")
+
+
+def _is_record(document: ReviewDocument) -> bool:
+    """Return whether a text says what was true on its own date."""
+    front = document.markup.front_matter
+    if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
+        return True
+    return bool(_RECORD.search(document.source.doc_path))
+
+
+def _find_period(prose: str, start: int, end: int) -> _Period | None:
+    """Return the date around a year."""
+    for found in _DATE.finditer(prose, max(0, start - 20), min(len(prose), end + 16)):
+        if found.start() <= start and end <= found.end():
+            last = _find_last_day({key: value for key, value in found.groupdict().items() if value})
+            return None if last is None else _Period(found.start(), found.end(), last)
+    return None
+
+
+def _find_last_day(parts: dict[str, str]) -> date | None:
+    """Return the last day of a date, a month, a quarter or a year."""
+    values = {name[0]: value for name, value in parts.items() if name != "sep"}
+    year = int(values["y"])
+    month = int(values["m"]) if "m" in values else None
+    if "n" in values:
+        month = _MONTH_NAMES[values["n"].rstrip(".").lower()[:3]]
+    if "q" in values:
+        month = int(values["q"]) * 3
+    try:
+        if "d" in values and month is not None:
+            return date(year, month, int(values["d"]))
+        month = month or 12
+        return date(year, month, calendar.monthrange(year, month)[1])
+    except ValueError:
+        return None
+
+
+def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | None:
+    """Return what is stale about a date; None when nothing is."""
+    before = prose[max(0, period.start - _BEFORE_CHARS) : period.start]
+    ends = [found.end() for found in _SENTENCE.finditer(before)]
+    before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
+    after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
+    if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
+        old = stale_days and period.last < today - timedelta(days=stale_days)
+        return "the statement may be out of date" if old else None
+    if _PAST.search(before):
+        return None
+    if _UNTIL.search(before) or _UNTIL_AFTER.match(after):
+        return "the date has passed"
+    if _PLAN.search(before) or _PLAN_AFTER.match(after):
+        return "the planned date has passed"
+    return None
+
+
+_LEAST_WORDS = 40
+_LEAST_CHARS = 160
+"""A shorter paragraph has too few words, so counting them is saved."""
+
+_MOST = 20
+"""The most findings in a document: a document that is a copy as a whole is one fault."""
+
+_NO_PARAGRAPH = re.compile(r"\s*(?:\||>|#|<)")
+_DENSE_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE_SHARE = 0.3
+_CHARS_PER_WORD = 3
+
+
+class NearDuplicate:
+    """A paragraph is nearly the same as a passage of another note.
+
+    When one of the two is changed, the other one is out of date. Only the notes of the index are
+    compared. Short paragraphs, tables, quotations, and text that stands in many notes, such as a
+    licence, are not reported. Keep one of them, and refer to it in the other note.
+    """
+
+    id: ClassVar[str] = "near-duplicate"
+    kind: ClassVar[str] = "duplicate"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = (
+        "The backup runs every night at two o'clock and copies the notes, the pictures and the"
+        " settings to the second disk. It keeps the last seven copies and deletes the older ones."
+        " When the disk is not connected, the backup waits for it, and reminds you once a day."
+    )
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the paragraphs that another note has too."""
+        found = 0
+        for start, end in document.paragraphs:
+            if end - start < _LEAST_CHARS or _NO_PARAGRAPH.match(document.text, start):
+                continue
+            text = document.text[start:end]
+            if _count_words(document.prose[start:end]) < _LEAST_WORDS:
+                continue
+            similar = surroundings.find_similar(document.source, text.strip())
+            if similar is None:
+                continue
+            first = start + len(text) - len(text.lstrip())
+            place = f"{similar.chunk.path}:{similar.chunk.start_line}"
+            reason = f"the paragraph is nearly the same as in another note: {place}"
+            finding = build_finding(self, first, start + len(text.rstrip()), reason)
+            yield replace(finding, cites=similar.chunk, conf=round(similar.similarity, 2))
+            found += 1
+            if found == _MOST:
+                return
+
+
+def _count_words(block: str) -> int:
+    """Return the number of words; where words are not separated, three characters count as one."""
+    words = len(block.split())
+    if block.isascii():
+        return words
+    dense = len(_DENSE_LETTER.findall(block))
+    return max(words, dense // _CHARS_PER_WORD) if dense > len(block) * _DENSE_SHARE else words

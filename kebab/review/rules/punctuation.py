@@ -1,0 +1,409 @@
+"""Contains the rules about brackets, code fences, and Korean and Japanese punctuation."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, NamedTuple
+
+from kebab.core.media import MARKDOWN
+from kebab.core.review import Finding, Fix, Span, Surroundings
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.rule import Rule, build_finding
+from kebab.wire.review import EditName, SeverityName
+
+_ROUND, _SQUARE = ("(\uff08", ")\uff09"), ("[\uff3b", "]\uff3d")
+_QUOTES = ("\u300c\u300d", "\u300e\u300f", "\u3010\u3011", "\u300a\u300b")
+_KINDS = (_ROUND, _SQUARE, *_QUOTES)
+_OPENERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[0]}
+_CLOSERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[1]}
+"""The kind of each bracket, which is the bracket that opens it; width does not matter."""
+
+_BRACKET = re.compile(r"[()\[\]\uff08\uff09\uff3b\uff3d\u300a-\u300f\u3010\u3011]")
+_WIDE_BRACKET = re.compile(r"[\uff08\uff09\uff3b\uff3d\u300a-\u300f\u3010\u3011]")
+_SOLVED = re.compile(
+    r"[:;=8xX][-^'oc]?[()\[\]](?!\w)"  # emoticons
+    r"|(?<![\w(])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[\u2460-\u2473\uac00-\ud7a3])[)\uff09]"  # a)
+    r"|[\[(\]][^()\[\]\n]{1,40}(?:[,;]|\.\.|\u2026)[^()\[\]\n]{1,60}[\])]"  # intervals
+    r"|\][^()\[\]\n]{1,40}[,;][^()\[\]\n]{1,40}\["
+    r"|[\"'\u2018\u201c\u300c/|][()\[\]\uff08\uff09]{1,2}[\"'\u2019\u201d\u300d/|]"  # quoted
+    r"|\\[()\[\]]"
+)
+_CODE = re.compile(
+    r"`|\{\{|\}\}|\{%|<%|\$\(|\\\\"
+    r"|[{};]\s*$|=>|->\s*\w+\(|^\s*//|[\u2500-\u257f]",
+    re.MULTILINE,
+)
+"""Signs of code or templates in what should be prose."""
+
+_PLAIN_CODE = re.compile(r"[{}<>=$\\|;_]|\w\(|^[ \t]{3,}\S", re.MULTILINE)
+"""Signs of code in text without markup."""
+
+_REACH = 12
+"""How many paragraphs later a bracket may be closed, as around a list or an example."""
+
+
+class _Open(NamedTuple):
+    """A bracket without a partner."""
+
+    kind: str
+    offset: int
+    block: int
+    opens: bool
+
+
+class UnbalancedBracket:
+    """A bracket in a paragraph has no partner.
+
+    The reader cannot tell where the remark ends, and in Markdown a link may be broken. Code,
+    emoticons, list signs such as `a)`, intervals such as `[0, 1)`, and brackets that close some
+    paragraphs later are not reported. Add the missing bracket, or delete this one.
+    """
+
+    id: ClassVar[str] = "unbalanced-bracket"
+    kind: ClassVar[str] = "punctuation"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "Restart the server (and wait for it."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the brackets without a partner."""
+        del surroundings
+        code = _CODE if document.source.media == MARKDOWN else _PLAIN_CODE
+        prose = document.prose
+        single: list[_Open] = []
+        for number, (start, end) in enumerate(document.paragraphs):
+            block = prose[start:end]
+            if _looks_balanced(block):
+                continue
+            lone = _find_lone(block)
+            if not lone or code.search(document.text, start, end):
+                continue
+            # an address may reach over the bracket behind it
+            lone &= _find_lone(document.text[start:end])
+            single += [_Open(kind, start + offset, number, opens) for kind, offset, opens in lone]
+        for one in _drop_distant_pairs(single):
+            word = "closed" if one.opens else "opened"
+            bracket = prose[one.offset]
+            reason = f"the bracket is never {word}: {bracket}"
+            yield build_finding(self, one.offset, one.offset + 1, reason)
+
+
+def _looks_balanced(block: str) -> bool:
+    """Return whether a paragraph has as many brackets that open as that close; this is fast."""
+    return (
+        block.count("(") == block.count(")")
+        and block.count("[") == block.count("]")
+        and (block.isascii() or not _WIDE_BRACKET.search(block))
+    )
+
+
+def _find_lone(block: str) -> set[tuple[str, int, bool]]:
+    """Return the brackets of a paragraph without a partner in every reading of it."""
+    lone = _match_brackets(block)
+    if not lone:
+        return lone
+    return lone & _match_brackets(_SOLVED.sub(lambda found: " " * len(found[0]), block))
+
+
+def _match_brackets(block: str) -> set[tuple[str, int, bool]]:
+    """Return the kind, the offset and the direction of each bracket without a partner."""
+    stacks: dict[str, list[int]] = {}
+    lone = set()
+    for found in _BRACKET.finditer(block):
+        sign = found[0]
+        if sign in _OPENERS:
+            stacks.setdefault(_OPENERS[sign], []).append(found.start())
+        elif stack := stacks.get(_CLOSERS[sign]):
+            stack.pop()
+        else:
+            lone.add((_CLOSERS[sign], found.start(), False))
+    return lone | {(kind, offset, True) for kind, stack in stacks.items() for offset in stack}
+
+
+def _drop_distant_pairs(single: list[_Open]) -> list[_Open]:
+    """Return the brackets without those that a later paragraph closes."""
+    kept: list[_Open] = []
+    for one in sorted(single, key=lambda one: one.offset):
+        partner = next(
+            (
+                index
+                for index in range(len(kept) - 1, -1, -1)
+                if not one.opens
+                and kept[index].opens
+                and kept[index].kind == one.kind
+                and one.block - kept[index].block <= _REACH
+            ),
+            None,
+        )
+        if partner is None:
+            kept.append(one)
+        else:
+            del kept[partner]
+    return kept
+
+
+_FENCES = (re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)"))
+_BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
+
+
+class UnclosedFence:
+    """A code fence is never closed.
+
+    Everything after it, to the end of the file, is shown as code. Add a line with the same fence
+    behind the code.
+    """
+
+    id: ClassVar[str] = "unclosed-fence"
+    kind: ClassVar[str] = "structure"
+    severity: ClassVar[SeverityName] = "error"
+    example: ClassVar[str] = "Run this:\n\n```sh\nmake\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the last fence when nothing closes it."""
+        del surroundings
+        text = document.text
+        if document.source.media != MARKDOWN or ("```" not in text and "~~~" not in text):
+            return
+        opened = _find_open_fence(text)
+        if opened is not None:
+            yield build_finding(self, *opened, "the code fence is never closed")
+
+
+def _find_open_fence(text: str) -> Span | None:
+    """Return the fence that is open at the end of a text."""
+    opened: re.Match[str] | None = None
+    fences = [found for pattern in _FENCES for found in pattern.finditer(text)]
+    for found in sorted(fences, key=re.Match.start):
+        line = text.rfind("\n", 0, found.start()) + 1
+        if not _BEFORE_FENCE.fullmatch(text, line, found.start()):
+            continue
+        fence, info = found.groups()
+        if opened is None:
+            if "`" not in info or fence[0] == "~":
+                opened = found
+        elif fence.startswith(opened[1]) and not info.strip():
+            opened = None
+    return opened.span(1) if opened else None
+
+
+_HANGUL = "[\uac00-\ud7a3]"
+_KANA = "[\u3041-\u3096\u30a1-\u30fa\u30fc]"
+_HAN_KANA = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u3005\u4e00-\u9fff]"
+_PARTICLES = (
+    "\uc744|\ub97c|\uc5d0\uc11c|\uc73c\ub85c|\uc5d0\uac8c|\uae4c\uc9c0|\ubd80\ud130|\uc5d0\ub294"
+    "|\uc5d0\uc11c\ub294|\uc73c\ub85c\ub294|\uc5d0\uc11c\ub3c4"
+)
+_FUTURE_STEMS = (
+    "[\ud560\ub420\uc744\ubcfc\uac08\uc62c\uc4f8\uc904\ud0ac\ub9b4\ub0bc\uc54c\ub4e4\uc0b4]"
+)
+_HAS_HANGUL = re.compile(_HANGUL)
+_HAS_KANA = re.compile(_KANA)
+
+
+class _Pattern(NamedTuple):
+    """What a rule looks for; the group `at` is replaced by `text`."""
+
+    regex: re.Pattern[str]
+    reason: str
+    text: str
+
+
+def _compile(regex: str, reason: str, text: str) -> _Pattern:
+    return _Pattern(re.compile(regex), reason, text)
+
+
+def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) -> Iterator[Finding]:
+    """Yield what the patterns find in prose, but not where code stands in the gap."""
+    prose, text = document.prose, document.text
+    for pattern in patterns:
+        for found in pattern.regex.finditer(prose):
+            start, end = found.span("at")
+            if prose[start:end] == text[start:end] and not _is_in_table(document, start):
+                edit: EditName = (
+                    "insert" if start == end else "replace" if pattern.text else "delete"
+                )
+                fix = Fix(pattern.text)
+                yield build_finding(rule, start, end, pattern.reason, edit=edit, fix=fix)
+
+
+def _is_in_table(document: ReviewDocument, offset: int) -> bool:
+    """Return whether a line is a row, where blanks align columns and commas are short."""
+    text = document.text
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line.lstrip(" >\t").startswith("|")
+
+
+_KOREAN_SPACING = (
+    _compile(
+        rf"[.?!](?<={_HANGUL}[\ub2e4\uc694\uc8e0\uae4c].)(?P<at>)(?={_HANGUL}{{2}})",
+        "a space is missing after the sentence",
+        " ",
+    ),
+    _compile(
+        rf",(?<={_HANGUL},)(?P<at>)(?={_HANGUL}{{2}})", "a space is missing after the comma", " "
+    ),
+    _compile(
+        rf"(?P<at> (?<={_HANGUL} ))(?:{_PARTICLES})(?=[ ,.\n])",
+        "the particle belongs to the word before it",
+        "",
+    ),
+    _compile(
+        rf"\uc218(?<={_FUTURE_STEMS}(?P<at>)\uc218)(?= ?(?:\uc788|\uc5c6|\ub3c4 |\ub294 ))",
+        "a space is missing before the noun `\uc218`",
+        " ",
+    ),
+    _compile(rf"(?P<at>  (?<={_HANGUL}  ) *)(?={_HANGUL})", "there is more than one space", " "),
+)
+
+
+class KoreanSpacing:
+    """A space is missing or too many in Korean text.
+
+    A sentence and a comma are followed by a space, a particle such as `\ub97c` follows its word
+    without one, the dependent noun `\uc218` stands alone as in `\ud560 \uc218 \uc788\ub2e4`,
+    and one space is enough between two words. Table rows and code are not reported. Apply the fix.
+    """
+
+    id: ClassVar[str] = "korean-spacing"
+    kind: ClassVar[str] = "spacing"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = (
+        "\ud30c\uc77c\uc744 \uc5fd\ub2c8\ub2e4.\uadf8\ub9ac\uace0 \ub2eb\uc2b5\ub2c8\ub2e4."
+    )
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the wrong spaces."""
+        del surroundings
+        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+            yield from _find(self, document, _KOREAN_SPACING)
+
+
+_KOREAN_PUNCTUATION = (
+    _compile(
+        rf"(?P<at> (?<={_HANGUL} ) *)(?:[,!?]|\.(?!\.))(?=\s|\Z)", "a space before the sign", ""
+    ),
+    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002) ?)(?=\S)", "Korean sentences end with `.`", ". "),
+    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002))(?=\s|\Z)", "Korean sentences end with `.`", "."),
+    _compile(
+        rf"(?P<at>[\uff0c\u3001](?<={_HANGUL}.) ?)(?={_HANGUL})", "the Korean comma is `,`", ", "
+    ),
+    _compile(
+        rf"\.(?<={_HANGUL}[\ub2e4\uc694]\.)(?P<at>\.)(?=\s|\Z)", "the full stop stands twice", ""
+    ),
+    _compile(rf",(?<={_HANGUL},)(?P<at> ?,)(?=\s)", "the comma stands twice", ""),
+)
+
+
+class KoreanPunctuation:
+    """A punctuation sign is wrong in Korean text.
+
+    Korean uses `.` and `,` and no space before them; signs that stand twice are left over from
+    editing. An ellipsis, table rows and code are not reported. Apply the fix.
+    """
+
+    id: ClassVar[str] = "korean-punctuation"
+    kind: ClassVar[str] = "punctuation"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "\ud30c\uc77c\uc744 \uc5fd\ub2c8\ub2e4 ."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the wrong signs."""
+        del surroundings
+        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+            yield from _find(self, document, _KOREAN_PUNCTUATION)
+
+
+_JAPANESE_SPACING = (
+    _compile(
+        rf"(?<={_HAN_KANA})(?P<at>[ \u3000]+)(?=[\u3001\u3002])", "a space before the sign", ""
+    ),
+    _compile(rf"(?<=[\u3001\u3002])(?P<at> +)(?={_HAN_KANA})", "a space after the sign", ""),
+)
+
+
+class JapaneseSpacing:
+    """A space stands beside a Japanese punctuation sign.
+
+    The signs `\u3001` and `\u3002` are as wide as a letter and have their space within. Table rows
+    and code are not reported. Delete the space.
+    """
+
+    id: ClassVar[str] = "japanese-spacing"
+    kind: ClassVar[str] = "spacing"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "\u30d5\u30a1\u30a4\u30eb\u3092\u958b\u304d\u307e\u3059 \u3002"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the spaces."""
+        del surroundings
+        if _is_japanese(document):
+            yield from _find(self, document, _JAPANESE_SPACING)
+
+
+_JAPANESE_PUNCTUATION = (
+    _compile(
+        rf"(?<={_KANA})(?P<at>, ?)(?={_HAN_KANA})", "the Japanese comma is `\u3001`", "\u3001"
+    ),
+    _compile(
+        rf"(?<={_KANA})(?P<at>\. ?)(?={_HAN_KANA})",
+        "Japanese sentences end with `\u3002`",
+        "\u3002",
+    ),
+    _compile(rf"(?<={_KANA})(?P<at>\.)(?=\n|\Z)", "Japanese sentences end with `\u3002`", "\u3002"),
+    _compile(r"(?<!\u3002)\u3002(?P<at>\u3002)(?!\u3002)", "the full stop stands twice", ""),
+    _compile(r"(?<!\u3001)\u3001(?P<at>\u3001)(?!\u3001)", "the comma stands twice", ""),
+    _compile(r"(?<!\u3002)\u3002(?P<at>\u3001)", "a comma after the full stop", ""),
+)
+
+
+class JapanesePunctuation:
+    """A punctuation sign is wrong in Japanese text.
+
+    Japanese uses `\u3001` and `\u3002` in full width; signs that stand twice are left over from
+    editing. Code, addresses and table rows are not reported. Apply the fix.
+    """
+
+    id: ClassVar[str] = "japanese-punctuation"
+    kind: ClassVar[str] = "punctuation"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = (
+        "\u30d5\u30a1\u30a4\u30eb\u3092\u958b\u304d\u307e\u3059.\u305d\u308c\u3092\u9589\u3058\u307e\u3059\u3002"
+    )
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the wrong signs."""
+        del surroundings
+        if _is_japanese(document):
+            yield from _find(self, document, _JAPANESE_PUNCTUATION)
+
+
+_MIXED = (
+    _compile(
+        r"\uff08[^()\uff08\uff09\n]{0,80}(?P<at>\))", "the brackets differ in width", "\uff09"
+    ),
+    _compile(r"\([^()\uff08\uff09\n]{0,80}(?P<at>\uff09)", "the brackets differ in width", ")"),
+)
+
+
+class MixedWidthBracket:
+    """A bracket in full width is paired with one in half width.
+
+    The pair looks uneven, and a search for either finds half of it. Markdown links and code are not
+    reported. Write both in the same width.
+    """
+
+    id: ClassVar[str] = "mixed-width-bracket"
+    kind: ClassVar[str] = "punctuation"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = (
+        "\u8a2d\u5b9a\uff08\u65e2\u5b9a\u5024)\u3092\u958b\u304d\u307e\u3059\u3002"
+    )
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the brackets that close a pair in another width."""
+        del surroundings
+        if "\uff08" in document.text or "\uff09" in document.text:
+            yield from _find(self, document, _MIXED)
+
+
+def _is_japanese(document: ReviewDocument) -> bool:
+    """Return whether a text has kana; Chinese shares the other signs."""
+    return not document.text.isascii() and _HAS_KANA.search(document.prose) is not None

@@ -1,0 +1,164 @@
+"""Prepares text for a language model: estimates tokens, cuts to a budget, and escapes markup.
+
+Text of documents is data and never instructions: what imitates the delimiters of the prompt or the
+markup of a chat template is escaped.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2s
+from itertools import count, pairwise
+
+from kebab.text.language import snap_to_grapheme
+from kebab.text.sentences import find_sentence_spans
+
+_WORD = re.compile(r"[A-Z]?[a-z]+")
+_SHORT_WORD = 1.1
+_SHORT = 5
+_LETTER = 0.25
+"""The cost of each further letter of a word."""
+_LONG = 10
+_LONG_LETTER = 0.2
+"""The additional cost of each letter of a long word, which is a compound or no word at all."""
+
+_ASCII_WEIGHTS = (
+    (0.8, re.compile(r"[A-Z](?![a-z])")),
+    (1.0, re.compile(r"[0-9]")),
+    (0.85, re.compile(r"[\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]")),
+    (1.0, re.compile(r"\n+|[ \t\r\v\f]{2,}|[ \t](?=[0-9])")),
+)
+_SCRIPT_WEIGHTS = (
+    (1.0, re.compile("[\u00a0-\u036f\u2010-\u2027\u3000-\u303f\uff00-\uffef]")),
+    (0.6, re.compile("[\u0400-\u052f\u1e00-\u1eff]")),
+    (0.8, re.compile("[\u0590-\u06ff]")),
+    (1.2, re.compile("[\u0370-\u03ff\u0900-\u097f\u0e00-\u0e7f\uac00-\ud7a3]")),
+    (0.9, re.compile("[\u3040-\u30ff]")),
+    (1.4, re.compile("[\u3400-\u9fff]")),
+)
+_OTHER_WEIGHT = 2.5
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+"""Emoji and rare characters count twice as other characters."""
+
+_LEAST_REACH = 40
+"""The least number of characters before a position in which a blank is looked for."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text; the estimate is rather too high than too low."""
+    lengths = Counter(map(len, _WORD.findall(text)))
+    cost = sum(count * _estimate_word(length) for length, count in lengths.items())
+    cost += sum(weight * len(pattern.findall(text)) for weight, pattern in _ASCII_WEIGHTS)
+    return int(cost + (0 if text.isascii() else _estimate_non_ascii(text)) + 0.999)
+
+
+def _estimate_word(length: int) -> float:
+    return _SHORT_WORD + _LETTER * max(0, length - _SHORT) + _LONG_LETTER * max(0, length - _LONG)
+
+
+def _estimate_non_ascii(text: str) -> float:
+    counts = [(weight, len(pattern.findall(text))) for weight, pattern in _SCRIPT_WEIGHTS]
+    non_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    other = non_ascii - sum(count for _, count in counts) + len(_ASTRAL.findall(text))
+    return sum(weight * count for weight, count in counts) + _OTHER_WEIGHT * other
+
+
+def fit_sentences(
+    text: str, budget: int, position: int = 0, estimate: Callable[[str], int] = estimate_tokens
+) -> tuple[int, int]:
+    """Return the span of whole sentences around a position that fits a token budget.
+
+    It begins with the sentence of the position, which is cut when it alone is too long.
+    """
+    spans = find_sentence_spans(text) or [(0, len(text))]
+    starts = [start for start, _ in spans]
+    costs = [estimate(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
+    first = last = max(0, bisect_right(starts, position) - 1)
+    spent = costs[first]
+    if spent > budget:
+        return _fit_prefix(text, spans[first], budget, estimate)
+    while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
+        last += 1
+        spent += costs[last]
+    while first > 0 and spent + costs[first - 1] <= budget:
+        first -= 1
+        spent += costs[first]
+    return spans[first][0], spans[last][1]
+
+
+def _fit_prefix(
+    text: str, span: tuple[int, int], budget: int, estimate: Callable[[str], int]
+) -> tuple[int, int]:
+    """Return the longest prefix of a span that fits a token budget, cut between words."""
+    start, end = span
+    ends = range(start + 1, end + 1)
+    count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
+    limit = ends[max(0, count - 1)]
+    return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
+
+
+def _find_border(text: str, position: int, least: int = 1) -> int:
+    """Return the last blank shortly before a position, else the nearest border of graphemes."""
+    reach = max(least, position - max(_LEAST_REACH, position // 4))
+    blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
+    return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without white space at its ends."""
+    part = text[start:end]
+    left = len(part) - len(part.lstrip())
+    return start + left, start + max(left, len(part.rstrip()))
+
+
+_LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff]")
+
+_TAGS = (
+    "(?:start|end)_of_(?:turn|image|text|utterance)|begin_of_text|endoftext|image_soft_token"
+    "|unused[0-9]{1,4}|bos|eos|s|pad|unk|sop|eop|think|tool_call|tool_response"
+)
+_BRACKET_TAGS = (
+    "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
+    "|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|gMASK"
+)
+_TEMPLATE = re.compile(
+    r"<(?=/?[|\uff5c][^\s<>]{1,64}>"
+    r"|[^\s<>|\uff5c]{1,64}[|\uff5c]>"
+    rf"|/?(?:{_TAGS})>|<?/?SYS>>|__\w{{1,32}}__>)"
+    rf"|\[(?=/?(?:{_BRACKET_TAGS})\]|\|[^\s\[\]|]{{1,32}}\|\]|img-[0-9]{{1,9}}\])",
+    re.ASCII,
+)
+_DELIMITER = re.compile(
+    r"[<\uff1c\u2039\u3008](?=\s{0,4}/?\s{0,4}(?:evidence|passage|text)\b)", re.IGNORECASE
+)
+
+
+def escape_text(text: str) -> str:
+    """Return text that cannot act as markup of a chat template; line breaks and tabs stay."""
+    text = _CONTROLS.sub("\ufffd", _INVISIBLE.sub("", _LINE_ENDS.sub("\n", text)))
+    return _DELIMITER.sub("(", _TEMPLATE.sub(r"\g<0> ", text))
+
+
+def wrap_in_delimiters(name: str, text: str, *others: str) -> str:
+    """Return a text between tags whose name occurs neither in it nor in the other texts."""
+    tag = f"{name}-{build_digest([text, *others])}"
+    return f"<{tag}>\n{text}\n</{tag}>"
+
+
+def find_unused_digest(digests: Iterable[str], texts: Sequence[str]) -> str:
+    """Return the first digest that occurs in none of the texts, in either case."""
+    return next(digest for digest in digests if not any(digest in text.lower() for text in texts))
+
+
+def build_digest(texts: Sequence[str]) -> str:
+    """Return a digest of texts that occurs in none of them."""
+    whole = "".join(f"{len(text)}:{text}" for text in texts)
+    inputs = (f"{attempt} {whole}".encode() for attempt in count())
+    digests = (blake2s(one, digest_size=4).hexdigest() for one in inputs)
+    return find_unused_digest(digests, texts)

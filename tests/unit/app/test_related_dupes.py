@@ -1,0 +1,114 @@
+import random
+
+import pytest
+
+from kebab.app.related import find_duplicates
+from kebab.core.progress import ignore_progress
+from kebab.errors.catalog import InvalidCursor, InvalidInput, NotIndexed, StaleCursor
+from kebab.wire.related import DupesRequest
+
+WORDS = [f"word{number}" for number in range(3000)]
+
+
+def prose(seed, count=60):
+    return " ".join(random.Random(seed).sample(WORDS, count))
+
+
+def find(desk, **options):
+    return find_duplicates(desk.context(), DupesRequest(**options), ignore_progress)
+
+
+def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):
+    for name in ("a.md", "old/b.md"):
+        desk.write(name, f"# Title\n\n{prose(1)}\n\n{prose(2)}\n")
+    desk.ingest()
+
+    found = find(desk)
+
+    (group,) = found.groups
+    assert (group.unit, group.kind, group.similarity) == ("document", "exact", 1.0)
+    assert [one.doc_path for one in group.members] == ["a.md", "old/b.md"]
+    assert [one.citation.uri for one in group.members] == ["a.md#L1-L5", "old/b.md#L1-L5"]
+    assert all((one.chunk_id, one.exact) == (None, True) for one in group.members)
+    assert group.snippet.startswith("# Title")
+    assert (found.total, found.has_more, found.next_cursor) == (1, False, None)
+    assert find(desk, exact=True).groups == found.groups
+
+
+def test_a_file_that_differs_only_in_bytes_is_no_exact_copy(desk):
+    desk.write("a.md", f"# Title\n\n{prose(1)}\n")
+    desk.write("b.md", f"---\ntags: [x]\n---\n# Title\n\n{prose(1)}\n")
+    desk.ingest()
+
+    (group,) = find(desk).groups
+
+    assert (group.kind, group.similarity) == ("near", 1.0)
+    assert [one.exact for one in group.members] == [True, False]
+    assert [one.unit for one in find(desk, exact=True).groups] == ["passage"]
+
+
+def test_a_passage_in_two_files_is_cited_in_both(desk):
+    desk.write("a.md", f"# A\n\n{prose(1)}\n\n# B\n\n{prose(2)}\n")
+    desk.write("b.md", f"# C\n\n{prose(3)}\n\n# B\n\n{prose(2)}\n\n# D\n\n{prose(4)}\n")
+    desk.ingest()
+
+    (group,) = find(desk).groups
+
+    assert (group.unit, group.kind) == ("passage", "exact")
+    assert [one.citation.uri for one in group.members] == ["a.md#L5-L7", "b.md#L5-L7"]
+    assert [one.heading_path for one in group.members] == [["B"], ["B"]]
+    assert all(one.chunk_id for one in group.members)
+
+
+def test_pages_follow_each_other(desk):
+    for seed in range(3):
+        for name in "ab":
+            desk.write(f"{seed}{name}.md", prose(seed))
+    desk.ingest()
+
+    first = find(desk, limit=2)
+    second = find(desk, limit=2, cursor=first.next_cursor)
+
+    assert (len(first.groups), first.has_more, first.total) == (2, True, 3)
+    assert (len(second.groups), second.has_more, second.next_cursor) == (1, False, None)
+    assert second.groups[0] not in first.groups
+
+
+def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
+    for seed in range(2):
+        for name in "ab":
+            desk.write(f"{seed}{name}.md", prose(seed))
+    desk.ingest()
+    cursor = find(desk, limit=1).next_cursor
+
+    with pytest.raises(InvalidCursor):
+        find(desk, limit=1, cursor=cursor, threshold=0.9)
+    with pytest.raises(InvalidCursor):
+        find(desk, limit=1, cursor=cursor, lang=("en",))
+    desk.write("new.md", prose(9))
+    desk.ingest()
+    with pytest.raises(StaleCursor):
+        find(desk, limit=1, cursor=cursor)
+
+
+def test_filters_limit_the_compared_documents(desk):
+    desk.write("a.md", prose(1))
+    desk.write("old/a.md", prose(1))
+    desk.ingest()
+
+    found = find(desk, path_glob="old/**")
+
+    assert (found.groups, found.compared) == ([], 1)
+
+
+def test_a_filter_that_is_not_utf8_is_refused(desk):
+    desk.write("a.md", prose(1))
+    desk.ingest()
+
+    with pytest.raises(InvalidInput):
+        find(desk, tag=("\udcff",))
+
+
+def test_without_an_index_there_is_nothing_to_compare(desk):
+    with pytest.raises(NotIndexed):
+        find(desk)

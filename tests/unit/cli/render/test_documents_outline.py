@@ -1,0 +1,65 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import render_outline
+from tests.fakes import replies
+
+PIPE, TERMINAL = Canvas(), Canvas(width=60)
+
+
+def test_each_section_has_its_reference_its_tokens_and_its_heading():
+    assert list(render_outline(replies.outline(), PIPE)) == [
+        "ops/my%20note.md  40 lines, about 320 tokens",
+        "ops/my%20note.md#L1-L40  320  # Backups",
+        "ops/my%20note.md#L9-L12   40  ## Restore",
+    ]
+
+
+def test_headings_are_cut_on_a_narrow_terminal():
+    lines = list(render_outline(replies.outline(), Canvas(width=45)))
+
+    assert all(len(line) <= 45 for line in lines[1:])
+
+
+def test_a_document_without_headings_says_so():
+    reply = replies.outline(sections=[], freshness="gone")
+
+    head, note = render_outline(reply, PIPE)
+
+    assert head.endswith("(file is gone)")
+    assert note == "no headings"
+
+
+def test_a_tree_is_indented_below_its_folder():
+    assert list(render_outline(replies.outline_tree(), TERMINAL)) == [
+        "/n  3 documents, 9 passages, about 900 tokens, 1 not listed",
+        "  /n/deep/  2 documents, 6 passages, about 600 tokens",
+        "    deep/b.md  3 passages, about 300 tokens  About b",
+    ]
+
+
+def test_without_documents_the_next_step_is_named():
+    reply = replies.outline_tree(ref=None, documents=0, entries=[])
+
+    assert list(render_outline(reply, PIPE)) == [
+        "no documents",
+        "read some files: kebab ingest FOLDER",
+    ]
+
+
+def test_a_document_with_pages_is_measured_in_pages():
+    head, *_ = render_outline(replies.outline(pages=12), PIPE)
+
+    assert head == "ops/my%20note.md  12 pages, about 320 tokens"
+
+
+def test_a_presentation_is_measured_in_slides():
+    head, *_ = render_outline(replies.outline(pages=1, doc_path="tour.pptx"), PIPE)
+
+    assert "  1 slide, about" in head
+
+
+def test_a_tree_says_which_files_are_missing():
+    found = replies.coverage(unread=3, checked=5000)
+
+    lines = list(render_outline(replies.outline(freshness=None, coverage=found), PIPE))
+
+    assert lines[-1] == "note: 3 of 5,003 files are not read yet"

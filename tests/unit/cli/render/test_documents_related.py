@@ -1,0 +1,72 @@
+import pytest
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import render_related
+from kebab.wire.search import DegradedChannel
+from tests.fakes import replies
+
+TERMINAL = Canvas(width=40, color=True, links=True)
+
+
+def drawn(reply, canvas=None):
+    return list(render_related(reply, canvas or Canvas()))
+
+
+def test_a_pipe_gets_a_plain_layout():
+    assert drawn(replies.related_docs(replies.related_doc())) == [
+        " 1  0.41  ops/backup.md:12",
+        "    Backups > Restoring",
+        "    Stop the writer,",
+        "    then restore the snapshot.",
+        "    shared: restore, snapshot",
+        "    nearest to: ops/restic.md:3-9",
+        "",
+    ]
+
+
+def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
+    one = replies.related_doc(terms=["a-very-long-word-of-a-note"] * 4)
+
+    first, _, *snippet = drawn(replies.related_docs(one), TERMINAL)
+
+    assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
+    assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
+    assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
+
+
+def test_a_stale_neighbour_is_noted():
+    one = replies.related_doc(freshness="gone")
+
+    assert drawn(replies.related_docs(one))[0].endswith("(file is gone)")
+
+
+def test_text_of_a_file_cannot_control_the_terminal():
+    one = replies.related_doc(title="\x1b[2J", terms=["\x1b[2Jgone", "\u202e"])
+
+    text = "\n".join(drawn(replies.related_docs(one)))
+
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_no_related_documents_are_reported_with_suggestions():
+    first, *rest = drawn(replies.related_docs())
+
+    assert first == "nothing is near to: ops/restic.md"
+    assert any("kebab search" in line for line in rest)
+
+
+def test_a_document_without_text_is_reported():
+    reply = replies.related_docs(document=replies.summary(chunk_count=0))
+
+    assert drawn(reply) == ["nothing to compare: ops/backup.md has no text"]
+
+
+@pytest.mark.parametrize(("hint", "lines"), [("kebab ingest", 2), (None, 1)])
+def test_a_comparison_by_words_only_is_reported(hint, lines):
+    lost = DegradedChannel(channel="vector", reason="no vector yet", hint=hint)
+
+    said = drawn(replies.related_docs(replies.related_doc(), degraded=[lost]))[-lines:]
+
+    assert said[0] == "note: compared by words: no vector yet"
+    assert said[1:] == (["hint: kebab ingest"] if hint else [])

@@ -1,0 +1,235 @@
+import pytest
+
+from kebab.app.classify import build_error_reply
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.ingest import render_ingest_report
+from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.wire.ingest import EmbeddingSummary, UnreadKind
+from tests.fakes import replies
+
+
+def drawn(report, *, verbose=False):
+    return list(render_ingest_report(report, Canvas(), verbose=verbose))
+
+
+def failed(name, cause="no text"):
+    fault = ParseFailed(path=name, parser="markdown", cause=cause)
+    return replies.item(
+        kind="error", doc_path=name, error=build_error_reply(fault, operation="ingest")
+    )
+
+
+def test_counts_and_what_was_left_out_are_shown():
+    assert drawn(replies.ingest_report()) == [
+        "10 documents, 12 files found, in 1.2 s",
+        "  new        3",
+        "  unchanged  7",
+        "  skipped    2",
+        "left out",
+        "      2  binary  a.png, …",
+        "vectors  3 computed, 0 reused with fastembed-minilml6-384-v1",
+    ]
+
+
+def test_the_path_of_a_failed_file_appears_once():
+    lines = drawn(replies.ingest_report(errors=1, items=[failed("a/b.md", "the file is empty")]))
+
+    assert "  a/b.md: the file is empty" in lines
+
+
+def test_files_that_failed_for_one_cause_are_one_group():
+    items = [failed(f"{number}.md") for number in range(12)]
+    report = replies.ingest_report(errors=12, items=items)
+
+    brief, full = drawn(report), drawn(report, verbose=True)
+
+    assert "  12 files: no text" in brief
+    assert "    0.md, 1.md, 2.md, …" in brief
+    assert "  11.md: no text" in full
+
+
+def test_every_cause_is_named_until_there_are_too_many():
+    items = [failed(f"{number}.md", cause=f"cause {number}") for number in range(12)]
+    report = replies.ingest_report(errors=12, items=items)
+
+    brief, full = drawn(report), drawn(report, verbose=True)
+
+    assert "  0.md: cause 0" in brief
+    assert "  and 2 more; --verbose lists them all" in brief
+    assert "  11.md: cause 11" in full
+
+
+def test_the_kinds_that_were_read_are_counted():
+    media = {"Markdown": 1204, "PDF": 310} | {f"format {number}": 1 for number in range(10)}
+    lines = drawn(replies.ingest_report(media=media))
+
+    (kinds,) = (line for line in lines if line.startswith("  kinds"))
+    assert kinds.startswith("  kinds     1,204 Markdown, 310 PDF, 1 format 0, ")
+    assert kinds.endswith(", 2 other formats")
+
+
+HWP = UnreadKind(
+    reason="unsupported", label="Hangul document", count=18, hint="save it as PDF", extensions=[]
+)
+PDF = UnreadKind(reason="library_missing", label="PDF", count=312, hint="pip install 'kebab[pdf]'")
+
+
+def test_unread_formats_are_named_with_what_would_make_them_readable():
+    kinds = [UnreadKind(reason="unsupported", label=f"kind {one}", count=one) for one in range(9)]
+    report = replies.ingest_report(
+        skipped_by_reason={"unsupported": 54},
+        skip_examples={"unsupported": ["a.hwp"]},
+        unread=[PDF, HWP, *kinds],
+    )
+    text = "\n".join(drawn(report))
+
+    assert "     54  of formats that kebab does not read\n" in text
+    assert (
+        "Hangul document 18, kind 8 8, kind 7 7, kind 6 6, kind 5 5, kind 4 4, and 4 more" in text
+    )
+    assert "to read them too\n" in text
+    assert "    312  PDF              pip install 'kebab[pdf]'" in text
+    assert "     18  Hangul document  save it as PDF" in text
+
+
+def test_one_command_is_shown_for_all_formats_that_lack_a_library():
+    kinds = [
+        UnreadKind(
+            reason="library_missing",
+            label=f"kind {number}",
+            count=number,
+            hint="pip install 'kebab[pdf]'",
+        )
+        for number in range(9, 1, -1)
+    ]
+    install = "pip install 'kebab[code,pdf]'"
+    lines = drawn(replies.ingest_report(install=install, unread=[*kinds, HWP]))
+
+    begin = lines.index("to read them too")
+    assert lines[begin + 1 : begin + 4] == [
+        "  9 kind 9, 8 kind 8, 7 kind 7, 6 kind 6, 5 kind 5, 4 kind 4, 2 other formats",
+        f"    {install}",
+        "     18  Hangul document  save it as PDF",
+    ]
+
+
+def test_a_missing_library_is_named_once_and_not_for_every_file():
+    missing = DependencyMissing(feature="PDF files", install="pip install 'kebab[pdf]'")
+    error = build_error_reply(missing, operation="ingest")
+    items = [replies.item(kind="error", doc_path=f"{one}.pdf", error=error) for one in range(312)]
+    lines = drawn(replies.ingest_report(errors=312, items=items, unread=[PDF]))
+
+    assert "could not be indexed" not in lines
+    assert len([line for line in lines if "kebab[pdf]" in line]) == 1
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_summary_fits_the_terminal(width):
+    report = replies.ingest_report(
+        media={f"format {number}": 9 for number in range(30)},
+        skipped_by_reason={"unsupported": 30, "hidden": 4, "excluded": 3},
+        skip_examples={"hidden": [".a" * 30, ".b" * 30]},
+        unread=[HWP, *(UnreadKind(reason="unsupported", label="x" * 9, count=1) for _ in range(9))],
+        items=[failed(f"{number}.md") for number in range(12)],
+    )
+    lines = list(render_ingest_report(report, Canvas(width=width)))
+
+    assert all(len(line) <= width for line in lines), lines
+    assert len(lines) < 30
+
+
+def test_odd_files_are_counted_and_named_on_request():
+    report = replies.ingest_report(items=[replies.item(warnings=["odd encoding"])])
+
+    assert "1 file with warnings; --verbose shows them" in drawn(report)
+    assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
+
+
+def test_pending_passages_have_a_reason_and_a_hint():
+    none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
+    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)
+
+    assert "note: 17 passages without a vector, because no model is available" in drawn(
+        replies.ingest_report(embedding=none)
+    )
+    assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
+
+
+def test_the_reason_for_the_model_is_reported():
+    chosen = EmbeddingSummary(
+        version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="the text is English"
+    )
+
+    assert "note: this model was chosen because the text is English" in drawn(
+        replies.ingest_report(embedding=chosen)
+    )
+
+
+def test_a_better_model_is_advised_with_its_command():
+    advised = EmbeddingSummary(
+        version="m",
+        embedded=2,
+        reused=0,
+        pending=0,
+        unsupported=0,
+        advice="40 % of the text is Korean, which m does not know",
+        hint="kebab model use other",
+    )
+    said = drawn(replies.ingest_report(embedding=advised))
+
+    assert "note: 40 % of the text is Korean, which m does not know" in said
+    assert "hint: kebab model use other" in said
+
+
+def test_lost_vectors_are_reported():
+    lost = EmbeddingSummary(version="m", embedded=2, reused=0, pending=0, unsupported=0, lost=2)
+    said = "note: 2 vectors lost or damaged; their passages were embedded again"
+
+    assert said in drawn(replies.ingest_report(embedding=lost))
+
+
+def test_without_a_model_the_hint_is_not_the_same_command_again():
+    report = replies.ingest_report(
+        embedding=EmbeddingSummary(
+            version="m",
+            embedded=0,
+            reused=0,
+            pending=2,
+            unsupported=0,
+            lost=2,
+            unavailable="working offline",
+            hint="kebab model pull m",
+        )
+    )
+
+    assert drawn(report)[-3:] == [
+        "note: 2 vectors lost or damaged",
+        "note: 2 passages without a vector: working offline",
+        "hint: kebab model pull m",
+    ]
+
+
+def test_passages_in_an_unsupported_script_are_reported():
+    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=0, unsupported=5)
+    said = "note: 5 passages in a script the model does not know; words find them"
+
+    assert said in drawn(replies.ingest_report(embedding=some))
+    assert said not in drawn(replies.ingest_report())
+
+
+def test_a_dry_run_and_an_interrupted_run_are_reported_first():
+    assert drawn(replies.ingest_report(dry_run=True))[0].endswith("nothing was written")
+    assert drawn(replies.ingest_report(cancelled=True))[0].startswith("interrupted after 1.2 s")
+
+
+def test_slow_files_are_named_on_request():
+    assert "    0.04 s  ops/backup.md" in drawn(replies.ingest_report(), verbose=True)
+    assert "slowest files" not in drawn(replies.ingest_report())
+
+
+def test_an_interrupted_run_says_how_many_files_are_not_read():
+    report = replies.ingest_report(cancelled=True, not_read=2798)
+
+    assert drawn(report)[0] == (
+        "interrupted after 1.2 s; completed work is kept, 2,798 files not read yet"
+    )

@@ -1,0 +1,60 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.lines import list_notes, render_fetched
+from kebab.wire.fetch import FetchList
+from tests.fakes import replies
+
+PIPE, TERMINAL = Canvas(), Canvas(width=60)
+RESULT = replies.fetch_result(ref="ops/backup.md:12", text="one\ntwo\n")
+
+
+def build(*results):
+    return FetchList(results=list(results), missing=0, truncated=False)
+
+
+def test_one_reference_in_a_pipe_is_its_lines_and_nothing_else():
+    assert list(render_fetched(build(RESULT), PIPE)) == ["one\ntwo"]
+
+
+def test_several_references_in_a_pipe_have_a_heading_each():
+    missing = replies.not_found("nowhere", "ops/backup.md")
+    changed = replies.fetch_result(text="x", freshness="changed")
+    lines = list(render_fetched(build(RESULT, missing, changed), PIPE))
+
+    assert lines == [
+        "==> ops/backup.md#L12 <==",
+        "one\ntwo",
+        "",
+        "==> nowhere <==",
+        "no document named nowhere",
+        "which of these?",
+        "  ops/backup.md",
+        "",
+        "==> ops/backup.md#L12 <==  (changed since)",
+        "x",
+    ]
+
+
+def test_a_terminal_shows_the_place_of_each():
+    lines = list(render_fetched(build(RESULT, RESULT), TERMINAL))
+
+    assert lines[0] == "ops/backup.md  lines 11 to 14 of 40"
+    assert lines.count(lines[0]) == 2
+
+
+def test_notes_tell_what_bare_lines_cannot():
+    cut = replies.fetch_result(truncated=True, rest="ops/my note.md#L3")
+    old = replies.fetch_result(is_indexed_text=True)
+
+    assert list(list_notes([RESULT, replies.not_found(), cut, old], PIPE)) == [
+        "note: cut off by --max-tokens: ops/backup.md",
+        "hint: kebab fetch 'ops/my note.md#L3'",
+        "note: this is the text that was indexed: ops/backup.md",
+    ]
+
+
+def test_lines_of_a_changed_file_come_with_a_note():
+    changed = replies.fetch_result(text="x", freshness="changed")
+
+    assert list(list_notes([changed, RESULT], PIPE)) == [
+        "note: changed since it was indexed, these are its lines now: ops/backup.md"
+    ]

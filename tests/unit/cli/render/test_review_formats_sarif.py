@@ -1,0 +1,122 @@
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from msgspec.structs import replace
+
+from kebab.app.review_text import ItemLocator
+from kebab.cli.render.review import ReviewTally
+from kebab.cli.render.review_formats import SarifLog
+from kebab.core.review import Fix
+from kebab.review.rules.registry import RULES, describe_rule
+from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.review import ItemCitation, UnansweredText
+from kebab.wire.search import DegradedChannel
+from tests.fakes.review_pages import item, page, reviewed
+from tests.shape.tree import ROOT
+
+SCHEMA = json.loads((ROOT / "tests/cases/sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
+TEXT = "one\r\n👩 worng\r\n"
+
+
+@pytest.fixture
+def document(tmp_path):
+    file = tmp_path / "한 b.md"
+    file.write_bytes(TEXT.encode())
+    return reviewed(file)
+
+
+def build(*pages, root):
+    log, tally = SarifLog([describe_rule(rule) for rule in RULES], root), ReviewTally()
+    for one in pages:
+        tally.add(one)
+        log.add(one, ItemLocator().locate(one))
+    return json.loads("\n".join(log.render(tally)))
+
+
+def check(log):
+    jsonschema.Draft4Validator(SCHEMA).validate(log)
+    return log["runs"][0]
+
+
+def test_a_log_without_findings_is_valid(tmp_path):
+    run = check(build(root=tmp_path))
+
+    assert run["results"] == []
+    assert {one["id"] for one in run["tool"]["driver"]["rules"]} == {rule.id for rule in RULES}
+
+
+def test_what_was_not_reviewed_is_a_notification(document, tmp_path):
+    lost = DegradedChannel(channel="llm", reason="connection refused", hint=None)
+    part = UnansweredText(file=document.file, stage="proofread", i=(0, 1), lines=(1, 2))
+    found = page(document, degraded=[lost], unanswered=[part], unanswered_count=1)
+    (invocation,) = check(build(found, root=tmp_path))["invocations"]
+
+    assert invocation["executionSuccessful"] is False
+    first, second = invocation["toolExecutionNotifications"]
+    assert first["message"]["text"] == "connection refused"
+    region = second["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 1, "endLine": 2}
+
+
+def test_a_review_without_an_index_is_whole(document, tmp_path):
+    missing = DegradedChannel(channel="related", reason="there is no index", hint=None)
+    (invocation,) = check(build(page(document, degraded=[missing]), root=tmp_path))["invocations"]
+
+    assert invocation["executionSuccessful"] is True
+    assert len(invocation["toolExecutionNotifications"]) == 1
+
+
+def test_a_finding_has_its_region_in_utf16_columns(document, tmp_path):
+    found = item(document, 6, 11, rule_id=RULES[0].id)
+    run = check(build(page(document, found), root=tmp_path))
+    (result,) = run["results"]
+    place = result["locations"][0]["physicalLocation"]
+
+    assert (result["ruleId"], result["ruleIndex"], result["level"]) == (RULES[0].id, 0, "error")
+    assert run["columnKind"] == "utf16CodeUnits"
+    assert place["region"] == {"startLine": 2, "startColumn": 4, "endLine": 2, "endColumn": 9}
+    assert place["artifactLocation"] == {"uri": "%ED%95%9C%20b.md", "uriBaseId": "%SRCROOT%"}
+
+
+def test_a_fix_replaces_its_region(document, tmp_path):
+    found = item(document, 6, 11, edit="replace", fix=Fix("wrong", "swaps two letters"))
+    (result,) = check(build(page(document, found), root=tmp_path))["results"]
+    (change,) = result["fixes"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+
+    assert result["fixes"][0]["description"]["text"] == "swaps two letters"
+    assert replacement["insertedContent"] == {"text": "wrong"}
+    assert replacement["deletedRegion"]["startColumn"] == 4
+
+
+def test_kinds_of_the_model_become_rules(document, tmp_path):
+    run = check(build(page(document, item(document, 6, 11)), root=tmp_path))
+    (result,) = run["results"]
+
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "spelling"
+
+
+def test_files_elsewhere_and_contradictions_have_whole_addresses(document, tmp_path):
+    citation = LineCitation(path="b.md", uri="b.md#L4", line=LineSpan(start=4, end=4))
+    cited = ItemCitation(cid="c1", file="/notes/b.md", citation=citation)
+    found = replace(item(document, 6, 11), cid="c1")
+    log = build(page(document, found, citations=[cited]), root=tmp_path / "elsewhere")
+    (result,) = check(log)["results"]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+
+    assert place == {"uri": Path(document.file).as_uri()}
+    assert result["relatedLocations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "file:///notes/b.md"},
+        "region": {"startLine": 4},
+    }
+
+
+def test_a_changed_file_has_no_region_and_no_fix(document, tmp_path):
+    found = page(document, item(document, 6, 11, edit="replace", fix=Fix("wrong")))
+    Path(document.file).write_text("other", encoding="utf-8")
+    (result,) = check(build(found, root=tmp_path))["results"]
+
+    assert "region" not in result["locations"][0]["physicalLocation"]
+    assert "fixes" not in result

@@ -1,0 +1,157 @@
+import json
+import os
+
+import pytest
+
+from kebab.embed import install
+from kebab.embed.registry import E5_SMALL, MINILM
+from tests.fakes import tiny_model
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tiny_model.install_model(MINILM, tmp_path)
+
+
+def test_a_whole_directory_is_installed(directory):
+    assert install.find_installed(MINILM, directory.parent) == directory
+    assert install.verify_files(directory) == []
+
+
+def test_another_model_is_not_installed(directory):
+    assert install.find_installed(E5_SMALL, directory.parent) is None
+
+
+def test_a_directory_under_another_models_name_is_not_whole(directory):
+    assert not install.is_complete(E5_SMALL, directory)
+
+
+@pytest.mark.parametrize("name", [*install.FILES, install.MANIFEST_FILE])
+def test_without_one_file_nothing_is_installed(directory, name):
+    (directory / name).unlink()
+
+    assert install.find_installed(MINILM, directory.parent) is None
+    assert install.verify_files(directory)
+
+
+def test_a_cut_file_is_not_installed(directory):
+    path = directory / install.MODEL_FILE
+    path.write_bytes(path.read_bytes()[:-1])
+
+    assert install.find_installed(MINILM, directory.parent) is None
+
+
+def test_a_changed_byte_is_seen_by_verify_alone(directory):
+    path = directory / install.MODEL_FILE
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+    assert install.find_installed(MINILM, directory.parent) == directory
+    assert install.verify_files(directory) == ["changed: model.onnx"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": {}}', '{"files": {"a": {"x": 1}}}'])
+def test_a_broken_manifest_is_no_manifest(directory, text):
+    (directory / install.MANIFEST_FILE).write_text(text)
+
+    assert install.read_manifest(directory) is None
+    assert install.verify_files(directory) == ["no readable manifest.json"]
+
+
+def test_a_manifest_from_before_anything_was_measured_is_read(directory):
+    rewrite(directory, lambda raw: raw.pop("texts_per_second"))
+
+    manifest = install.read_manifest(directory)
+
+    assert manifest is not None
+    assert (manifest.precision, manifest.texts_per_second) == ("fp32", {})
+    assert install.find_installed(MINILM, directory.parent) == directory
+
+
+def test_what_a_later_release_adds_to_a_manifest_is_passed_over(directory):
+    before = install.read_manifest(directory)
+    rewrite(directory, lambda raw: raw.update(later=1))
+
+    assert install.read_manifest(directory) == before
+
+
+def rewrite(directory, change):
+    """Change the JSON of a manifest in place."""
+    path = directory / install.MANIFEST_FILE
+    raw = json.loads(path.read_text())
+    change(raw)
+    path.write_text(json.dumps(raw))
+
+
+def test_the_manifest_is_plain_json(directory):
+    raw = json.loads((directory / install.MANIFEST_FILE).read_text())
+
+    assert raw["embedding_version"] == MINILM.version
+    assert set(raw["files"]) == set(install.FILES)
+
+
+def test_publishing_moves_the_directory_into_place(directory, tmp_path):
+    models_dir = tmp_path / "models"
+    models_dir.mkdir()
+
+    target = install.publish_directory(directory, MINILM, models_dir)
+
+    assert install.find_installed(MINILM, models_dir) == target
+    assert not directory.exists()
+
+
+def test_publishing_leaves_a_whole_directory_alone(tmp_path):
+    there = tiny_model.install_model(MINILM, tmp_path / "models")
+    before = install.read_manifest(there)
+    late = tiny_model.install_model(MINILM, tmp_path / "late", seed=2)
+
+    install.publish_directory(late, MINILM, tmp_path / "models")
+
+    assert install.read_manifest(there) == before
+
+
+def test_publishing_replaces_a_damaged_directory(tmp_path):
+    there = tiny_model.install_model(MINILM, tmp_path / "models")
+    (there / install.MODEL_FILE).write_bytes(b"damaged")
+    fresh = tiny_model.install_model(MINILM, tmp_path / "fresh")
+
+    install.publish_directory(fresh, MINILM, tmp_path / "models")
+
+    assert install.verify_files(there) == []
+
+
+def test_the_bytes_of_a_model_are_compared_only_after_a_change(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    path, manifest = directory / "model.onnx", directory / "manifest.json"
+    raw = path.read_bytes()
+
+    def write(data, mtime):
+        path.write_bytes(data)
+        os.utime(path, (mtime, mtime))
+
+    installed = manifest.stat().st_mtime
+    write(raw[:-1] + bytes([raw[-1] ^ 1]), installed - 1)
+    assert install.find_intact(MINILM, tmp_path) == directory
+    assert install.find_intact(MINILM, tmp_path, verify=True) is None
+    os.utime(path, (installed + 9, installed + 9))
+    assert install.find_intact(MINILM, tmp_path) is None
+    write(raw, installed - 9)
+    assert install.find_intact(MINILM, tmp_path) == directory
+
+
+def test_a_manifest_that_is_older_than_an_intact_file_is_touched(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    os.utime(directory / "manifest.json", (0, 0))
+
+    assert not install.is_unchanged(directory)
+    assert install.find_intact(MINILM, tmp_path) == directory
+    assert install.is_unchanged(directory)
+
+
+def test_a_model_without_a_file_is_not_intact(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    (directory / "tokenizer.json").unlink()
+
+    assert not install.is_unchanged(directory)
+    assert install.find_intact(MINILM, tmp_path) is None

@@ -1,0 +1,303 @@
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kebab.chunk.budget import Budget
+from kebab.core.documents import DocumentRow, Source
+from kebab.core.files import FileEntry
+from kebab.core.ids import make_doc_id
+from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
+from kebab.ingest import commit
+from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, WorkerBuilder, compute_recipes
+from kebab.ingest.commit import build_ahead
+from kebab.ingest.job import ItemKind
+from kebab.ingest.plan import FileTask
+from kebab.limits import worker
+from kebab.limits.deadline import WALL_FACTOR
+from kebab.parse.registry import PARSERS, guard_parser
+from tests.fakes.hostile_parsers import MEDIA, HostileParser
+
+FILES = 40
+
+
+def make_builder(**changes):
+    parsers = {**PARSERS, MEDIA: HostileParser()}
+    made = DocumentBuilder(
+        parsers=parsers,
+        guard=guard_parser,
+        budget=Budget(),
+        chunker="c",
+        recipes=compute_recipes(parsers, "c"),
+        deadline_s=30,
+        max_memory_mb=200,
+    )
+    return replace(made, **changes)
+
+
+@pytest.fixture
+def builder():
+    return make_builder()
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Return work that is said to be large enough for workers; the tenth file is missing."""
+    found = []
+    for number in range(FILES):
+        task = make_task(
+            tmp_path / f"{number}.md", f"# Title {number}\n\nText {number}.\n", 100_000
+        )
+        found.append(task)
+    (tmp_path / "10.md").unlink()
+    return found
+
+
+def make_task(path, text, size=100, media="text/markdown"):
+    source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
+    path.write_text(text)
+    entry = FileEntry(path.name, str(path), size, 1, 1, media)
+    return FileTask(kind=ItemKind.NEW, source=source, entry=entry)
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Return a function that makes work of hostile files with these texts."""
+
+    def make(*texts):
+        return [
+            make_task(tmp_path / f"{number}.pdf", text, media=MEDIA)
+            for number, text in enumerate(texts)
+        ]
+
+    return make
+
+
+def name(work):
+    return make_doc_id(work.source.name, work.entry.path)
+
+
+@contextmanager
+def results(work, builder, should_stop=lambda: False) -> Iterator[list[Any]]:
+    with build_ahead(work, builder, name, should_stop) as found:
+        yield [next(found) for _ in work]
+
+
+def build(work, builder):
+    with results(work, builder) as found:
+        return found
+
+
+def describe(result):
+    if isinstance(result, ParseFailed):
+        return result.cause
+    if isinstance(result, BuiltFile):
+        return "built"
+    return type(result).__name__
+
+
+def test_rows_come_in_the_order_of_the_work(work, builder):
+    with results(work, builder) as found:
+        titles = [one.made.title if one else None for one in found]
+
+    assert titles == [f"Title {number}" if number != 10 else None for number in range(FILES)]
+
+
+def test_a_document_of_a_worker_equals_one_built_here(work, builder):
+    here: Any = WorkerBuilder(builder, cuts=True)
+
+    with results(work, builder) as found:
+        for one, there in zip(work, found, strict=True):
+            mine = here.build(BuildTask(one.source, one.entry, name(one)))
+            assert (mine and mine.made) == (there and there.made)
+
+
+def test_few_files_start_no_worker(work, builder):
+    with results(work[:3], builder) as found:
+        assert found == [None] * 3
+
+
+def test_another_token_counter_starts_no_worker_for_text(work):
+    own = make_builder(budget=Budget(count=lambda texts: [len(text) for text in texts]))
+
+    assert build(work, own) == [None] * FILES
+
+
+def test_with_another_token_counter_the_caller_cuts_what_a_worker_parsed(hostile):
+    own = make_builder(budget=Budget(count=lambda texts: [len(text) for text in texts]))
+
+    (found,) = build(hostile("words"), own)
+
+    assert isinstance(found, BuiltFile)
+    assert not isinstance(found.made, DocumentRow)
+    assert found.made.document.text == "words"
+
+
+@pytest.mark.parametrize("program", ["/bin/false", "/absent/python", ""])
+def test_without_a_worker_the_caller_builds_every_document(work, builder, monkeypatch, program):
+    monkeypatch.setattr("sys.executable", program)
+
+    assert build(work, builder) == [None] * FILES
+
+
+def test_long_file_names_cause_no_deadlock(work, builder):
+    named = [
+        replace(one, entry=one.entry._replace(path="x" * 3_000 + one.entry.path)) for one in work
+    ]
+
+    with results(named, builder) as found:
+        assert [one is None for one in found] == [number == 10 for number in range(FILES)]
+
+
+def test_a_hostile_file_costs_exactly_itself(hostile):
+    texts = ("one", "crash", "two", "leave 7", "miss", "refuse encrypted", "fail a panic", "three")
+
+    found = build(hostile(*texts), make_builder())
+
+    assert list(map(describe, found)) == [
+        "built",
+        "the parser crashed (signal 11)",
+        "built",
+        "the parser ended its process (status 7)",
+        DependencyMissing.__name__,
+        "encrypted",
+        "the parser failed: a panic",
+        "built",
+    ]
+
+
+def test_a_parser_that_asks_to_exit_is_an_error_of_its_file(hostile):
+    assert list(map(describe, build(hostile("exit", "one"), make_builder()))) == [
+        "the parser failed: 3",
+        "built",
+    ]
+
+
+@pytest.mark.parametrize("act", ["allocate 900", "exhaust 900"])
+def test_a_file_that_needs_too_much_memory_costs_exactly_itself(hostile, act, monkeypatch):
+    monkeypatch.setattr(worker, "_read_peak", lambda: 0)  # that of the tests may be higher
+
+    found = build(hostile("one", act, "two"), make_builder())
+
+    assert list(map(describe, found)) == ["built", "needs more than 200 MB of memory", "built"]
+
+
+def test_a_file_that_hangs_is_killed_at_the_deadline(hostile, monkeypatch):
+    monkeypatch.setattr(commit, "GRACE_S", 0.2)
+    started = time.monotonic()
+
+    found = build(hostile("hang", "one"), make_builder(deadline_s=0.3))
+
+    assert list(map(describe, found)) == [TimedOut.__name__, "built"]
+    assert (found[0].setting, found[0].deadline_ms) == ("ingest.deadline_s", 300)
+    assert found[0].elapsed_ms >= 300 * WALL_FACTOR
+    assert time.monotonic() - started < 120
+
+
+@pytest.mark.parametrize("act", ["burn", "grind"])
+def test_a_file_that_takes_too_much_processor_time_is_refused(hostile, act, monkeypatch):
+    monkeypatch.setattr(commit, "GRACE_S", 0.2)
+
+    found = build(hostile(act, "one"), make_builder(deadline_s=0.3))
+
+    assert list(map(describe, found)) == [TimedOut.__name__, "built"]
+    assert found[0].elapsed_ms >= found[0].deadline_ms == 300
+
+
+def test_a_file_may_wait_longer_than_its_processor_time(hostile):
+    found = build(hostile("wait 0.8", "one"), make_builder(deadline_s=0.4))
+
+    assert list(map(describe, found)) == ["built", "built"]
+
+
+def test_a_text_that_kills_its_worker_costs_no_other_text_of_its_batch(work):
+    hostile = make_builder()
+    parser = HostileParser()
+    own = replace(hostile, parsers={**hostile.parsers, "text/markdown": ShareParser(parser)})
+    own = replace(own, recipes=compute_recipes(own.parsers, "c"))
+    Path(work[5].entry.absolute).write_text("crash")
+
+    found = list(map(describe, build(work, own)))
+
+    assert found[5] == "the parser crashed (signal 11)"
+    assert [number for number, one in enumerate(found) if one != "built"] == [5, 10]
+
+
+class ShareParser:
+    """A hostile parser for text, which shares a worker with other texts."""
+
+    version = "share-v1"
+
+    def __init__(self, parser):
+        self.parser = parser
+
+    def parse(self, data, path):
+        return self.parser.parse(data, path)
+
+
+def test_a_worker_is_replaced_after_many_documents(hostile, monkeypatch, tmp_path):
+    monkeypatch.setattr(commit, "_MAX_DOCUMENTS", 3)
+    monkeypatch.setattr(commit, "count_cores", lambda: 1)
+    (tmp_path / "seen").mkdir()
+
+    found = build(hostile(*[f"count {tmp_path / 'seen'}"] * 7), make_builder())
+
+    assert set(map(describe, found)) == {"built"}
+    assert len(list((tmp_path / "seen").iterdir())) >= 2
+
+
+def test_a_worker_that_keeps_much_memory_is_replaced(hostile, monkeypatch, tmp_path):
+    monkeypatch.setattr(commit, "count_cores", lambda: 1)
+    (tmp_path / "seen").mkdir()
+    count = f"count {tmp_path / 'seen'}"
+
+    build(hostile(count, "allocate 120", count, "allocate 120", count, count), make_builder())
+
+    assert len(list((tmp_path / "seen").iterdir())) > 1
+
+
+def test_one_core_is_enough_for_isolated_files(hostile, monkeypatch):
+    monkeypatch.setattr(commit, "count_cores", lambda: 1)
+
+    assert list(map(describe, build(hostile("one", "crash", "two"), make_builder()))) == [
+        "built",
+        "the parser crashed (signal 11)",
+        "built",
+    ]
+
+
+def test_waiting_for_a_worker_ends_when_the_run_is_to_stop(hostile):
+    started = time.monotonic()
+
+    with results(hostile("wait 300"), make_builder(), should_stop=lambda: True) as found:
+        assert found == [None]
+
+    assert time.monotonic() - started < 20
+
+
+def test_a_thread_without_alarm_uses_workers_for_texts_as_well(work, builder):
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(build(work[:3], builder)))
+    thread.start()
+    thread.join()
+
+    assert list(map(describe, found)) == ["built"] * 3
+
+
+def test_isolated_files_and_texts_share_the_workers(work, hostile, builder):
+    mixed = [
+        one
+        for pair in zip(work, hostile(*["words"] * 20, *["crash"] * 20), strict=True)
+        for one in pair
+    ]
+
+    found = list(map(describe, build(mixed, builder)))
+
+    assert found[0:40:2] == ["built" if number != 10 else "NoneType" for number in range(20)]
+    assert found[1:40:2] == ["built"] * 20
+    assert found[41::2] == ["the parser crashed (signal 11)"] * 20

@@ -1,0 +1,176 @@
+import socket
+from dataclasses import replace
+from time import perf_counter
+
+import pytest
+
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
+from kebab.llm.http_client import parse_endpoint
+from kebab.llm.server_check import add_default_tag, probe_ollama, sort_near_names
+from tests.fakes.ollama import Answer, build_json_answer, fake_ollama
+
+
+@pytest.fixture
+def ollama():
+    with fake_ollama("gemma3:4b", "tiny:latest") as server:
+        yield server
+
+
+def look(server, model="", **limits):
+    return probe_ollama(parse_endpoint(server.url), model, **limits)
+
+
+def test_version_and_models_are_returned(ollama):
+    server = look(ollama, "gemma3:4b")
+
+    assert (server.version, server.models) == ("0.32.15", ("gemma3:4b", "tiny:latest"))
+    paths = [path for _, path, _ in ollama.requests]
+    assert paths == ["/api/version", "/api/tags", "/api/show"]
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny:latest", ""])
+def test_a_name_without_a_tag_means_latest(ollama, name):
+    assert look(ollama, name).version == "0.32.15"
+
+
+@pytest.mark.parametrize("name", ["gemma3", "gemma3:12b", "nope"])
+def test_a_missing_model_is_not_pulled(ollama, name):
+    with pytest.raises(ModelNotPulled) as raised:
+        look(ollama, name)
+
+    found = raised.value
+    assert (found.model, found.endpoint, found.operation) == (name, ollama.url, "doctor")
+    assert sorted(found.models or []) == ["gemma3:4b", "tiny:latest"]
+
+
+def test_the_tag_follows_the_last_slash():
+    assert add_default_tag("host:5000/team/model") == "host:5000/team/model:latest"
+
+
+def test_a_server_without_models_lists_none(ollama):
+    ollama.answers["/api/tags"] = build_json_answer({"models": None})
+
+    assert look(ollama).models == ()
+
+
+def test_a_path_prefix_is_kept(ollama):
+    ollama.answers = {f"/behind{path}": answer for path, answer in ollama.answers.items()}
+
+    assert probe_ollama(parse_endpoint(f"{ollama.url}/behind/"), "tiny").version == "0.32.15"
+
+
+def test_no_proxy_is_used_for_this_machine(ollama, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    assert look(ollama).version == "0.32.15"
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/api/version", Answer(body=b"404 page not found", status=404)),
+        ("/api/version", Answer(body=b"<html>proxy</html>", status=502, content_type="text/html")),
+        ("/api/version", Answer(body=b"", status=403)),
+        ("/api/version", Answer(body=b"", status=307)),
+        ("/api/version", Answer(body=b"<html>hello</html>", content_type="text/html")),
+        ("/api/version", Answer(body=b"\xff\xfe")),
+        ("/api/version", Answer(body=b"")),
+        ("/api/version", build_json_answer(["0.32"])),
+        ("/api/version", build_json_answer({"version": 3})),
+        ("/api/tags", build_json_answer({"models": {"tiny": 1}})),
+        ("/api/tags", Answer(body=b"404 page not found", status=404)),
+    ],
+)
+def test_another_server_is_a_protocol_error(ollama, path, answer):
+    ollama.answers[path] = answer
+
+    with pytest.raises(ModelProtocol, match=r"`/api/(version|tags)` returned "):
+        look(ollama)
+
+
+def test_invalid_entries_among_the_models_are_ignored(ollama):
+    ollama.answers["/api/tags"] = build_json_answer(
+        {"models": [1, {}, {"name": 2}, {"name": "a:b"}]}
+    )
+
+    assert look(ollama).models == ("a:b",)
+
+
+def test_a_refused_connection_is_unreachable():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = parse_endpoint(f"127.0.0.1:{free.getsockname()[1]}")
+
+        with pytest.raises(ModelUnreachable, match="connection refused") as raised:
+            probe_ollama(endpoint)
+
+    assert raised.value.endpoint == endpoint.display_url
+
+
+def test_an_incomplete_response_is_unreachable(ollama):
+    ollama.answers["/api/tags"] = replace(ollama.answers["/api/tags"], cut=True)
+
+    with pytest.raises(ModelUnreachable, match="incomplete"):
+        look(ollama)
+
+
+def test_an_unknown_scheme_is_unreachable():
+    with pytest.raises(ModelUnreachable, match="only http and https"):
+        probe_ollama(parse_endpoint("gopher://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize("slow", [{"delay_s": 5.0}, {"pieces_s": 0.05}], ids=["silent", "dripping"])
+def test_the_probe_ends_at_its_time_limit(ollama, slow):
+    ollama.answers["/api/version"] = replace(ollama.answers["/api/version"], **slow)
+    started = perf_counter()
+
+    with pytest.raises(TimedOut) as raised:
+        look(ollama, read_s=0.3)
+
+    assert perf_counter() - started < 5.0
+    assert raised.value.deadline_ms == 300
+
+
+def test_a_server_that_never_accepts_is_unreachable():
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.settimeout(0)
+            one.connect_ex(full.getsockname())
+        try:
+            with pytest.raises(ModelUnreachable, match="connecting took too long"):
+                probe_ollama(parse_endpoint(f"127.0.0.1:{full.getsockname()[1]}"), connect_s=0.2)
+        finally:
+            for one in waiting:
+                one.close()
+
+
+def test_a_bug_in_the_probe_is_raised_to_the_caller():
+    with pytest.raises(TypeError):
+        probe_ollama(parse_endpoint("127.0.0.1:9"), connect_s="soon")  # type: ignore[arg-type]
+
+
+def test_the_names_nearest_to_the_missing_one_come_first():
+    names = ("llama3:8b", "gemma3:1b", "other:latest")
+
+    assert sort_near_names("gemma3:4b", names) == ["gemma3:1b", "llama3:8b", "other:latest"]
+    assert sort_near_names("x", ()) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(body=b'{"capabilities": ["completion", "tools"]}', content_type="application/json"),
+        Answer(body=b'{"capabilities": []}', content_type="application/json"),
+        Answer(body=b'{"capabilities": 5}', content_type="application/json"),
+        Answer(body=b"{}", content_type="application/json"),
+        Answer(body=b"404 page not found", status=404, content_type="text/plain"),
+    ],
+)
+def test_a_model_that_is_not_said_to_lack_completion_is_accepted(ollama, answer):
+    ollama.answers["/api/show"] = answer
+
+    assert look(ollama, "tiny").models

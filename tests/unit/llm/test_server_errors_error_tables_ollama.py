@@ -1,0 +1,237 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+from kebab.errors.signal import Signal
+from kebab.llm.http_client import Call, parse_endpoint
+from kebab.llm.http_stream import ResponseHead
+from kebab.llm.server_errors import (
+    OLLAMA_ERRORS,
+    ModelRequest,
+    build_refusal,
+    classify_error,
+    parse_server_error,
+)
+from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, STRANGE, build_failure
+from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW
+
+REQUEST = ModelRequest(
+    call=Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask"),
+    path=CHAT,
+    errors=OLLAMA_ERRORS,
+    model="tiny",
+    prompt_tokens=900,
+    context_tokens=64,
+)
+MEANINGS: dict[str, type[Signal]] = {
+    **dict.fromkeys(FAILURES, ModelRejected),
+    **dict.fromkeys(OVERFLOWS, ContextOverflow),
+    "missing": ModelNotPulled,
+    "load_stalled": TimedOut,
+    "crashed": ModelProtocol,
+    "cloud_unreachable": ModelUnreachable,
+    "busy": ModelBusy,
+    "rate_limited": ModelBusy,
+}
+FAMILY = {
+    **dict.fromkeys(OVERFLOWS, "overflow"),
+    **dict.fromkeys(("no_tools", "no_insert", "no_images", "embedding_only"), "task"),
+    "no_embeddings": "task",
+    **dict.fromkeys(("no_thinking", "bad_think"), "think"),
+    **dict.fromkeys(("no_unit", "bad_duration"), "keep_alive"),
+    "load_failed": "load",
+    "no_memory": "memory",
+    "missing": "missing",
+    "busy": "busy",
+    "load_stalled": "stalled",
+    "crashed": "crashed",
+}
+NAMES = (
+    *("crashed", "overflow", "missing", "busy", "stalled"),
+    *("load", "memory", "think", "keep_alive", "task"),
+)
+CASES = [
+    (name, path, generation)
+    for name in FAILURES
+    for path in (CHAT, GENERATE, EMBED, SHOW)
+    for generation in ("old", "new")
+]
+
+
+def answered(name, path=CHAT, generation="new", **given) -> Signal:
+    status, kind, body = build_failure(name, path, generation, given)
+    return build_refusal(REQUEST, ResponseHead(status, kind), body)
+
+
+def failed(request, error) -> Signal:
+    """Return the signal for an error line of a stream."""
+    parsed = parse_server_error({"error": error})
+    assert parsed is not None
+    return classify_error(request, parsed)
+
+
+def read_error_text(name, path, generation):
+    _, _, body = build_failure(name, path, generation, {})
+    return json.loads(body)["error"]
+
+
+@pytest.mark.parametrize(("name", "path", "generation"), CASES)
+def test_every_failure_of_both_generations_has_its_signal(name, path, generation):
+    signal = answered(name, path, generation)
+
+    assert type(signal) is MEANINGS[name]
+    assert "secret" not in str(signal.details())
+
+
+@pytest.mark.parametrize(("name", "path", "generation"), CASES)
+def test_every_text_matches_at_most_one_row(name, path, generation):
+    text = read_error_text(name, path, generation)
+
+    families = [
+        family
+        for family, row in zip(NAMES, OLLAMA_ERRORS.rows, strict=False)
+        if row.pattern is not None and row.pattern.search(text)
+    ]
+
+    assert families == ([FAMILY[name]] if name in FAMILY else [])
+
+
+@pytest.mark.parametrize(
+    "text", ["context deadline exceeded", "Post http://x: context deadline exceeded", "context"]
+)
+def test_other_meanings_of_context_are_not_an_overflow(text):
+    assert isinstance(failed(REQUEST, text), ModelRejected)
+
+
+@pytest.mark.parametrize("name", [name for name in STRANGE if STRANGE[name][0] != 200])
+def test_responses_of_other_programs_are_protocol_errors(name):
+    signal = answered(name)
+
+    assert isinstance(signal, ModelProtocol)
+    assert signal.cause.startswith("`/api/chat` returned ")
+    assert f"HTTP {STRANGE[name][0]}" in signal.cause
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}',
+        b'{"error": "no such route"}',
+        b'{"detail": "Not Found"}',
+        b'{"error": null}',
+        b'{"error": {"message": 5}}',
+        b'"error"',
+        b"\xff\xfe",
+    ],
+)
+def test_a_missing_page_is_not_a_missing_model(body):
+    assert isinstance(
+        build_refusal(REQUEST, ResponseHead(404, "application/json"), body), ModelProtocol
+    )
+
+
+@pytest.mark.parametrize("status", [204, 302, 307])
+def test_a_status_that_ollama_never_returns_is_a_protocol_error(status):
+    body = b'{"error": "server busy"}'
+
+    assert isinstance(
+        build_refusal(REQUEST, ResponseHead(status, "application/json"), body), ModelProtocol
+    )
+
+
+def test_a_relayed_overflow_has_its_token_counts():
+    signal = answered("overflow", prompt_tokens=1018, n_ctx=256)
+
+    assert signal.details() == {"prompt_tokens": 1018, "context_tokens": 256, "operation": "ask"}
+
+
+@pytest.mark.parametrize(("estimate", "prompt_tokens"), [(900, 900), (3, 65)])
+def test_an_overflow_without_counts_is_estimated_as_longer_than_the_window(estimate, prompt_tokens):
+    request = replace(REQUEST, prompt_tokens=estimate)
+
+    signal = failed(request, "the input length exceeds the context length")
+
+    assert signal.details() == {
+        "prompt_tokens": prompt_tokens,
+        "context_tokens": 64,
+        "operation": "ask",
+    }
+
+
+@pytest.mark.parametrize("counts", [{}, {"n_prompt_tokens": "9", "n_ctx": -4}, {"n_ctx": True}])
+def test_the_type_of_a_relayed_error_is_enough(counts):
+    error = {"message": "trop long", "type": "exceed_context_size_error", **counts}
+
+    signal = failed(REQUEST, json.dumps({"error": error}))
+
+    assert signal.details() == {"prompt_tokens": 900, "context_tokens": 64, "operation": "ask"}
+
+
+def test_the_text_of_a_relayed_error_is_unwrapped():
+    signal = answered("no_images")
+
+    assert signal.details() == {
+        "model": "tiny",
+        "endpoint": "http://host:1",
+        "operation": "ask",
+        "cause": "Multimodal data provided, but model does not support multimodal requests.",
+        "reason": "task",
+        "setting": None,
+        "models": None,
+    }
+
+
+def test_a_crash_takes_precedence_over_an_overflow():
+    text = "an error was encountered while running the model: prompt exceeds context"
+
+    assert isinstance(failed(REQUEST, text), ModelProtocol)
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        (CRASHED, ModelProtocol),
+        ('POST predict: Post "http://127.0.0.1:40335/completion": EOF', ModelProtocol),
+        ("model 'tiny' not found", ModelNotPulled),
+        ("something new", ModelRejected),
+        ("", ModelRejected),
+        ('{"error": 5}', ModelRejected),
+        ('{"error":' * 50_000, ModelRejected),
+        ("x" * 1_000_000, ModelRejected),
+        ("exceed " * 100_000, ModelRejected),
+    ],
+    ids=range(9),
+)
+def test_an_error_in_a_stream_has_its_signal(text, meaning):
+    assert type(failed(REQUEST, text)) is meaning
+
+
+def test_a_stalled_load_reports_the_elapsed_time():
+    signal = answered("load_stalled").details()
+
+    assert signal["operation"] == "load"
+    assert signal["elapsed_ms"] >= signal["deadline_ms"] >= 0
+
+
+def test_causes_are_one_short_line():
+    text = "llama runner process has terminated: \x1b[31m\npanic:\r\n" + "goroutine " * 1000
+
+    cause = failed(REQUEST, text).details()["cause"]
+
+    assert cause.isprintable()
+    assert cause.startswith("llama runner process has terminated: [31m panic: goroutine")
+    assert len(cause) <= 300
+
+
+def test_an_error_without_a_text_has_a_default_cause():
+    assert failed(REQUEST, " \n").details()["cause"] == "the server gave no reason"

@@ -1,0 +1,213 @@
+import json
+
+import pytest
+
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+)
+from kebab.llm.http_client import ApiKey, Call, parse_endpoint
+from kebab.llm.http_stream import ResponseHead
+from kebab.llm.server_errors import (
+    OPENAI_ERRORS,
+    ModelRequest,
+    ServerError,
+    build_refusal,
+    classify_error,
+)
+from tests.fakes.openai_failures import FAILURES, KINDS, STRANGE, build_failure
+
+SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
+REQUEST = ModelRequest(
+    call=Call(endpoint=parse_endpoint("http://me:password@gpu-box:8080/v1"), operation="ask"),
+    path="/chat/completions",
+    errors=OPENAI_ERRORS,
+    model="team/tiny-1b",
+    key=ApiKey(SECRET, "OPENAI_API_KEY"),
+    prompt_tokens=900,
+    context_tokens=8192,
+)
+MEANINGS = {
+    "missing": ModelRejected,
+    "overflow": ContextOverflow,
+    "unauthorized": ModelRejected,
+    "rejected": ModelRejected,
+    "load_failed": ModelRejected,
+    "template": ModelRejected,
+    "crashed": ModelProtocol,
+    "loading": ModelBusy,
+    "busy": ModelBusy,
+    "no_counts": ModelRejected,
+    "no_schemas": ModelRejected,
+    "bad_schema": ModelRejected,
+    "no_route": ModelProtocol,
+    "invalid": ModelRejected,
+    "unscripted": ModelProtocol,
+}
+
+
+def signal(status, body, content_type="application/json"):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return build_refusal(REQUEST, ResponseHead(status, content_type), raw)
+
+
+def played(name, kind="openai", **given):
+    """Return the signal for a failure of the fake."""
+    given = {"model": REQUEST.model, "key": SECRET, **given}
+    status, content_type, body = build_failure(name, kind, given)
+    return signal(status, body, content_type)
+
+
+def test_every_failure_has_an_expected_signal():
+    assert MEANINGS.keys() == FAILURES.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MEANINGS)
+def test_a_failure_has_the_same_signal_from_every_server(name, kind):
+    assert type(played(name, kind)) is MEANINGS[name]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_model_is_named(kind):
+    refusal = played("missing", kind)
+
+    assert refusal.details() == {
+        "model": "team/tiny-1b",
+        "endpoint": "http://gpu-box:8080/v1",
+        "operation": "ask",
+        "cause": "no such model: team/tiny-1b",
+        "reason": "unknown_model",
+        "setting": "models.llm.model",
+        "models": None,
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_overflow_has_the_numbers_of_the_server(kind):
+    refusal = played("overflow", kind)
+
+    assert refusal.details() == {"prompt_tokens": 5000, "context_tokens": 4096, "operation": "ask"}
+
+
+def test_an_overflow_without_numbers_is_longer_than_the_window():
+    refusal = signal(400, {"error": "the input length exceeds the context length"})
+
+    assert refusal.details() == {"prompt_tokens": 8193, "context_tokens": 8192, "operation": "ask"}
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("body", [b"", b"<html>log in</html>", b'{"error":"wrong: sk-...k5d"}'])
+def test_the_text_of_an_authorization_error_is_not_shown(status, body):
+    refusal = signal(status, body, "text/html")
+
+    assert isinstance(refusal, ModelRejected)
+    assert refusal.cause == f"the server requires another key (HTTP {status})"
+
+
+@pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status != 200])
+def test_an_unknown_error_body_is_a_protocol_error(name):
+    status, content_type, body = STRANGE[name]
+
+    refusal = signal(status, body, content_type)
+
+    assert isinstance(refusal, ModelProtocol)
+    assert f"HTTP {status}" in refusal.cause
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (429, b"", ModelBusy),
+        (429, b"<html>slow down</html>", ModelBusy),
+        (503, b"no instance", ModelBusy),
+        (503, {"status": "loading model"}, ModelBusy),
+        (404, {"error": {"message": "nothing about team/tiny-1b"}}, ModelRejected),
+        (404, {"error": {"message": "nothing about team/tiny-1b-it"}}, ModelProtocol),
+        (404, {"error": {"message": "Not Found"}}, ModelProtocol),
+        (405, {"detail": "Method Not Allowed"}, ModelProtocol),
+        (307, {"error": "elsewhere"}, ModelProtocol),
+        (204, b"", ModelProtocol),
+        (400, {"hello": "world"}, ModelProtocol),
+        (418, {"error": "a teapot"}, ModelRejected),
+        (400, {"error": {"message": "slow", "type": "rate_limit_error"}}, ModelBusy),
+        (400, {"error": {"message": "bad", "code": "invalid_api_key"}}, ModelRejected),
+        (500, {"error": "out of memory"}, ModelRejected),
+        (500, {"error": {"message": "model file not found"}}, ModelProtocol),
+        (502, {"error": "upstream is gone"}, ModelUnreachable),
+        (504, {"error": "upstream is slow"}, ModelUnreachable),
+        (501, {"error": "no chat here"}, ModelRejected),
+        (200, {"error": {"message": "no such thing", "code": 400}}, ModelRejected),
+        (200, {"error": "it broke"}, ModelProtocol),
+    ],
+)
+def test_the_status_decides_where_the_text_is_unknown(status, body, expected):
+    assert type(signal(status, body)) is expected
+
+
+def test_the_text_of_the_server_is_the_cause():
+    refusal = signal(400, {"error": {"message": "temperature must be non-negative"}})
+
+    assert isinstance(refusal, ModelRejected)
+    assert refusal.cause == "temperature must be non-negative"
+
+
+def test_a_server_failure_reports_status_and_text():
+    refusal = signal(500, {"error": {"message": "Compute error."}})
+
+    assert isinstance(refusal, ModelProtocol)
+    assert refusal.cause == "the server failed (HTTP 500): Compute error."
+
+
+def test_an_error_in_a_stream_reports_no_status():
+    refusal = classify_error(REQUEST, ServerError(text="Compute error."))
+
+    assert isinstance(refusal, ModelProtocol)
+    assert refusal.cause == "the server failed: Compute error."
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+@pytest.mark.parametrize("text", ["a\r\nb\x1b[31m\u202e c\x00", "빵 " * 5000, "", "\ud800 x"])
+def test_a_cause_is_one_short_line(status, text):
+    cause = signal(status, {"error": {"message": text}}).details()["cause"]
+
+    assert 0 < len(cause) <= 300
+    assert cause.isprintable()
+
+
+ECHOES = [
+    SECRET,
+    f"Bearer {SECRET}",
+    f"{'x' * 280} {SECRET}",
+    f"{'x ' * 140}{SECRET * 20}",
+    "sk-proj-********************Rk5d",
+    "sk-...k5d",
+    f"{SECRET[:14]}\n{SECRET[14:]}",
+]
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 405, 422, 429, 500, 501, 503])
+@pytest.mark.parametrize("shape", ["error", "message", "detail", "object", "type"])
+def test_no_signal_contains_the_key(status, echo, shape):
+    bodies = {
+        "error": {"error": f"wrong: {echo}"},
+        "message": {"error": {"message": f"wrong: {echo}", "type": echo, "code": echo}},
+        "detail": {"detail": [{"loc": [echo], "msg": f"wrong: {echo}"}]},
+        "object": {"object": "error", "message": json.dumps({"error": echo})},
+        "type": b"wrong",
+    }
+    content_type = f"text/{echo}" if shape == "type" else "application/json"
+
+    refusal = signal(status, bodies[shape], content_type)
+
+    told = f"{refusal.format_message()} {refusal.details()} {refusal!r} {refusal.args}"
+    assert not any(part in told for part in (SECRET, SECRET[:8], SECRET[8:16], "Rk5d", "k5d"))
+    assert "password" not in told
+
+
+def test_a_request_does_not_show_its_key():
+    assert SECRET not in repr(REQUEST)

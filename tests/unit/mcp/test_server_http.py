@@ -1,0 +1,148 @@
+"""Clients over HTTP get the same answers, one JSON object for each request."""
+
+import json
+from contextlib import asynccontextmanager
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from kebab.mcp.calls import Resources
+from kebab.mcp.server import Handlers, McpApplication
+from kebab.wire.ingest import IngestTextRequest
+from tests.unit.mcp.test_stdio_handshake import META, build_call, initialize
+
+URL = "http://127.0.0.1/mcp"
+HEADERS = {"accept": "application/json, text/event-stream"}
+MODES = ["auto", "legacy"]
+
+
+@pytest.fixture
+def serve(caller):
+    """Return a function that runs a conversation with the application."""
+
+    def run(talk):
+        handlers = Handlers(caller, Resources(caller), text_only=False)
+        application = McpApplication(handlers, caller.describe_index)
+
+        async def main():
+            transport = httpx2.ASGITransport(app=application)
+            async with application.run(), httpx2.AsyncClient(transport=transport) as http:
+                return await talk(http)
+
+        return anyio.run(main)
+
+    return run
+
+
+@asynccontextmanager
+async def connect(http, mode):
+    async with Client(streamable_http_client(URL, http_client=http), mode=mode) as client:
+        yield client
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_client_of_the_sdk_gets_tools_results_and_resources(serve, mode):
+    async def talk(http):
+        async with connect(http, mode) as client:
+            tools = await client.list_tools()
+            found = await client.call_tool("search", {"queries": "sourdough"})
+            text = await client.read_resource(found.content[1].uri)
+            return client.instructions, tools.tools, found, text
+
+    instructions, tools, found, text = serve(talk)
+
+    assert "2 documents" in instructions
+    assert [tool.name for tool in tools][:2] == ["search", "read"]
+    assert found.structured_content["hits"]
+    assert "ferments" in text.contents[0].text
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_several_clients_are_served_at_once(serve, mode):
+    async def talk(http):
+        results = []
+
+        async def ask():
+            async with connect(http, mode) as client:
+                results.append(await client.call_tool("grep", {"pattern": "flour"}))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(ask)
+        return results
+
+    assert [result.is_error for result in serve(talk)] == [False] * 5
+
+
+def test_answers_are_json(serve):
+    async def talk(http):
+        response = await http.post(URL, json=initialize("2025-06-18"), headers=HEADERS)
+        return response.headers["content-type"], response.json()
+
+    media, answer = serve(talk)
+
+    assert media == "application/json"
+    assert answer["result"]["protocolVersion"] == "2025-06-18"
+
+
+@pytest.mark.parametrize(
+    ("agent", "structured"), [("probe/1", True), ("claude-code/2.1 (cli)", False)]
+)
+def test_a_client_that_hides_the_text_is_known_by_its_user_agent(serve, agent, structured):
+    call = build_call(1, "tools/call", {"name": "status", "arguments": {}})
+
+    async def talk(http):
+        headers = {**HEADERS, "user-agent": agent, "mcp-protocol-version": "2025-06-18"}
+        return (await http.post(URL, json=call, headers=headers)).json()
+
+    assert ("structuredContent" in serve(talk)["result"]) is structured
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_only_requests_with_a_body_are_taken(serve, method):
+    async def talk(http):
+        return await http.request(method, URL, headers=HEADERS)
+
+    response = serve(talk)
+
+    assert (response.status_code, response.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b'{"jsonrpc": "2.0"}', b"[" * 50_000])
+def test_a_broken_body_is_refused(serve, body):
+    async def talk(http):
+        headers = {**HEADERS, "content-type": "application/json"}
+        return await http.post(URL, content=body, headers=headers)
+
+    response = serve(talk)
+
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]
+
+
+def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypatch):
+    monkeypatch.setattr("kebab.mcp.server._REFRESH_S", 0)
+    more = IngestTextRequest(text=b"One more text.", title="More")
+
+    async def talk(http):
+        seen = []
+        for _ in range(2):
+            params = {"_meta": META}
+            headers = {
+                **HEADERS,
+                "mcp-protocol-version": "2026-07-28",
+                "mcp-method": "server/discover",
+            }
+            call = build_call(1, "server/discover", params)
+            answer = await http.post(URL, json=call, headers=headers)
+            seen.append(answer.json()["result"]["instructions"])
+            await anyio.to_thread.run_sync(caller.run, lambda kebab: kebab.ingest_text(more))
+        return seen
+
+    first, second = serve(talk)
+
+    assert "2 documents" in first
+    assert "3 documents" in second

@@ -1,0 +1,112 @@
+import time
+
+import pytest
+
+from kebab.core.documents import BlockKind
+from kebab.parse.latex import LatexParser
+from tests.shape.tree import ROOT
+
+PAPER = (ROOT / "samples" / "formats" / "tides.tex").read_text(encoding="utf-8")
+NESTED = r"""\begin{enumerate}
+\item a
+\begin{enumerate}
+\item b
+\end{enumerate}
+\end{enumerate}"""
+
+
+def parse(source):
+    return LatexParser().parse(source.encode(), "papers/a.tex")
+
+
+def list_blocks(source):
+    document = parse(source)
+    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+
+
+def list_headings(source):
+    return [(one.level, one.label) for one in parse(source).blocks if one.level]
+
+
+def test_the_preamble_is_metadata():
+    document = parse(PAPER)
+
+    assert document.title == "The tides of Heron bay"
+    assert document.metadata.authors == ("Mina Park", "Jun Sato")
+    assert document.metadata.date == "2023-11-05"
+    assert document.links == ("chapters/moon",)
+
+
+def test_sections_are_headings():
+    assert list_headings(PAPER) == [
+        (1, "Abstract"),
+        (1, "Springs & neaps"),
+        (2, "Café tide in h"),
+        (1, "A long title over two lines"),
+    ]
+
+
+def test_preamble_comments_and_layout_are_left_out():
+    found = "\n".join(text for _, text in list_blocks(PAPER))
+
+    for word in (
+        "secret",
+        "another comment",
+        "hidden",
+        "usepackage",
+        "maketitle",
+        "behind the end",
+    ):
+        assert word not in found
+    for word in ("code, no comment", "follows the moon", "4.2", "조석은", "low water"):
+        assert word in found
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (BlockKind.CODE, "\\begin{lstlisting}[language=C]\nint x;\n\n\\end{lstlisting}"),
+        (BlockKind.CODE, "\\begin{align*}\na &= b\n\\end{align*}"),
+        (BlockKind.TABLE, "\\begin{tabular}{ll}\na & b\n\\end{tabular}"),
+        (BlockKind.LIST, NESTED),
+        (BlockKind.QUOTE, "\\begin{quote}\nWords\n\\end{quote}"),
+        (BlockKind.PARAGRAPH, "Two lines\nof text"),
+    ],
+)
+def test_a_construct_is_one_block(kind, text):
+    source = f"\\section{{A}}\n\n{text}\n"
+
+    assert list_blocks(source)[1:] == [(kind, text)]
+
+
+def test_an_environment_that_is_never_closed_hides_nothing():
+    assert list_blocks("\\begin{quote}\nWords\n\n\\section{A}\n") == [
+        (BlockKind.PARAGRAPH, "Words"),
+        (BlockKind.HEADING, "\\section{A}"),
+    ]
+
+
+def test_chapters_are_above_sections():
+    source = "\\part{P}\n\\chapter{C}\n\\section{S}\n\\begin{frame}{Slide}\nx\n\\end{frame}\n"
+
+    assert list_headings(source) == [(1, "P"), (2, "C"), (3, "S"), (4, "Slide")]
+
+
+def test_a_fragment_has_no_preamble():
+    document = parse("\\section{Moon}\nThe moon.\n")
+
+    assert document.title == "Moon"
+    assert len(document.blocks) == 2
+
+
+def test_time_is_linear():
+    started = time.process_time()
+    for hostile in (
+        "\\begin{quote}\n" * 30_000,
+        "\\section{" * 30_000,
+        "\\section{\n" * 30_000,
+        "\\label{a}" * 50_000,
+        "\\title{" * 50_000,
+    ):
+        parse(hostile)
+    assert time.process_time() - started < 8

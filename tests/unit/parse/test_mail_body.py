@@ -1,0 +1,111 @@
+import pytest
+
+from kebab.parse import mail
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.mail import MessageWriter, add_plain_text, parse_message
+
+
+def write(text):
+    builder = TextBuilder()
+    writer = MessageWriter(builder, "a.eml", "email-v1")
+    writer.write(parse_message(text if isinstance(text, bytes) else text.encode()))
+    return builder.build("a.eml").text, writer.warnings
+
+
+def add(text, *, flowed=False):
+    builder = TextBuilder()
+    add_plain_text(builder, text, flowed=flowed)
+    return builder.build("a.eml").text
+
+
+MIXED = "Subject: s\nContent-Type: multipart/{kind}; boundary=x\n\n--x\n{parts}\n--x--\n"
+
+
+def join_parts(*parts, kind="mixed"):
+    return MIXED.format(kind=kind, parts="\n--x\n".join(parts))
+
+
+PLAIN = "Content-Type: text/plain\n\nplain"
+HTML = "Content-Type: text/html\n\n<h1>A</h1><p>rich"
+
+
+def test_the_headers_stand_before_the_body():
+    text, _ = write("From: a@x\nTo: b@x\nSubject: Oil\nX-Spam: no\n\nbody")
+
+    assert text == "# Oil\n\nFrom: a@x\nTo: b@x\nSubject: Oil\n\nbody"
+
+
+def test_a_message_without_a_subject_has_a_heading():
+    assert write("From: a@x\n\nbody")[0].startswith("# (no subject)\n\n")
+
+
+def test_the_plain_form_of_a_message_is_read_and_not_its_copy():
+    text, _ = write(join_parts(PLAIN, HTML, kind="alternative"))
+
+    assert "plain" in text
+    assert "rich" not in text
+
+
+def test_a_blank_plain_form_gives_way_to_html():
+    text, _ = write(join_parts("Content-Type: text/plain\n\n \n", HTML, kind="alternative"))
+
+    assert "## A\n\nrich" in text
+
+
+def test_attachments_are_named_and_not_read():
+    attached = (
+        'Content-Type: text/plain; name="a.txt"\nContent-Disposition: attachment; '
+        'filename="a.txt"\n\nsecret'
+    )
+    text, _ = write(join_parts(PLAIN, attached, "Content-Type: image/png\n\n" + "x" * 5_000))
+
+    assert "secret" not in text
+    assert "- a.txt (text/plain, 6 bytes)\n- unnamed (image/png, 5 kB)" in text
+
+
+def test_a_forwarded_message_is_a_section():
+    forwarded = "Content-Type: message/rfc822\n\nSubject: inner\nFrom: b@x\n\ndeep"
+    text, _ = write(join_parts(PLAIN, forwarded))
+
+    assert "## inner\n\nFrom: b@x\nSubject: inner\n\ndeep" in text
+
+
+def test_an_unreadable_part_costs_only_itself():
+    data = join_parts(PLAIN, "Content-Type: text/plain\n\n@@").encode()
+    text, warnings = write(data.replace(b"@@", bytes(range(1, 256)).replace(b"\n", b"") * 9))
+
+    assert "plain" in text
+    assert warnings == ["a part of a message is unreadable"]
+
+
+def test_too_many_parts_are_left_out(monkeypatch):
+    monkeypatch.setattr(mail, "_MAX_MESSAGE_PARTS", 3)
+    text, warnings = write(join_parts(*[PLAIN] * 9))
+
+    assert text.count("plain") == 2
+    assert warnings == ["parts of the message are left out: there are too many"]
+
+
+def test_nested_parts_are_bounded():
+    nested = "Content-Type: multipart/mixed; boundary=b{0}\n\n--b{0}\n"
+    _, warnings = write("".join(nested.format(number) for number in range(40)) + PLAIN)
+
+    assert warnings == ["parts of the message are left out: there are too many"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\nb\n\nc", "a\nb\n\nc"),
+        ("> a\n>> b\n\nc", "> a\n> b\n\nc"),
+        ("a\n> b\nc", "a\n\n> b\n\nc"),
+        ("", ""),
+    ],
+)
+def test_quoted_lines_are_quotations(text, expected):
+    assert add(text) == expected
+
+
+def test_flowed_lines_are_joined():
+    assert add("one \ntwo\nthree", flowed=True) == "one two\nthree"
+    assert add("one \ntwo") == "one\ntwo"

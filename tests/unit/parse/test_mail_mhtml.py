@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse import mail
+from kebab.parse.mail import MhtmlParser
+
+SAMPLE = Path("samples/formats/kimchi-chromium.mhtml")
+
+
+def parse(data):
+    return MhtmlParser().parse(data, "a.mhtml")
+
+
+def test_a_page_that_a_browser_saved_is_read():
+    document = parse(SAMPLE.read_bytes())
+
+    assert document.title == "\uae40\uce58\ub0c9\uc7a5\uace0 \uc628\ub3c4 \uc124\uc815"
+    assert document.metadata.authors == ("\uc774\uc218\uc9c4",)
+    assert "| \ubc30\ucd94\uae40\uce58 | -1.5\ub3c4 |" in document.text
+    assert "\ucfe0\ud0a4" not in document.text
+
+
+def test_the_encoding_of_the_part_holds():
+    page = b"Content-Type: text/html; charset=euc-kr\n\n<p>" + "\ub620\ubc29".encode("cp949")
+
+    assert parse(b"Subject: s\n" + page).text == "\ub620\ubc29"
+
+
+def test_a_page_without_a_title_is_called_after_its_subject():
+    assert parse(b"Subject: Oil\nContent-Type: text/html\n\n<p>x").title == "Oil"
+
+
+@pytest.mark.parametrize("data", [b"", b"<html><p>x", b"Subject: s\nContent-Type: text/plain\n\nx"])
+def test_a_file_without_a_page_is_refused(data):
+    with pytest.raises(ParseFailed, match="not a saved page"):
+        parse(data)
+
+
+def test_a_page_that_the_library_refuses_is_damaged(monkeypatch):
+    def refuse(text):
+        raise ValueError(text)
+
+    monkeypatch.setattr(mail, "read_parts", refuse)
+    with pytest.raises(ParseFailed, match="damaged: <p>x"):
+        parse(b"Content-Type: text/html\n\n<p>x")

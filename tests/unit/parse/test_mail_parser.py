@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse import mail
+from kebab.parse.mail import EmailParser, MboxParser, split_mailbox
+
+SAMPLES = Path("samples/formats")
+LINE_TEXTS = """Subject: a
+From: b@x
+Content-Type: multipart/mixed; boundary=x
+--x
+--x--
+
+Content-Type: text/html
+<p>word
+Content-Transfer-Encoding: base64
+d29yZA==
+>w"""
+LINES = st.sampled_from(LINE_TEXTS.split("\n"))
+
+
+def parse(data, path="mail/a.eml"):
+    return EmailParser().parse(data, path)
+
+
+def test_a_message_is_read():
+    document = parse((SAMPLES / "oil.eml").read_bytes())
+
+    assert document.title == "Oil for the north pier \u2013 March"
+    assert document.metadata.authors == ("Nora Lind",)
+    assert document.metadata.date == "2024-03-05T07:30:00Z"
+    assert "forty litres on Friday" in document.text
+    assert "> How much oil is left?" in document.text
+    assert "HTML copy" not in document.text
+    assert "- Lieferschein M\u00e4rz.pdf (application/pdf, 2 kB)" in document.text
+
+
+def test_a_korean_message_in_html_is_read():
+    document = parse((SAMPLES / "lighthouse-euc-kr.eml").read_bytes())
+
+    assert document.title == "\ub4f1\ub300 \ub80c\uc988 \uccad\uc18c \uc77c\uc815"
+    assert document.metadata.authors == ("\uc774\uc218\uc9c4",)
+    assert (
+        "\ubb35\ud638 \ub4f1\ub300\uc758 \ub80c\uc988\ub294 \uae08\uc694\uc77c\uc5d0"
+        in document.text
+    )
+    assert "| \uc18d\ucd08 | 12\uc6d4 9\uc77c |" in document.text
+
+
+def test_a_mailbox_has_a_section_for_each_message():
+    document = MboxParser().parse((SAMPLES / "harbour.mbox").read_bytes(), "harbour.mbox")
+
+    labels = [block.label for block in document.blocks if block.level == 1]
+    assert labels == [
+        "Oil for the north pier \u2013 March",
+        "\ub4f1\ub300 \ub80c\uc988 \uccad\uc18c \uc77c\uc815",
+        "Fog bell",
+    ]
+    assert document.title == "harbour"
+    assert "\nFrom the pier nothing could be seen." in document.text
+
+
+def test_a_file_of_apple_mail_is_read():
+    message = b"Subject: Oil\n\nbody\n"
+    data = f"{len(message)}   \n".encode() + message + b"<?xml version='1.0'?><plist></plist>"
+
+    assert parse(data, "1.emlx").text == "# Oil\n\nSubject: Oil\n\nbody"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"just a text\n", b"name: value\n\nx", b"\x00" * 99, b"<html>"]
+)
+def test_what_has_no_headers_is_no_message(data):
+    with pytest.raises(ParseFailed, match="no e-mail"):
+        parse(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"Subject: x\n\ny", b"From here on\nit is a text\n"])
+def test_what_has_no_separators_is_no_mailbox(data):
+    with pytest.raises(ParseFailed, match="not a mailbox"):
+        MboxParser().parse(data, "a.mbox")
+
+
+def test_a_mailbox_is_split_where_messages_begin():
+    data = b"From a\nS: 1\n\nx\nFrom y\n>From z\n\nFrom b\r\nS: 2\r\n\r\nw"
+
+    assert list(split_mailbox(data)) == [
+        b"S: 1\n\nx\nFrom y\nFrom z\n\n",
+        b"S: 2\r\n\r\nw",
+    ]
+
+
+def test_a_huge_mailbox_is_cut_with_a_warning(monkeypatch):
+    monkeypatch.setattr(mail, "MAX_MESSAGES", 2)
+    data = b"From a\nSubject: 1\n\nx\n\n" * 5
+    document = MboxParser().parse(data, "a.mbox")
+
+    assert document.text.count("Subject: 1") == 2
+    assert document.warnings == ("only the first 2 messages are searched",)
+
+
+@given(lines=st.lists(LINES, max_size=30))
+def test_a_message_however_broken_is_read(lines):
+    assert parse("\n".join(["Subject: s", *lines]).encode()).text.startswith("# s")

@@ -1,0 +1,72 @@
+import pypdfium2
+
+from kebab.parse.pdf_pages import PageReader
+from tests.pdf_files import Text, build_pdf
+
+
+def read(*texts):
+    document = pypdfium2.PdfDocument(build_pdf([texts]))
+    return PageReader(document.raw).read(0)
+
+
+def test_a_line_has_its_place_and_its_font():
+    (segment,) = read(Text(72, 700, "bold words", size=14, bold=True)).segments
+
+    assert segment.text == "bold words"
+    assert (segment.size, segment.bold, segment.turned) == (14, True, False)
+    assert (round(segment.left), round(segment.base)) == (72, 700)
+    assert 130 < segment.right < 160
+
+
+def test_a_wide_gap_begins_another_segment():
+    page = read(Text(72, 700, "Iron ore"), Text(200, 700, "12"), Text(300, 700, "kg"))
+
+    assert [segment.text for segment in page.segments] == ["Iron ore", "12", "kg"]
+
+
+def test_the_spaces_of_a_justified_line_are_no_gaps():
+    words = ["the", "gaps", "here", "are", "wide", "ones"]
+    page = read(*(Text(72 + 31 * number, 700, word) for number, word in enumerate(words)))
+
+    assert [segment.text for segment in page.segments] == [" ".join(words)]
+
+
+def test_a_hyphen_that_divides_a_word_is_marked():
+    page = read(Text(72, 700, "the transmis-"), Text(72, 688, "sion of the well-known sign"))
+
+    assert [(one.text, one.hyphen) for one in page.segments] == [
+        ("the transmis-", True),
+        ("sion of the well-known sign", False),
+    ]
+
+
+def test_text_across_the_page_is_turned():
+    page = read(Text(72, 700, "most of the page"), Text(30, 300, "stamp", turned=True))
+
+    assert [(one.text, one.turned) for one in page.segments] == [
+        ("most of the page", False),
+        ("stamp", True),
+    ]
+
+
+def test_a_page_on_its_side_reads_from_its_own_left():
+    page = read(Text(300, 72, "first line", turned=True), Text(312, 72, "second", turned=True))
+
+    assert [(one.text, one.turned, round(one.left), round(one.base)) for one in page.segments] == [
+        ("first line", False, 72, -300),
+        ("second", False, 72, -312),
+    ]
+
+
+def test_a_page_that_does_not_exist_is_empty():
+    document = pypdfium2.PdfDocument(build_pdf([[]]))
+
+    assert PageReader(document.raw).read(9).segments == ()
+
+
+def test_the_text_of_a_page_is_bounded(monkeypatch):
+    monkeypatch.setattr("kebab.parse.pdf_pages.MAX_PAGE_CHARS", 8)
+
+    page = read(Text(72, 700, "abcdefghijklmn"))
+
+    assert (page.segments[0].text, page.cut) == ("abcdefgh", True)

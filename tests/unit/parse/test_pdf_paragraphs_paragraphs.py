@@ -1,0 +1,105 @@
+import pytest
+
+from kebab.core.documents import BlockKind
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.pdf_pages import Row
+from kebab.parse.pdf_paragraphs import HeadingRules, join_lines, write_page
+
+FULL = 300.0
+
+
+def row(text, base, *, left=72.0, right=FULL, size=10.0, hyphen=False):
+    cells = tuple(text) if isinstance(text, list) else (text,)
+    return Row(cells, left, right, base, size, bold=False, hyphen=hyphen, turned=False)
+
+
+def write(*rows):
+    builder = TextBuilder()
+    write_page(builder, rows, HeadingRules([rows], ()), 1)
+    return builder.build("a.pdf")
+
+
+def test_lines_become_a_paragraph_and_a_gap_ends_it():
+    text = write(
+        row("The first line goes", 700), row("on here.", 688), row("Then a gap follows", 660)
+    ).text
+
+    assert text == "The first line goes on here.\n\nThen a gap follows"
+
+
+def test_an_indent_behind_a_sentence_begins_a_paragraph():
+    text = write(
+        row("One sentence ends.", 700), row("Another begins", 688, left=84), row("and ends", 676)
+    ).text
+
+    assert text == "One sentence ends.\n\nAnother begins and ends"
+
+
+def test_a_short_line_ends_a_paragraph_behind_a_sentence_and_else_a_line():
+    text = write(
+        row("A long line of text, full", 700),
+        row("Here it ends.", 688, right=150),
+        row("name", 676, right=100),
+        row("value of it and some more", 664),
+    ).text
+
+    assert text == "A long line of text, full Here it ends.\n\nname\nvalue of it and some more"
+
+
+def test_a_sentence_goes_on_in_the_next_column():
+    text = write(
+        row("the end of the left column", 100), row("goes on here", 700, left=320, right=540)
+    ).text
+
+    assert text == "the end of the left column goes on here"
+
+
+def test_items_become_a_list_with_its_depths():
+    document = write(
+        row("\u2022 first item that is long", 700),
+        row("and goes on", 688, left=80, right=140),
+        row("\u2013 nested", 676, left=90),
+        row("\u2022 second", 664),
+        row("3) third", 652),
+    )
+
+    assert document.text == "- first item that is long and goes on\n  - nested\n- second\n3) third"
+    assert [block.kind for block in document.blocks] == [BlockKind.LIST]
+
+
+def test_rows_with_equal_cells_become_a_table():
+    document = write(*(row(["part", str(number)], 700 - 12 * number) for number in range(3)))
+
+    assert document.text == "| part | 0 |\n|---|---|\n| part | 1 |\n| part | 2 |"
+
+
+def test_rows_with_other_numbers_of_cells_stay_lines():
+    text = write(row(["a", "b", "c"], 700), row(["d", "e"], 688), row(["f", "g"], 676)).text
+
+    assert text == "a | b | c\nd | e\nf | g"
+
+
+def test_the_dots_of_a_table_of_contents_are_left_out():
+    assert write(row("1 Introduction . . . . . . . . . . 5", 700)).text == "1 Introduction 5"
+
+
+def test_a_heading_of_two_lines_is_one():
+    lines = [row("the words of the text are many and small", 600 - 12 * n) for n in range(9)]
+    document = write(row("A heading of", 700, size=20), row("two lines", 678, size=20), *lines)
+
+    assert document.blocks[0].label == "A heading of two lines"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "hyphen", "joined"),
+    [
+        ("transmis-", "sion", True, "transmission"),
+        ("well-", "known", False, "wellknown"),
+        ("Anglo-", "American", True, "Anglo-American"),
+        ("one", "two", False, "one two"),
+        ("토양 수분", "측정", False, "토양 수분 측정"),
+        ("より早く暖ま", "るため", False, "より早く暖まるため"),
+    ],
+)
+def test_lines_are_joined_as_words_were_divided(before, after, hyphen, joined):
+    assert join_lines(before, after, hyphen=hyphen) == joined

@@ -1,0 +1,181 @@
+import io
+import time
+
+import pytest
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.parsers.rst import Parser
+from docutils.utils import new_document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.core.documents import BlockKind
+from kebab.parse.rst import RstParser
+from tests.shape.tree import ROOT
+
+MANUAL = (ROOT / "samples" / "formats" / "manual.rst").read_bytes()
+
+
+def parse(source):
+    return RstParser().parse(source.encode() if isinstance(source, str) else source, "docs/a.rst")
+
+
+def list_blocks(document):
+    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+
+
+def list_headings(document):
+    return [(one.level, one.label) for one in document.blocks if one.kind is BlockKind.HEADING]
+
+
+def list_sections_of_docutils(source):
+    settings = get_default_settings(Parser)
+    settings.report_level = settings.halt_level = 5
+    settings.warning_stream = io.StringIO()
+    settings.file_insertion_enabled = settings.raw_enabled = False
+    document = new_document("a.rst", settings)
+    Parser().parse(source, document)
+    return list(walk_sections(document, 1))
+
+
+def walk_sections(node, level):
+    for child in node.children:
+        if isinstance(child, nodes.section):
+            yield level, " ".join(child[0].astext().split())
+            yield from walk_sections(child, level + 1)
+
+
+def test_a_manual_has_its_title_fields_and_links():
+    document = parse(MANUAL)
+
+    assert document.title == "The oven's manual"
+    assert document.metadata.authors == ("Mina Park", "Jun Sato")
+    assert document.metadata.date == "2024-03-09"
+    assert document.metadata.tags == ("baking", "ovens")
+    assert document.links == (
+        "cleaning",
+        "repairs/index",
+        "examples/first.py",
+        "/etc/hostname",
+        "pictures/oven.png",
+    )
+    assert not document.warnings
+
+
+def test_sections_and_objects_are_headings():
+    assert list_headings(parse(MANUAL)) == [
+        (1, "The oven's manual"),
+        (2, "Heating up"),
+        (3, "Using steam"),
+        (2, "Settings"),
+        (3, "steam.level"),
+        (2, "Functions"),
+        (3, "bake"),
+        (4, "Loaf.cool"),
+        (2, "Times"),
+        (2, "사용법"),
+    ]
+
+
+def test_comments_raw_text_and_targets_are_left_out():
+    found = "\n".join(text for _, text in list_blocks(parse(MANUAL)))
+
+    for word in ("Licence", "secret", "blink", "_manual:", "Ember 3", "----\n\n", "hostname"):
+        assert word not in found
+    assert "Steam burns" in found
+
+
+def test_nothing_outside_the_file_is_read():
+    document = parse(".. include:: /etc/passwd\n\n.. csv-table:: T\n   :file: /etc/passwd\n")
+
+    assert "root:" not in document.text
+    assert document.links == ("/etc/passwd",)
+
+
+def test_unknown_roles_and_directives_stay_as_text(capsys):
+    document = parse(":nope:`a role`\n\n.. nope:: argument\n\n   Inside.\n")
+
+    assert list_blocks(document) == [
+        (BlockKind.PARAGRAPH, ":nope:`a role`"),
+        (BlockKind.PARAGRAPH, ".. nope:: argument\n\n   Inside."),
+    ]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_links_of_roles_and_texts_to_other_files_are_found():
+    document = parse(
+        "See :doc:`the guide <guide/intro>`, :doc:`api`, `local <notes/b.rst>`_, "
+        "`web <https://example.org>`_ and `inner <here_>`_.\n"
+    )
+
+    assert document.links == ("guide/intro", "api", "notes/b.rst")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        ".. title: A page\n.. tags: one, two\n.. date: 2020-01-02 10:00\n\nText.\n",
+        "A page\n######\n\n:tags: one, two\n:date: 2020-01-02 10:00\n\nText.\n",
+    ],
+)
+def test_the_fields_of_blog_engines_are_metadata(head):
+    document = parse(head)
+
+    assert document.title == "A page"
+    assert document.metadata.tags == ("one", "two")
+    assert document.metadata.date == "2020-01-02"
+
+
+def test_fields_that_are_not_metadata_stay_in_the_text():
+    document = parse("Title\n=====\n\n:Author: Mina\n:Budget: 300\n\nText.\n")
+
+    assert document.metadata.authors == ("Mina",)
+    assert (BlockKind.LIST, ":Author: Mina\n:Budget: 300") in list_blocks(document)
+
+
+def test_the_manual_has_the_sections_that_docutils_finds():
+    source = MANUAL.decode()
+    expected = [title for _, title in list_sections_of_docutils(source)]
+    objects = {"steam.level", "bake", "Loaf.cool"}
+
+    assert [label for _, label in list_headings(parse(source)) if label not in objects] == expected
+
+
+TITLES = st.sampled_from(["Alpha", "Beta gamma", "가나다 라마", "1. One", "- item", "x", "A ``b``"])
+PARTS = st.one_of(
+    st.builds(lambda title: f"{title}\n{'=' * 12}\n\n", TITLES),
+    st.builds(lambda title: f"{'~' * 14}\n {title}\n{'~' * 14}\n\n", TITLES),
+    st.sampled_from(
+        [
+            "Text.\n\n",
+            "Two lines\nof text\n\n",
+            "Code::\n\n   Title\n   =====\n\n",
+            ".. note::\n\n   Text\n\n",
+            ".. comment\n   Title\n   =====\n\n",
+            "- item\n\n  Title\n\n",
+            "====  ====\na     b\n====  ====\n1     2\n====  ====\n\n",
+            "+---+\n| a |\n+---+\n\n",
+            "----\n\n",
+            ">>> 1\n1\n\n",
+            "Term\n   Meaning\n\n",
+            "Code::\n\n> quoted\n> lines\n\n",
+            ":field: value\n\n",
+        ]
+    ),
+)
+
+
+@given(parts=st.lists(PARTS, max_size=12))
+def test_sections_are_those_of_docutils(parts):
+    source = "".join(parts)
+    expected = [title for _, title in list_sections_of_docutils(source)]
+
+    assert [label for _, label in list_headings(parse(source))] == expected
+
+
+def test_time_is_linear_in_nesting_and_length():
+    nested = "\n\n".join(f"{' ' * depth}.. note::" for depth in range(0, 900, 3))
+    started = time.process_time()
+    for hostile in (nested, "- " * 50_000, "::\n\n   " * 20_000, ":a" * 100_000, "`" * 100_000):
+        parse(hostile)
+    assert time.process_time() - started < 5

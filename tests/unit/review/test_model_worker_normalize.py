@@ -1,0 +1,175 @@
+import pytest
+
+from kebab.core.review import Fix, Markup
+from kebab.review.document import plan_units, show_sentences
+from kebab.review.model_worker import Normalizer, build_edit, choose_severity
+from kebab.review.prompts import LightItem
+from tests.fakes.evidence import stored
+from tests.fakes.review import make_document
+
+TEXT = "Teh bread is baked. It is “good” and it is cheap. 빵이 조타 🍞 and teh end."
+
+
+def start(text=TEXT, markup=None):
+    document = make_document(text, markup or Markup())
+    [unit] = plan_units(document, "proofread")
+    return document, Normalizer(document, show_sentences(document, unit))
+
+
+def item(words, sentence=1, fix="x", kind="spelling", **fields):
+    return LightItem(
+        sentence=sentence, words=words, kind=kind, severity=None, reason="wrong", fix=fix, **fields
+    )
+
+
+def quote(document, finding):
+    return document.text[finding.start : finding.end]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "found", "position"),
+    [
+        ("Teh", 1, "Teh", 0),
+        ("teh", 3, "teh", TEXT.rindex("teh")),
+        ("조타", 3, "조타", TEXT.index("조타")),
+        ('"good"', 2, "“good”", TEXT.index("“")),
+        ("It  IS", 2, "It is", TEXT.index("It is")),
+        ("baked", 3, "baked", TEXT.index("baked")),
+        ("cheap", 99, "cheap", TEXT.index("cheap")),
+        ("cheap", 0, "cheap", TEXT.index("cheap")),
+    ],
+)
+def test_the_words_are_located(words, sentence, found, position):
+    document, normalizer = start()
+
+    finding = normalizer.normalize(item(words, sentence))
+
+    assert quote(document, finding) == found
+    assert finding.start == position
+    assert (finding.edit, finding.fix) == ("replace", Fix("x"))
+
+
+def test_words_that_occur_twice_in_a_sentence_mean_one_place_after_the_other():
+    document, normalizer = start("It is it, and it is.")
+
+    places = [normalizer.normalize(item("it", 1)).start for _ in range(3)]
+
+    assert places == [6, 14, 6]
+    assert quote(document, normalizer.normalize(item("is", 1))) == "is"
+
+
+@pytest.mark.parametrize("words", ["tehh", "invented", "...", "baked. It"])
+def test_words_without_a_place_are_dropped(words):
+    assert start()[1].normalize(item(words)) is None
+
+
+@pytest.mark.parametrize("fix", ["Teh", " Teh ", "Teh\n"])
+def test_a_fix_that_changes_nothing_is_dropped(fix):
+    assert start()[1].normalize(item("Teh", fix=fix)) is None
+
+
+def test_an_empty_fix_deletes_and_a_missing_or_endless_one_is_a_note():
+    assert start()[1].normalize(item("Teh", fix="")).edit == "delete"
+    assert start()[1].normalize(item("Teh", fix=None)).edit == "note"
+    assert start()[1].normalize(item("Teh", fix="x" * 1001)).edit == "note"
+
+
+def test_a_finding_without_a_reason_names_its_kind():
+    finding = start()[1].normalize(item("Teh")._replace(reason=""))
+
+    assert finding.reason == "spelling"
+
+
+def test_a_contradiction_cites_its_passage():
+    chunk = stored("It is dear.")
+
+    finding = start()[1].normalize(item("cheap", 2, None, "contradiction", passage=1), chunk)
+
+    assert finding.cites is chunk
+    assert finding.severity == "warning"
+
+
+CODE = "Use `teh cmd` in bread, see [docs](https://e.org/teh) for more."
+SPANS = (CODE.index("`"), CODE.index("` ") + 1), (CODE.index("https"), CODE.index(")"))
+
+
+@pytest.mark.parametrize(
+    ("words", "fix", "position", "replaced", "text"),
+    [
+        ("Use `teh cmd` in", "Use `teh cmd` with", CODE.index("in b"), "in", "with"),
+        ("Use `teh cmd` in", "Use the `teh cmd` in", 3, "", " the"),
+        ("see [docs]() for", "see [docs](https://e.org/teh) to", CODE.index("for"), "for", "to"),
+    ],
+)
+def test_an_edit_around_code_becomes_smaller(words, fix, position, replaced, text):
+    document, normalizer = start(CODE, Markup(code=SPANS))
+
+    finding = normalizer.normalize(item(words, fix=fix))
+
+    assert (finding.start, quote(document, finding)) == (position, replaced)
+    assert finding.fix == Fix(text)
+    assert finding.edit == ("replace" if replaced else "insert")
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("teh", "the"),
+        ("Use `teh cmd` in", "Use `the cmd` in"),
+        ("Use `teh cmd` in", "Use the command in"),
+        ("see [docs]() for", "see the docs for"),
+        ("see [docs]() for", "see [docs]() to"),
+    ],
+)
+def test_an_edit_of_code_or_an_address_is_dropped(words, fix):
+    assert start(CODE, Markup(code=SPANS))[1].normalize(item(words, fix=fix)) is None
+
+
+def test_a_note_may_name_code():
+    document, normalizer = start(CODE, Markup(code=SPANS))
+
+    finding = normalizer.normalize(item("Use `teh cmd`", fix=None))
+
+    assert quote(document, finding) == "Use `teh cmd`"
+
+
+def test_an_edit_keeps_the_signs_of_a_quotation():
+    document = make_document("> It are\n> good bread.")
+
+    assert build_edit(document, (2, len(document.text)), "It was good") is None
+    assert build_edit(document, (2, len(document.text)), "It is good bread.") == (
+        (5, 8),
+        "replace",
+        Fix("is"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "chosen"),
+    [
+        ("spelling", None, "warning"),
+        ("spelling", "error", "error"),
+        ("punctuation", None, "suggestion"),
+        ("punctuation", "error", "warning"),
+        ("style", "error", "suggestion"),
+        ("terminology", "error", "warning"),
+        ("grammar", "suggestion", "suggestion"),
+        ("contradiction", None, "warning"),
+    ],
+)
+def test_a_severity_stays_within_the_bounds_of_its_kind(kind, wanted, chosen):
+    assert choose_severity(kind, wanted) == chosen
+
+
+def test_words_of_an_unknown_sentence_mean_one_place_after_the_other():
+    document, normalizer = start("Put teh dough in. Put teh oven on.")
+
+    places = [normalizer.normalize(item("teh", number)).start for number in (99, 0, 99)]
+
+    assert places == [document.text.rindex("teh"), document.text.index("teh"), places[0]]
+
+
+def test_words_that_are_reported_again_are_not_looked_for_in_another_sentence():
+    _, normalizer = start("Put teh dough in. Put teh oven on.")
+
+    assert [normalizer.normalize(item("teh", 1)).start for _ in range(2)] == [4, 4]

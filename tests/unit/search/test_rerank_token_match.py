@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from kebab.core.chunks import TokenVectors
+from kebab.core.ids import Key
+from kebab.search.rerank import find_word_starts, measure_token_match
+
+ONE, TWO = Key(1), Key(2)
+RIGHT, UP, LEFT = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
+
+
+def tokens(*rows, spans=None):
+    found = np.array(rows, np.float32).reshape(len(rows), 2)
+    return TokenVectors(found, spans or [(2 * at, 2 * at + 1) for at in range(len(rows))])
+
+
+NOTHING_IN_COMMON = tokens([0.0, 0.0])
+
+
+def test_the_best_passage_counts_and_how_far_it_is_ahead():
+    found = measure_token_match(
+        "a b", tokens(RIGHT, UP), {ONE: tokens(RIGHT, UP), TWO: tokens(RIGHT)}, NOTHING_IN_COMMON
+    )
+
+    assert found == pytest.approx((1.0, 0.5))
+
+
+def test_a_word_matches_as_well_as_the_best_of_its_tokens():
+    passages = {ONE: tokens(RIGHT)}
+    word = tokens(RIGHT, UP, spans=[(0, 4), (4, 7)])
+    words = tokens(RIGHT, UP, spans=[(0, 4), (5, 8)])
+
+    assert measure_token_match("parkta.", word, passages, NOTHING_IN_COMMON) == (1.0, 0.0)
+    assert measure_token_match("park tas", words, passages, NOTHING_IN_COMMON) == (0.5, 0.0)
+
+
+def test_what_every_text_has_in_common_does_not_count():
+    common = tokens([0.0, 10.0])
+    found = measure_token_match("a", tokens([1.0, 10.0]), {ONE: tokens([-1.0, 10.0])}, common)
+
+    assert found == pytest.approx((-1.0, 0.0))
+
+
+def test_without_tokens_or_passages_there_is_no_match():
+    assert measure_token_match("a", tokens(RIGHT), {}, NOTHING_IN_COMMON) is None
+    assert measure_token_match("", tokens(), {ONE: tokens(LEFT)}, NOTHING_IN_COMMON) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "starts"),
+    [
+        ("parkta oynad\u0131", [(0, 4), (4, 6), (7, 10), (10, 13)], [0, 2]),
+        ("a b", [(0, 1), (1, 3)], [0, 1]),
+        ("\u5c71\u5ddd\u306f", [(0, 1), (1, 2), (2, 3)], [0, 1, 2]),
+    ],
+)
+def test_tokens_that_touch_are_a_word_unless_the_script_has_no_spaces(text, spans, starts):
+    assert find_word_starts(text, spans) == starts

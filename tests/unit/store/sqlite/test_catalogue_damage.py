@@ -1,0 +1,83 @@
+from contextlib import closing
+
+import pytest
+
+from kebab.store.sqlite import catalogue
+from kebab.store.sqlite.connection import create_schema, open_reader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import NOTES, document
+
+
+@pytest.fixture
+def writer(tmp_path):
+    with SqliteWriter(tmp_path, str.split) as opened:
+        opened.add_source(NOTES)
+        for number in range(4):
+            texts = [f"alpha number{number}", f"beta number{number}"]
+            opened.put_document(document(f"{number}.md", texts, headings=("H",)))
+        yield opened
+
+
+def find(tmp_path):
+    with closing(open_reader(tmp_path)) as database:
+        return list(catalogue.find_faults(database))
+
+
+def change(writer, sql):
+    writer._database.execute("PRAGMA foreign_keys = OFF")
+    writer._database.execute(sql)
+
+
+def test_a_sound_database_has_no_damage(tmp_path, writer):
+    assert find(tmp_path) == []
+
+
+def test_a_new_schema_has_no_damage():
+    assert list(catalogue.find_faults(create_schema())) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("DROP INDEX chunks_doc", "missing tables or indexes: chunks_doc"),
+        ("DELETE FROM documents WHERE doc = 1", "passages without a document: 2"),
+        ("UPDATE chunks SET text = 'x' WHERE key < 4", "passages whose text was changed: 3"),
+        (
+            "UPDATE chunks SET heading_path = '[' WHERE key = 1",
+            "passages whose title or headings were changed: 1",
+        ),
+        ("DELETE FROM kv", "missing or unreadable settings of the index: 2"),
+        (
+            "UPDATE chunks SET ordinal = 9 WHERE key = 1",
+            "documents with a gap between passages: 1",
+        ),
+    ],
+)
+def test_damage_is_described_with_its_size(tmp_path, writer, sql, fault):
+    change(writer, sql)
+
+    assert fault in find(tmp_path)
+
+
+def test_a_changed_table_is_damage_and_ends_the_list(tmp_path, writer):
+    change(writer, "ALTER TABLE document_tags ADD COLUMN more TEXT; DELETE FROM sources")
+
+    assert find(tmp_path) == ["changed tables or indexes: document_tags"]
+
+
+def test_of_a_large_library_a_part_of_the_texts_is_compared(tmp_path, writer, monkeypatch):
+    change(writer, "UPDATE chunks SET text = 'x'")
+    assert "passages whose text was changed: 8" in find(tmp_path)
+
+    monkeypatch.setattr(catalogue, "SAMPLE_CHUNKS", 3)
+
+    assert "passages whose text was changed: 2" in find(tmp_path)
+
+
+def test_a_word_that_the_index_does_not_find_in_its_passage_is_returned(tmp_path, writer):
+    with closing(open_reader(tmp_path)) as database:
+        assert catalogue.find_missing_word(database, str.split) == ("number3", True)
+        assert catalogue.find_missing_word(database, lambda _: []) is None
+    change(writer, "DELETE FROM chunks_fts WHERE rowid = 3")
+    with closing(open_reader(tmp_path)) as database:
+        assert catalogue.find_missing_word(database, str.split) == ("number1", False)
