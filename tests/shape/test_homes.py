@@ -71,7 +71,7 @@ HOMES = {
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
-    "selectolax": ("kebab.parse.html",),
+    "selectolax": ("kebab.parse.html_page",),
     "stopwordsiso": ("kebab.search.lexical",),
     "starlette": ("kebab.http.application",),
     "tokenizers": ("kebab.embed",),

@@ -84,7 +84,7 @@ def test_exceptions_name_modules_that_exist_and_give_a_reason():
 def test_declarations_are_told_from_behaviour():
     found = {module.name: only_declares(module) for module in SOURCES}
 
-    assert found["kebab.core.ports"]
+    assert found["kebab.wire.evals"]
     assert not found["kebab.core.ids"]
 
 

@@ -33,8 +33,8 @@ PLANTED = {
     ),
     "a token that leaks into the public view": (
         "kebab/app/classify.py",
-        "from kebab.app.classify import redact\n",
-        "def redact(value: Any, *, hides_home: bool = False) -> Any:\n    return value\n\n",
+        "        text = _hide_secrets(escape_undecodable(value))\n",
+        "        text = escape_undecodable(value)\n",
         "tests/unit/app/test_classify.py",
     ),
 }

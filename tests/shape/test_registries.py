@@ -11,7 +11,7 @@ from kebab.parse.registry import PARSERS
 from kebab.search import rerank, retrieval
 from tests.shape.tree import ROOT, list_modules
 
-BOOSTS = ROOT / "kebab" / "search" / "boosts.py"
+BOOSTS = ROOT / "kebab" / "search" / "ranking.py"
 
 
 def list_boost_reasons():

@@ -22,7 +22,7 @@ TABLES = {
         "test_every_exception_of_click_is_one_of_usage_or_an_ending",
     ),
     "frontmatter": (
-        "parse/markdown/test_yaml_fields.py",
+        "parse/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     "httpx": (
@@ -34,11 +34,11 @@ TABLES = {
         "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
     ),
     "lance_namespace": (
-        "store/lance/test_errors.py",
+        "store/lance/test_engine_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "lancedb": (
-        "store/lance/test_errors.py",
+        "store/lance/test_engine_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "msgspec": (
@@ -54,7 +54,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "pyarrow": (
-        "store/lance/test_errors.py",
+        "store/lance/test_engine_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "pyromark": (
@@ -62,11 +62,11 @@ TABLES = {
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "pypdfium2": (
-        "parse/pdf/test_parser.py",
+        "parse/test_pdf_parser.py",
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "python_calamine": (
-        "parse/office/test_sheets.py",
+        "parse/test_sheets.py",
         "test_every_exception_of_the_library_is_one_that_is_translated",
     ),
     "starlette": (
@@ -78,11 +78,11 @@ TABLES = {
         "test_every_exception_of_the_library_belongs_to_what_is_not_used",
     ),
     "watchfiles": (
-        "watch/test_notifier.py",
+        "watch/test_loop_notifier.py",
         "test_every_exception_of_the_library_is_one_that_is_caught",
     ),
     "yaml": (
-        "parse/markdown/test_yaml_fields.py",
+        "parse/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     # Of Python's own library, what everything here rests on.
@@ -99,7 +99,7 @@ TABLES = {
         "test_a_broken_library_hints_at_reinstalling",
     ),
     "selectolax": (
-        "parse/html/test_page.py",
+        "parse/test_html_page_page.py",
         "test_the_only_exception_of_the_library_is_translated",
     ),
 }
