@@ -1,9 +1,8 @@
-"""Contains the two output channels of kebab.
+"""Contains the two output channels of kebab, and the base classes of displays that use them.
 
-The base classes of the displays that write to them.
-
-Libraries write Rust logs, progress bars and Python warnings to descriptors 1 and 2. `open_channels`
-duplicates these descriptors for kebab and redirects the originals to the null device.
+Libraries write Rust logs, progress bars and Python warnings to descriptors 1 and 2.
+`open_channels` duplicates these descriptors for kebab and redirects the originals to the null
+device.
 """
 
 from __future__ import annotations

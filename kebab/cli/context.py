@@ -1,6 +1,4 @@
-"""Holds the flags, channels, settings.
-
-Interruptions of one call of kebab, and prints its replies.
+"""Holds the flags, channels, settings and interruptions of one call, and prints its replies.
 
 The first Ctrl-C or SIGTERM asks the work to stop, the second one leaves at once. Leaving unwinds
 the stack, which ends child processes and restores the terminal. When that takes too long, the

@@ -1,9 +1,7 @@
-"""Builds and runs the command that opens a document at a citation.
+"""Builds and runs the command that opens a document at a citation, in an editor or a viewer.
 
-In an editor, a viewer or the system.
-
-Files with lines of their own go to the editor. Any other file is no text, so it goes to the viewer
-of `PDFVIEWER` if it is a PDF, else to the program that the system has for it.
+Files with lines of their own go to the editor. Any other file is no text, so it goes to the
+viewer of `PDFVIEWER` if it is a PDF, else to the program that the system has for it.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Defines the flags that commands share, completes their values in a shell.
-
-Builds requests from them.
-"""
+"""Defines the flags that commands share, completes their values, and builds requests from them."""
 
 from __future__ import annotations
 

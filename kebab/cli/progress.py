@@ -1,8 +1,7 @@
-"""Passes the events of work to a display or to a stream of NDJSON.
+"""Passes the events of work to a display or a stream of NDJSON.
 
-With a heartbeat in each long silence.
-
-The streams are those of answers, of long work, of one search, and of reviews and translations.
+After each long silence it sends a heartbeat. The streams are those of answers, of long work, of
+one search, and of reviews and translations.
 """
 
 from __future__ import annotations

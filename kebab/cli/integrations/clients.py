@@ -1,6 +1,4 @@
-"""Lists the clients of agents that kebab installs itself in, the files that each reads.
-
-Their entry for MCP.
+"""Lists the clients of agents that kebab installs itself in: their files and their MCP entry.
 
 The comment of each recipe cites the page of its client that defines the file and its form.
 """

@@ -1,11 +1,11 @@
-"""Sets or removes one entry of a JSON file, also with comments and trailing commas.
+"""Sets or removes one entry of a JSON file; every other byte stays.
 
-Every other byte stays.
+The file may have comments and trailing commas.
 
 An entry is a member of an object that is a member of the root, such as `mcpServers.kebab`. The
 form of what `set_entry` adds tells `remove_entry` what was there before, so both together return
-the original text: an object that existed and was empty gets its member on the same line, one that
-is new gets lines of its own.
+the original text: an object that existed and was empty gets its member on the same line, one
+that is new gets lines of its own.
 
 The text is parsed to values that know their place in it. No library for Python does this: those
 that exist return values without places, or start Node.js.

@@ -1,7 +1,4 @@
-"""Renders the reports of doctor, schema, init, install.
-
-Stats, the embedding models, and the commands.
-"""
+"""Renders reports of doctor, schema, init, install and stats, and lists models and commands."""
 
 import json
 from collections.abc import Callable, Iterator

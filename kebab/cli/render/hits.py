@@ -1,7 +1,4 @@
-"""Renders hits and the places of passages, and a page of hits.
-
-What fits the screen, and commands for the rest.
-"""
+"""Renders hits, the places of passages, and a page of hits that fits the screen."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence

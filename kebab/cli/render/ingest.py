@@ -1,7 +1,4 @@
-"""Renders the report of an ingest run, the events of `kebab watch`.
-
-Why files are in the index or not.
-"""
+"""Renders the report of an ingest run, the events of `kebab watch`, and why files are indexed."""
 
 import time
 from collections import defaultdict

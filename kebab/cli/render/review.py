@@ -1,7 +1,4 @@
-"""Renders the findings of a review as a linter does, with their lines.
-
-Fixes, and the stored runs.
-"""
+"""Renders the findings of a review with their lines and fixes, and the stored runs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
