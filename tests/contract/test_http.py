@@ -30,7 +30,7 @@ def api(tmp_path_factory):
     )
     scripted: Any = FakePool()
     service = Service(options, scripted)
-    yield from_asgi("/v1/openapi.json", build_app(service), headers=HEADERS)
+    yield from_asgi("/v1/openapi.json", build_app(service), headers=HEADERS, timeout=300)
     service.close()
 
 
