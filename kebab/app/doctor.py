@@ -12,17 +12,20 @@ from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
 from kebab.config.settings import AUTO
+from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
-from kebab.doctor.machine import MachineInputs, SettingsFile
-from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
-from kebab.doctor.run import DoctorInputs
-from kebab.doctor.storage import (
+from kebab.doctor.checks import (
+    DoctorInputs,
     DocumentInputs,
-    KnownTerm,
+    EmbeddingVersions,
+    MachineInputs,
+    ModelInputs,
     ReviewFile,
-    SchemaVersions,
+    SettingsFile,
     StorageInputs,
+    Weights,
+    run_checks,
 )
 from kebab.embed import registry
 from kebab.embed.registry import describe_better_model
@@ -41,8 +44,6 @@ T = TypeVar("T")
 
 def check_health(context: AppContext) -> Doctor:
     """Run every check and return the results."""
-    from kebab.doctor.run import run_checks
-
     measured: list[Coverage | None] = [None]
 
     def measure() -> Coverage | None:
@@ -95,13 +96,19 @@ def _read_settings(context: AppContext) -> SettingsFile:
 
 def _build_storage_inputs(context: AppContext) -> StorageInputs:
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.connection import get_expected_schema_version
     from kebab.store.sqlite.reviews import get_reviews_path
+    from kebab.text.tokenizer import tokenize
 
+    schema = get_expected_schema_version()
     return StorageInputs(
         path=context.database,
-        read_schema=partial(_read_schema, context),
+        schema=schema,
+        find_schema=partial(_find_schema, context, schema),
         find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
-        find_known_term=partial(_find_known_term, context),
+        find_known_term=partial(
+            _query_catalogue, context, lambda catalogue: catalogue.find_missing_word(tokenize)
+        ),
         list_vector_keys=partial(_list_vector_keys, context),
         list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
         list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
@@ -116,23 +123,12 @@ def _query_catalogue(context: AppContext, query: "Callable[[Catalogue], T]") -> 
         return query(catalogue)
 
 
-def _read_schema(context: AppContext) -> SchemaVersions:
-    from kebab.store.sqlite import connection
-
+def _find_schema(context: AppContext, expected: int) -> int | None:
     try:
         with context.open_reader():
-            found: int | None = connection.get_expected_schema_version()
+            return expected
     except NotIndexed as signal:
-        found = signal.found
-    return SchemaVersions(expected=connection.get_expected_schema_version(), found=found)
-
-
-def _find_known_term(context: AppContext) -> KnownTerm | None:
-    """Return a word of a passage, and whether the word index finds it there."""
-    from kebab.text.tokenizer import tokenize
-
-    found = _query_catalogue(context, lambda catalogue: catalogue.find_missing_word(tokenize))
-    return None if found is None else KnownTerm(*found)
+        return signal.found
 
 
 def _list_vector_keys(context: AppContext) -> Keys:
@@ -228,14 +224,14 @@ def _check_weights(context: AppContext) -> Weights | None:
     )
 
 
-def _measure_probe(context: AppContext) -> ProbeResult | None:
+def _measure_probe(context: AppContext) -> tuple[float, ProbePair] | None:
     from kebab.embed.registry import measure_probe
 
     version = _find_version(context)
     embedder = context.embedders.load_installed(version) if version else None
     if embedder is None:
         return None
-    return ProbeResult(cosine=measure_probe(embedder), probe=embedder.profile.probe)
+    return measure_probe(embedder), embedder.profile.probe
 
 
 def _read_versions(context: AppContext) -> EmbeddingVersions:

@@ -5,7 +5,7 @@ Converts its outcome to a report that says what would make files readable.
 
 import re
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -35,19 +35,18 @@ from kebab.errors.catalog import (
     UsageInvalid,
     build_variable_name,
 )
+from kebab.errors.signal import Signal
 from kebab.errors.system import format_install, resolve_path
 from kebab.ingest.job import (
-    FileOutcome,
     IngestJob,
     IngestOutcome,
     IngestPorts,
-    ItemKind,
     LoadedModel,
     SurveyLanguages,
     TextNote,
 )
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import IngestItem, IngestReport, IngestRequest, IngestTextRequest, UnreadKind
+from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest, UnreadKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,86 +63,54 @@ _EXTRAS = re.compile(r"\bkebab\[([\w,]+)\]")
 
 
 def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
-    """Convert the outcome of a run; `view` says how errors are worded."""
-    return IngestReport(
-        scope=list(outcome.scope),
-        dry_run=outcome.dry_run,
-        scanned=outcome.scanned,
-        new=outcome.count(ItemKind.NEW),
-        updated=outcome.count(ItemKind.UPDATED),
-        moved=outcome.count(ItemKind.MOVED),
-        unchanged=outcome.unchanged,
-        skipped=outcome.skipped,
-        documents=outcome.unchanged + outcome.count(ItemKind.NEW, ItemKind.UPDATED, ItemKind.MOVED),
-        removed=outcome.count(ItemKind.REMOVED),
-        errors=outcome.count(ItemKind.ERROR),
-        cancelled=outcome.cancelled,
-        duration_ms=outcome.duration_ms,
-        skipped_by_reason=outcome.skipped_by_reason,
-        skipped_by_extension=outcome.skipped_by_extension,
-        skip_examples=outcome.skip_examples,
-        items=[_to_item(item, view) for item in outcome.items],
-        embedding=outcome.embedding,
-        slowest=list(outcome.slowest),
-        media=_count_kinds(outcome),
+    """Add to the report of a run its errors, worded by `view`, and what makes files readable."""
+    errors = iter(outcome.errors)
+    items = [
+        structs.replace(item, error=build_error_reply(next(errors), operation="ingest", view=view))
+        if item.kind == "error"
+        else item
+        for item in outcome.report.items
+    ]
+    return structs.replace(
+        outcome.report,
+        items=items,
         unread=list_unread_kinds(outcome),
-        not_read=outcome.not_read,
-        install=build_install(outcome.items),
+        install=build_install(outcome.errors),
     )
 
 
-def _to_item(item: FileOutcome, view: View) -> IngestItem:
-    return IngestItem(
-        kind=item.kind.value,
-        doc_id=item.doc_id,
-        doc_path=item.doc_path,
-        source=item.source,
-        chunk_count=item.chunk_count,
-        embedded=item.embedded,
-        reused=item.reused,
-        warnings=list(item.warnings),
-        error=build_error_reply(item.error, operation="ingest", view=view) if item.error else None,
-    )
-
-
-def _count_kinds(outcome: IngestOutcome) -> dict[str, int]:
-    """Return the numbers of readable files by the name of their format, the most first."""
-    counts: Counter[str] = Counter()
-    for media, count in outcome.media.items():
-        counts[get_media_type(media).label] += count
-    for item in outcome.items:
-        failed = detect_media_type(item.doc_path) if item.kind is ItemKind.ERROR else None
-        if failed is not None:
-            counts[get_media_type(failed).label] -= 1
-    return {label: count for label, count in counts.most_common() if count > 0}
+def list_failures(outcome: IngestOutcome) -> list[tuple[str, Signal]]:
+    """Return the paths of the failed items with their errors."""
+    failed = [item.doc_path for item in outcome.report.items if item.kind == "error"]
+    return list(zip(failed, outcome.errors, strict=True))
 
 
 def list_unread_kinds(outcome: IngestOutcome) -> list[UnreadKind]:
     """Return the kinds of files that were not read: those with a remedy first, then the most."""
     kinds = [
-        *_list_missing_libraries(outcome.items),
+        *_list_missing_libraries(outcome),
         *_list_pictures(outcome),
-        *_list_unsupported(outcome),
+        *_list_unsupported(outcome.report),
     ]
     return sorted(kinds, key=lambda kind: (kind.hint is None, -kind.count, kind.label))
 
 
-def build_install(items: Iterable[FileOutcome]) -> str | None:
+def build_install(errors: Iterable[Signal]) -> str | None:
     """Return one command that installs every extra of kebab that the files need."""
-    commands = {item.error.install for item in items if isinstance(item.error, DependencyMissing)}
+    commands = {error.install for error in errors if isinstance(error, DependencyMissing)}
     found = [extras for command in commands for extras in _EXTRAS.findall(command)]
     extras = sorted({extra for names in found for extra in names.split(",")})
     return format_install("kebab", extras) if extras else None
 
 
-def _list_missing_libraries(items: Iterable[FileOutcome]) -> Iterator[UnreadKind]:
+def _list_missing_libraries(outcome: IngestOutcome) -> Iterator[UnreadKind]:
     """Yield the kinds of files whose parser lacks a library."""
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for item in items:
-        if isinstance(item.error, DependencyMissing):
-            media = detect_media_type(item.doc_path)
+    for path, error in list_failures(outcome):
+        if isinstance(error, DependencyMissing):
+            media = detect_media_type(path)
             label = get_media_type(media).label if media else "other"
-            groups[label, item.error.install].append(item.doc_path)
+            groups[label, error.install].append(path)
     for (label, install), paths in groups.items():
         yield UnreadKind(
             reason="library_missing",
@@ -157,20 +124,20 @@ def _list_missing_libraries(items: Iterable[FileOutcome]) -> Iterator[UnreadKind
 def _list_pictures(outcome: IngestOutcome) -> Iterator[UnreadKind]:
     """Yield the images and scanned documents that are read only with a setting."""
     hint = f"export {build_variable_name(OCR_SETTING)}=true"
-    suffixes = [suffix for suffix in outcome.skipped_by_extension if _is_image(suffix)]
+    suffixes = [suffix for suffix in outcome.report.skipped_by_extension if _is_image(suffix)]
     if suffixes:
         yield UnreadKind(
             reason="ocr_off",
             label=get_media_type(IMAGE).label,
-            count=sum(outcome.skipped_by_extension[suffix] for suffix in suffixes),
+            count=sum(outcome.report.skipped_by_extension[suffix] for suffix in suffixes),
             hint=hint,
             extensions=suffixes,
-            examples=outcome.skip_examples.get("ocr_off", [])[:_EXAMPLES],
+            examples=outcome.report.skip_examples.get("ocr_off", [])[:_EXAMPLES],
         )
     scanned = [
-        item.doc_path
-        for item in outcome.items
-        if isinstance(item.error, ParseFailed) and item.error.setting == OCR_SETTING
+        path
+        for path, error in list_failures(outcome)
+        if isinstance(error, ParseFailed) and error.setting == OCR_SETTING
     ]
     if scanned:
         yield UnreadKind(
@@ -186,12 +153,12 @@ def _is_image(suffix: str) -> bool:
     return detect_media_type(f"name{suffix}") == IMAGE
 
 
-def _list_unsupported(outcome: IngestOutcome) -> Iterator[UnreadKind]:
+def _list_unsupported(report: IngestReport) -> Iterator[UnreadKind]:
     """Yield the kinds of files that no parser reads."""
-    examples = outcome.skip_examples.get("unsupported", [])
+    examples = report.skip_examples.get("unsupported", [])
     unread = {
         suffix: count
-        for suffix, count in outcome.skipped_by_extension.items()
+        for suffix, count in report.skipped_by_extension.items()
         if not _is_image(suffix)
     }
     for kind, suffixes in group_suffixes(unread).items():
@@ -295,15 +262,17 @@ class RunEmbedder:
         self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
 
 
-def add_advice(outcome: IngestOutcome, library: "LibraryWriter | None") -> None:
-    """Add to the outcome which other model would fit the text of the library better."""
-    version = outcome.embedding.version
-    if library is None or version is None or outcome.embedding.unavailable:
-        return
+def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestReport:
+    """Add to the report which other model would fit the text of the library better."""
+    version = report.embedding.version
+    if library is None or version is None or report.embedding.unavailable:
+        return report
     advice = describe_better_model(version, library.measure_languages())
-    if advice is not None:
-        cause, command = advice
-        outcome.embedding = structs.replace(outcome.embedding, advice=cause, hint=command)
+    if advice is None:
+        return report
+    cause, command = advice
+    embedding = structs.replace(report.embedding, advice=cause, hint=command)
+    return structs.replace(report, embedding=embedding)
 
 
 _STDIN = "<stdin>"
@@ -336,8 +305,8 @@ def ingest(
             _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
-        add_advice(outcome, ports.library)
-        return to_ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
+        _set_paths_of_errors(context, outcome)
+        return add_advice(to_ingest_report(outcome, build_view(context.settings)), ports.library)
 
 
 def ingest_text(
@@ -366,8 +335,7 @@ def ingest_text(
     with _open_ports(context, job, report, cancel) as (ports, publish):
         with _set_path_of_errors(_STDIN):
             outcome = run(note, job, ports, publish, cancel)
-        add_advice(outcome, ports.library)
-        return to_ingest_report(outcome, build_view(context.settings))
+        return add_advice(to_ingest_report(outcome, build_view(context.settings)), ports.library)
 
 
 def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
@@ -386,13 +354,13 @@ def _set_path_of_errors(path: str) -> "Iterator[None]":
         raise
 
 
-def _set_paths_of_items(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
+def _set_paths_of_errors(context: AppContext, outcome: IngestOutcome) -> None:
     """Set absolute paths in the errors of files; parsers know only paths below the source."""
-    for item in outcome.items:
-        if isinstance(item.error, ParseFailed | UnsupportedMedia):
+    failed = [item for item in outcome.report.items if item.kind == "error"]
+    for item, error in zip(failed, outcome.errors, strict=True):
+        if isinstance(error, ParseFailed | UnsupportedMedia):
             root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
-            item.error.path = resolve_path(item.error.path, root)
-    return outcome
+            error.path = resolve_path(error.path, root)
 
 
 def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:

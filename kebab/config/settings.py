@@ -303,18 +303,12 @@ def _resolve_folder(setting: str, kind: str, *below: str) -> Path:
 
 def _find_folder(kind: str) -> Path:
     """Return kebab's folder of a kind; platformdirs is imported only where it is needed."""
-    usual = _find_xdg_folder(kind)
-    if usual is not None:
-        return usual
+    variable, below = _XDG[kind]
+    named = os.environ.get(variable)
+    base = Path(os.environ.get("HOME", ""), below) if named is None else Path(named)
+    if sys.platform == "linux" and base.is_absolute():
+        return base / _APP
     with translate_import_errors("the folders of this system", "platformdirs"):
         import platformdirs
 
     return Path(getattr(platformdirs, kind)(_APP, appauthor=False))
-
-
-def _find_xdg_folder(kind: str) -> Path | None:
-    """Return the folder that platformdirs returns on Linux; None for other cases."""
-    variable, below = _XDG[kind]
-    named = os.environ.get(variable)
-    base = Path(os.environ.get("HOME", ""), below) if named is None else Path(named)
-    return base / _APP if sys.platform == "linux" and base.is_absolute() else None

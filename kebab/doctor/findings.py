@@ -1,4 +1,4 @@
-"""The checks of `kebab doctor`: what a check returns, and the run over all of them."""
+"""What a check of `kebab doctor` returns, and the run over a list of checks."""
 
 import os
 import shlex
@@ -83,7 +83,8 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
     """Run every check and return the report; a check that fails does not stop the others."""
     done: list[DoctorCheck] = []
     for check in checks:
-        unmet = _find_unmet(check, done)
+        met = {result.name for result in done if result.status == "ok"}
+        unmet = next((name for name in check.requires if name not in met), None)
         started = clock.monotonic()
         finding = skip(f"needs `{unmet}`") if unmet else _run_check(check)
         done.append(
@@ -99,11 +100,6 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
     return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 
 
-def _find_unmet(check: Check, done: Sequence[DoctorCheck]) -> str | None:
-    met = {result.name for result in done if result.status == "ok"}
-    return next((name for name in check.requires if name not in met), None)
-
-
 def _run_check(check: Check) -> Finding:
     try:
         return check.run()
@@ -112,11 +108,7 @@ def _run_check(check: Check) -> Finding:
         return fail(signal.format_message(), hint if hint and hint != _CIRCULAR_HINT else check.fix)
     except OSError as fault:
         location = f": {fault.filename}" if fault.filename else ""
-        return fail(f"{fault.strerror or fault}{location}", _suggest_chmod(fault) or check.fix)
-
-
-def _suggest_chmod(fault: OSError) -> str | None:
-    """Return the command that grants a missing permission; the file itself may be intact."""
-    if not isinstance(fault, PermissionError) or not fault.filename:
-        return None
-    return f"chmod u+rw {shlex.quote(str(fault.filename))}"
+        # The file itself may be intact, so the missing permission is granted.
+        is_refused = isinstance(fault, PermissionError) and fault.filename
+        fix = f"chmod u+rw {shlex.quote(str(fault.filename))}" if is_refused else check.fix
+        return fail(f"{fault.strerror or fault}{location}", fix)

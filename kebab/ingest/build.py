@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
-from kebab.core.chunks import Chunk, ChunkRow
+from kebab.core.chunks import ChunkRow
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.files import FileEntry
@@ -163,6 +163,11 @@ class DocumentBuilder:
     ) -> DocumentRow:
         """Return the row of a parsed file with its chunks."""
         document, (source, entry, doc_id) = parsed.document, task
+        # Where no lines are cited, the date is a property of the file, and not part of its text.
+        is_property = get_media_type(entry.media).cites not in {
+            CitationKind.LINE,
+            CitationKind.CODE,
+        }
         return DocumentRow(
             doc_id=doc_id,
             source=source.name,
@@ -179,17 +184,10 @@ class DocumentBuilder:
             chunks=chunks,
             warnings=document.warnings,
             authors=document.metadata.authors,
-            date=choose_date(
-                document.metadata.date, entry.path, is_property=_has_properties(entry)
-            ),
+            date=choose_date(document.metadata.date, entry.path, is_property=is_property),
             aliases=document.metadata.aliases,
             links=document.links,
         )
-
-
-def _has_properties(entry: FileEntry) -> bool:
-    """Return whether the date of a format is a property of its file, and not part of its text."""
-    return get_media_type(entry.media).cites not in {CitationKind.LINE, CitationKind.CODE}
 
 
 class BuiltFile(NamedTuple):
@@ -364,7 +362,18 @@ def _iterate_chunks(
     """Yield the chunks of the further portions, with their place in the whole text."""
     for document in portions:
         chunks = _cut(builder, task, document, seen)
-        yield tuple(row._replace(chunk=_move(row.chunk, position)) for row in chunks)
+        yield tuple(
+            row._replace(
+                chunk=row.chunk._replace(
+                    ordinal=row.chunk.ordinal + position.chunks,
+                    start=row.chunk.start + position.start,
+                    end=row.chunk.end + position.start,
+                    start_line=row.chunk.start_line + position.lines,
+                    end_line=row.chunk.end_line + position.lines,
+                )
+            )
+            for row in chunks
+        )
         position = _advance(position, document, chunks)
 
 
@@ -374,16 +383,6 @@ def _cut(
     version = builder.parsers[task.entry.media].version
     with builder.guard(task.entry.path, version, builder.deadline_s):
         return builder.cut_chunks(task.doc_id, document, seen)
-
-
-def _move(chunk: Chunk, position: _Position) -> Chunk:
-    return chunk._replace(
-        ordinal=chunk.ordinal + position.chunks,
-        start=chunk.start + position.start,
-        end=chunk.end + position.start,
-        start_line=chunk.start_line + position.lines,
-        end_line=chunk.end_line + position.lines,
-    )
 
 
 def _advance(

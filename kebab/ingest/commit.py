@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import NamedTuple
 
+from msgspec import structs
+
 from kebab.chunk.budget import Budget, estimate_tokens
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
 from kebab.core.ids import DocId, make_doc_id
@@ -33,11 +35,11 @@ from kebab.ingest.build import (
     is_large_text,
     read_file,
 )
-from kebab.ingest.job import FileOutcome, ItemKind, RunContext, select_slowest
+from kebab.ingest.job import RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
 from kebab.limits.worker import GRACE_S, START_S, Reply, WorkerProcess, wait_for_replies
-from kebab.wire.ingest import SlowFile
+from kebab.wire.ingest import IngestItem, SlowFile
 
 _MIN_BYTES = 2_000_000
 """The least input that makes a worker worthwhile; starting it takes as long as 200 kB of work."""
@@ -241,17 +243,16 @@ class _Pool:
 
     def _dispatch(self) -> None:
         """Send waiting units to the workers that have the fewest."""
-        while self._waiting and self._is_usable and self._has_room(self._waiting[0]):
+        while self._waiting and self._is_usable:
+            is_wanted_now = self._waiting[0].files[0] <= self._current
+            if self._ahead >= _UNITS_AHEAD * BATCH_FILES and not is_wanted_now:
+                return
             slot = min(self._slots, key=lambda slot: (slot.retires, len(slot.units)))
             if slot.retires or len(slot.units) >= _QUEUED:
                 return
             if not self._send(slot, self._waiting[0]):
                 return
             self._waiting.popleft()
-
-    def _has_room(self, unit: Unit) -> bool:
-        """Return whether the results of a unit may wait in memory, or are wanted now."""
-        return self._ahead < _UNITS_AHEAD * BATCH_FILES or unit.files[0] <= self._current
 
     def _send(self, slot: _Slot, unit: Unit) -> bool:
         try:
@@ -341,6 +342,7 @@ class _Pool:
         return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)
 
 
+SLOWEST = 5
 REMOVAL_BATCH = 256
 """How many documents are deleted in one transaction."""
 
@@ -349,8 +351,10 @@ class DocumentCommitter:
     """Writes to the library and collects the outcome of each file."""
 
     def __init__(self, library: LibraryWriter, context: RunContext) -> None:
-        self.items: list[FileOutcome] = []
-        self.slowest: tuple[SlowFile, ...] = ()
+        self.items: list[IngestItem] = []
+        self.errors: list[Signal] = []
+        """The errors of the failed items, in their order."""
+        self.slowest: list[SlowFile] = []
         self.missing: list[MissingDocument] = []
         self.tried = 0
         self._library = library
@@ -371,7 +375,8 @@ class DocumentCommitter:
                 duration_ms = self._store_timed(task, builder, result)
                 self.tried = number
                 slow = SlowFile(doc_path=path, duration_ms=duration_ms)
-                self.slowest = select_slowest((*self.slowest, slow))
+                slowest_first = sorted((*self.slowest, slow), key=lambda file: -file.duration_ms)
+                self.slowest = slowest_first[:SLOWEST]
                 send(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
@@ -387,7 +392,7 @@ class DocumentCommitter:
         for first in range(0, len(ids), REMOVAL_BATCH):
             self._library.remove_documents(ids[first : first + REMOVAL_BATCH])
             self._context.reporter.send_heartbeat("remove")
-        self.items += [document.to_outcome() for document in unique.values()]
+        self.items += [document.to_item() for document in unique.values()]
 
     def _should_stop(self) -> bool:
         self._context.reporter.send_heartbeat("parse")
@@ -399,7 +404,14 @@ class DocumentCommitter:
         if isinstance(result, Signal):
             self._add_error(task, result)
         elif result is None:
-            self._store_file(task, builder)
+            try:
+                self._store_row(task, lambda doc_id: _build_row(task, builder, doc_id))
+            except (FileNotFoundError, NotADirectoryError):
+                self._library.forget_unread(task.source.name, task.entry.path)
+                if task.known is not None:
+                    self.missing.append(MissingDocument(source=task.source, known=task.known))
+            except OSError as failure:
+                self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
         else:
             self._store_built(task, builder, result)
         duration_ms = (self._context.clock.monotonic() - started) * 1000
@@ -412,17 +424,6 @@ class DocumentCommitter:
             self._put(task, made)
             return
         self._store_row(task, lambda doc_id: builder.cut_row(task.source, task.entry, doc_id, made))
-
-    def _store_file(self, task: FileTask, builder: DocumentBuilder) -> None:
-        """Store one file; its error becomes its outcome, a missing file has none."""
-        try:
-            self._store_row(task, lambda doc_id: _build_row(task, builder, doc_id))
-        except (FileNotFoundError, NotADirectoryError):
-            self._library.forget_unread(task.source.name, task.entry.path)
-            if task.known is not None:
-                self.missing.append(MissingDocument(source=task.source, known=task.known))
-        except OSError as failure:
-            self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
 
     def _store_row(self, task: FileTask, build: Callable[[DocId], DocumentRow]) -> None:
         """Build a row here and store it; every error of its parser becomes its outcome."""
@@ -437,19 +438,20 @@ class DocumentCommitter:
             self._add_error(task, error)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
-        outcome = task.to_outcome()
         changes = self._library.put_document(row)
-        outcome.doc_id = row.doc_id
-        outcome.chunk_count = changes.kept + changes.added
-        outcome.warnings = row.warnings
-        self.items.append(outcome)
+        self.items.append(
+            structs.replace(
+                task.to_item(),
+                doc_id=row.doc_id,
+                chunk_count=changes.kept + changes.added,
+                warnings=list(row.warnings),
+            )
+        )
 
     def _add_error(self, task: FileTask, error: Signal) -> None:
-        outcome = task.to_outcome()
-        outcome.kind = ItemKind.ERROR
-        outcome.error = error
         self._library.mark_failed(task.source.name, task.entry.path, error.format_message())
-        self.items.append(outcome)
+        self.items.append(structs.replace(task.to_item(), kind="error"))
+        self.errors.append(error)
 
     def _choose_id(self, task: FileTask) -> DocId:
         """Return the id of a known document, or a free one."""

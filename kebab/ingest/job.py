@@ -1,19 +1,18 @@
 """Declares a job: what it receives, how it reports progress, and what it returns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
-from kebab.core.ids import ChunkId, DocId
+from kebab.core.ids import ChunkId
 from kebab.core.ports import Clock, Embedder, FileScanner, LibraryWriter, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.limits.worker import DEFAULT_MEMORY_MB
-from kebab.wire.ingest import EmbeddingSummary, SlowFile
+from kebab.wire.ingest import IngestItem, IngestReport, ItemKindName
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
 """Takes the path, the parser's version and its time limit; translates exceptions to signals."""
@@ -159,65 +158,26 @@ class RunContext:
         return self.cancel.requested or (ends is not None and self.clock.monotonic() >= ends)
 
 
-SLOWEST = 5
-NO_EMBEDDING = EmbeddingSummary(version=None, embedded=0, reused=0, pending=0, unsupported=0)
-"""The vectors of a run that embeds nothing."""
+class IngestOutcome(NamedTuple):
+    """The report of a run, and the errors of its failed items in their order.
 
-
-class ItemKind(StrEnum):
-    """What happened to a file."""
-
-    NEW = "new"
-    UPDATED = "updated"
-    MOVED = "moved"
-    REMOVED = "removed"
-    ERROR = "error"
-
-
-@dataclass(slots=True, kw_only=True)
-class FileOutcome:
-    """What a run did with one file that is not unchanged."""
-
-    kind: ItemKind
-    doc_path: str
-    source: str
-    doc_id: DocId | None = None
-    chunk_count: int = 0
-    embedded: int = 0
-    reused: int = 0
-    warnings: tuple[str, ...] = ()
-    error: Signal | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class IngestOutcome:
-    """The outcome of a run.
-
-    Without a cancellation `scanned == new + updated + moved + unchanged + errors + skipped`.
+    The items have no error, because only the caller knows how an error is worded.
     """
 
-    scope: tuple[str, ...] = ()
-    dry_run: bool = False
-    scanned: int = 0
-    unchanged: int = 0
-    skipped: int = 0
-    cancelled: bool = False
-    not_read: int = 0
-    duration_ms: int = 0
-    skipped_by_reason: dict[str, int] = field(default_factory=dict)
-    skipped_by_extension: dict[str, int] = field(default_factory=dict)
-    skip_examples: dict[str, list[str]] = field(default_factory=dict)
-    items: list[FileOutcome] = field(default_factory=list)
-    embedding: EmbeddingSummary = NO_EMBEDDING
-    slowest: tuple[SlowFile, ...] = ()
-    media: Mapping[str, int] = field(default_factory=dict)
-    """The numbers of files with a parser by media type, those with an error included."""
-
-    def count(self, *kinds: ItemKind) -> int:
-        """Return how many items are of one of these kinds."""
-        return sum(item.kind in kinds for item in self.items)
+    report: IngestReport
+    errors: list[Signal]
 
 
-def select_slowest(files: Iterable[SlowFile]) -> tuple[SlowFile, ...]:
-    """Return the few files that took longest, slowest first."""
-    return tuple(sorted(files, key=lambda file: -file.duration_ms)[:SLOWEST])
+def build_item(kind: ItemKindName, source: str, path: str, doc_id: str | None = None) -> IngestItem:
+    """Return the item of a file before anything is stored of it."""
+    return IngestItem(
+        kind=kind,
+        doc_id=doc_id,
+        doc_path=path,
+        source=source,
+        chunk_count=0,
+        embedded=0,
+        reused=0,
+        warnings=[],
+        error=None,
+    )

@@ -22,8 +22,9 @@ from kebab.core.ids import hash_content
 from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
+from kebab.ingest.job import IngestJob, build_item
 from kebab.ingest.scopes import LibraryState, Scope
+from kebab.wire.ingest import IngestItem, ItemKindName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,11 @@ class ScopeScan:
 
 @dataclass(slots=True)
 class ScanSummary:
-    """The scanned scopes of a run, and the roots that cannot be read."""
+    """The scanned scopes of a run, and those whose root cannot be read."""
 
     scopes: Sequence[Scope]
     scans: list[ScopeScan] = field(default_factory=list)
-    failures: list[FileOutcome] = field(default_factory=list)
+    failures: list[tuple[Scope, IoError]] = field(default_factory=list)
 
 
 def scan_scopes(
@@ -74,20 +75,20 @@ def scan_scopes(
         except IoError as error:
             if (job.paths and not job.changed) or len(scopes) == 1:
                 raise
-            summary.failures.append(
-                FileOutcome(
-                    kind=ItemKind.ERROR,
-                    doc_path=scope.location,
-                    source=scope.source.name,
-                    error=error,
-                )
-            )
+            summary.failures.append((scope, error))
     if not summary.scans and summary.failures:
-        first = summary.failures[0].error
-        assert first is not None, "a failed root has its error"
-        raise first
+        raise summary.failures[0][1]
     if is_single_file(job, scopes):
-        _raise_for_single_file(summary.scans[0], job)
+        scan = summary.scans[0]
+        location, reasons = scan.scope.location, scan.found.skips.by_reason
+        if reasons["unsupported"] or reasons["special_file"] or reasons["ocr_off"]:
+            media = get_suffix(location.rpartition("/")[2]) or "no extension"
+            setting = OCR_SETTING if reasons["ocr_off"] else None
+            raise UnsupportedMedia(path=location, media=media, setting=setting)
+        if reasons["over_limit"]:
+            raise TooLarge(what=location, size=scan.found.largest, limit=job.rules.max_file_bytes)
+        if reasons["unreadable"]:
+            raise build_read_error(location, "permission denied")
     return summary
 
 
@@ -95,18 +96,6 @@ def is_single_file(job: IngestJob, scopes: Sequence[Scope]) -> bool:
     """Return whether the user named one file and nothing else."""
     is_named = len(job.paths) == 1 and not job.changed
     return is_named and len(scopes) == 1 and scopes[0].files is not None
-
-
-def _raise_for_single_file(scan: ScopeScan, job: IngestJob) -> None:
-    location, reasons = scan.scope.location, scan.found.skips.by_reason
-    if reasons["unsupported"] or reasons["special_file"] or reasons["ocr_off"]:
-        media = get_suffix(location.rpartition("/")[2]) or "no extension"
-        setting = OCR_SETTING if reasons["ocr_off"] else None
-        raise UnsupportedMedia(path=location, media=media, setting=setting)
-    if reasons["over_limit"]:
-        raise TooLarge(what=location, size=scan.found.largest, limit=job.rules.max_file_bytes)
-    if reasons["unreadable"]:
-        raise build_read_error(location, "permission denied")
 
 
 class ScopeScanner:
@@ -147,7 +136,9 @@ class ScopeScanner:
             self._add_named_files(scope, found, files)
             if scope.named:
                 exempt |= self._find_exempt_files(scope.source.root, scope.files)
-            self._check_root_exists(scope, found, known)
+            is_gone = known and not found.entries and not found.unreadable and not found.skips.total
+            if is_gone and not self._job.force and _is_empty(scope.source.root):
+                raise _build_missing_root_error(scope.source.root, len(known))
         return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
 
     def _load_known_documents(self, scope: Scope) -> dict[str, KnownDocument]:
@@ -217,13 +208,6 @@ class ScopeScanner:
         if scope.is_whole and not found.seen and known and not force:
             raise _build_missing_root_error(root, len(known))
         return found
-
-    def _check_root_exists(
-        self, scope: Scope, found: ScanResult, known: dict[str, KnownDocument]
-    ) -> None:
-        is_gone = known and not found.entries and not found.unreadable and not found.skips.total
-        if is_gone and not self._job.force and _is_empty(scope.source.root):
-            raise _build_missing_root_error(scope.source.root, len(known))
 
     def _add_named_files(self, scope: Scope, found: ScanResult, paths: Iterable[str]) -> None:
         self._scanner.add_named_files(found, scope.source.root, paths, self._job.rules)
@@ -312,19 +296,15 @@ TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 class FileTask:
     """A file that must be read and stored; `known` is the document that it replaces."""
 
-    kind: ItemKind
+    kind: ItemKindName
     source: Source
     entry: FileEntry
     known: KnownDocument | None = None
 
-    def to_outcome(self) -> FileOutcome:
-        """Return the outcome of the file before it is stored."""
-        return FileOutcome(
-            kind=self.kind,
-            doc_path=self.entry.path,
-            source=self.source.name,
-            doc_id=self.known.doc_id if self.known else None,
-        )
+    def to_item(self) -> IngestItem:
+        """Return the item of the file before it is stored."""
+        doc_id = self.known.doc_id if self.known else None
+        return build_item(self.kind, self.source.name, self.entry.path, doc_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,14 +314,9 @@ class MissingDocument:
     source: Source
     known: KnownDocument
 
-    def to_outcome(self) -> FileOutcome:
-        """Return the outcome of a document whose file was removed."""
-        return FileOutcome(
-            kind=ItemKind.REMOVED,
-            doc_path=self.known.path,
-            source=self.source.name,
-            doc_id=self.known.doc_id,
-        )
+    def to_item(self) -> IngestItem:
+        """Return the item of a document that is removed."""
+        return build_item("removed", self.source.name, self.known.path, self.known.doc_id)
 
 
 @dataclass(slots=True)
@@ -379,63 +354,46 @@ def compare_files(scans: list[ScopeScan], options: CompareOptions) -> Plan:
     plan = Plan()
     seen: set[tuple[str, str]] = set()
     for scan in scans:
-        _compare_scope(scan, options, plan, seen)
+        source = scan.scope.source
+        missing = dict(scan.known)
+        for entry in scan.found.entries:
+            known = missing.pop(entry.path, None)
+            if (source.name, entry.path) in seen:
+                continue
+            seen.add((source.name, entry.path))
+            plan.files += 1
+            if known is None:
+                plan.tasks.append(FileTask(kind="new", source=source, entry=entry))
+            elif (
+                known.mtime_ns == entry.mtime_ns
+                and known.size == entry.size
+                and known.inode == entry.inode
+                and known.recipe == options.recipes.get(entry.media)
+                and entry.mtime_ns
+                < options.last_scans.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
+                and not options.force
+            ):
+                plan.unchanged += 1
+            elif not options.should_stop():
+                may_be_same = (
+                    known.recipe == options.recipes.get(entry.media)
+                    and not options.force
+                    and known.size == entry.size
+                )
+                if may_be_same and compute_file_hash(entry.absolute) == known.content_hash:
+                    plan.unchanged += 1
+                    stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+                    if stamp != FileStamp(
+                        size=known.size, mtime_ns=known.mtime_ns, inode=known.inode
+                    ):
+                        plan.touched.append((known, stamp))
+                else:
+                    task = FileTask(kind="updated", source=source, entry=entry, known=known)
+                    plan.tasks.append(task)
+        plan.missing += _find_missing(scan, missing)
     if plan.missing:
         match_moved_files(plan.tasks, plan.missing, options.should_stop)
     return plan
-
-
-def _compare_scope(
-    scan: ScopeScan, options: CompareOptions, plan: Plan, seen: set[tuple[str, str]]
-) -> None:
-    source = scan.scope.source
-    missing = dict(scan.known)
-    for entry in scan.found.entries:
-        known = missing.pop(entry.path, None)
-        if (source.name, entry.path) in seen:
-            continue
-        seen.add((source.name, entry.path))
-        plan.files += 1
-        if known is None:
-            plan.tasks.append(FileTask(kind=ItemKind.NEW, source=source, entry=entry))
-        elif _has_same_stamp(known, entry, options, source):
-            plan.unchanged += 1
-        elif not options.should_stop():
-            _compare_content(plan, known, entry, options, source)
-    plan.missing += _find_missing(scan, missing)
-
-
-def _has_same_stamp(
-    known: KnownDocument, entry: FileEntry, options: CompareOptions, source: Source
-) -> bool:
-    """Return whether the stamp alone proves that a file is unchanged."""
-    return (
-        known.mtime_ns == entry.mtime_ns
-        and known.size == entry.size
-        and known.inode == entry.inode
-        and known.recipe == options.recipes.get(entry.media)
-        and entry.mtime_ns < options.last_scans.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
-        and not options.force
-    )
-
-
-def _compare_content(
-    plan: Plan, known: KnownDocument, entry: FileEntry, options: CompareOptions, source: Source
-) -> None:
-    """Hash a file whose stamp proves nothing."""
-    may_be_same = (
-        known.recipe == options.recipes.get(entry.media)
-        and not options.force
-        and known.size == entry.size
-    )
-    if may_be_same and compute_file_hash(entry.absolute) == known.content_hash:
-        plan.unchanged += 1
-        stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
-        if stamp != FileStamp(size=known.size, mtime_ns=known.mtime_ns, inode=known.inode):
-            plan.touched.append((known, stamp))
-    else:
-        task = FileTask(kind=ItemKind.UPDATED, source=source, entry=entry, known=known)
-        plan.tasks.append(task)
 
 
 def _find_missing(scan: ScopeScan, missing: dict[str, KnownDocument]) -> list[MissingDocument]:
@@ -465,14 +423,14 @@ def match_moved_files(
         by_hash[document.known.content_hash].append(document)
     candidates: dict[str, list[FileTask]] = defaultdict(list)
     for task in tasks:
-        if task.kind is ItemKind.NEW and task.entry.size in sizes and not should_stop():
+        if task.kind == "new" and task.entry.size in sizes and not should_stop():
             content_hash = compute_file_hash(task.entry.absolute)
             if content_hash in by_hash:
                 candidates[content_hash].append(task)
     for content_hash, files in candidates.items():
         for matches in (_has_same_inode, _has_same_name, _matches_any):
             _pair_files(files, by_hash[content_hash], matches)
-    moved = {task.known.doc_id for task in tasks if task.kind is ItemKind.MOVED and task.known}
+    moved = {task.known.doc_id for task in tasks if task.kind == "moved" and task.known}
     missing[:] = [document for document in missing if document.known.doc_id not in moved]
 
 
@@ -482,12 +440,12 @@ def _pair_files(
     matches: Callable[[FileTask, MissingDocument], bool],
 ) -> None:
     for file in files:
-        if file.kind is not ItemKind.NEW:
+        if file.kind != "new":
             continue
         document = next((document for document in missing if matches(file, document)), None)
         if document is not None:
             missing.remove(document)
-            file.kind, file.known = ItemKind.MOVED, document.known
+            file.kind, file.known = "moved", document.known
 
 
 def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:

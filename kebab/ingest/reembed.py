@@ -50,9 +50,16 @@ def reembed(
     ended = ProgressKind.ABORTED
     try:
         delete_old_vectors(library, open_index)
-        _delete_other_vectors(library, open_index, model.embedder.version)
+        collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
+        if collected is not None and collected != model.embedder.version:
+            open_index(collected).clear()
+            library.set_value(NEXT_VECTORS, None)
         if library.get_value(EMBEDDING_VERSION) in {None, model.embedder.version}:
-            summary = _complete_vectors(library, open_index, model, context)
+            sync = VectorSync(library, open_index, context)
+            sync.set_model(model.embedder, reason=model.reason)
+            sync.check_files()
+            sync.update(model.embedder)
+            summary = sync.build_summary()
         else:
             summary = _ModelChange(library, open_index, model, context).run()
         library.checkpoint()
@@ -66,30 +73,6 @@ def reembed(
 def find_unfinished_change(value: str | None) -> str | None:
     """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
     return value.partition(" ")[0] if value else None
-
-
-def _delete_other_vectors(
-    library: LibraryWriter, open_index: Callable[[str], VectorWriter], wanted: str
-) -> None:
-    """Delete what an interrupted change to another model has collected."""
-    collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
-    if collected is not None and collected != wanted:
-        open_index(collected).clear()
-        library.set_value(NEXT_VECTORS, None)
-
-
-def _complete_vectors(
-    library: LibraryWriter,
-    open_index: Callable[[str], VectorWriter],
-    model: LoadedModel,
-    context: RunContext,
-) -> EmbeddingSummary:
-    """Embed what is pending; the knowledge base has this model, or none yet."""
-    sync = VectorSync(library, open_index, context)
-    sync.set_model(model.embedder, reason=model.reason)
-    sync.check_files()
-    sync.update(model.embedder)
-    return sync.build_summary()
 
 
 def _raise_late(index: int, error: TimedOut) -> NoReturn:
@@ -136,7 +119,12 @@ class _ModelChange:
         finally:
             self._flush()
         if self._seen == total:  # also when the cancel came with the last passage
-            self._replace_vectors()
+            self._vectors.maintain()
+            self._library.replace_vectors(
+                self._embedder.version, self._model.reason, self._unsupported
+            )
+            self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
+            delete_old_vectors(self._library, self._open_index)
         return self._build_summary(total - self._seen)
 
     def _load_collected(self) -> set[Key]:
@@ -207,13 +195,6 @@ class _ModelChange:
             if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
                 self._vectors.maintain()
         self._flushed_at = self._context.clock.monotonic()
-
-    def _replace_vectors(self) -> None:
-        """Make the collected vectors those of the library, and delete the old ones."""
-        self._vectors.maintain()
-        self._library.replace_vectors(self._embedder.version, self._model.reason, self._unsupported)
-        self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
-        delete_old_vectors(self._library, self._open_index)
 
     def _report(self, count: int, total: int) -> None:
         self._seen += count

@@ -19,22 +19,23 @@ from msgspec import structs
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
 from kebab.core.files import SkipCounts
-from kebab.core.ids import compute_digest
+from kebab.core.ids import DocId, compute_digest
+from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, ParseFailed, TimedOut
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import (
-    FileOutcome,
     IngestJob,
     IngestOutcome,
     IngestPorts,
-    ItemKind,
     ProgressReporter,
     RunContext,
     TextNote,
+    build_item,
 )
 from kebab.ingest.plan import (
     CompareOptions,
@@ -57,33 +58,68 @@ from kebab.ingest.scopes import (
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
 
 _UNREADABLE = "permission denied"
 
 
-def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestOutcome:
-    """Build the outcome of a run from its scan and its plan, before anything is stored."""
+def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestReport:
+    """Build the report of a run from its scan and its plan, before anything is stored."""
     skips = SkipCounts()
     for scan in summary.scans:
         skips.merge(scan.found.skips)
-    items = list(summary.failures)
+    items = [
+        build_item("error", scope.source.name, scope.location) for scope, _ in summary.failures
+    ]
     if job.dry_run:
-        items += [task.to_outcome() for task in plan.tasks]
-        items += [document.to_outcome() for document in plan.missing]
-    return IngestOutcome(
-        scope=tuple(scope.location for scope in summary.scopes),
+        items += [task.to_item() for task in plan.tasks]
+        items += [document.to_item() for document in plan.missing]
+    entries = [entry for scan in summary.scans for entry in scan.found.entries]
+    report = IngestReport(
+        scope=[scope.location for scope in summary.scopes],
         dry_run=job.dry_run,
         scanned=plan.files + skips.total + len(summary.failures),
+        new=0,
+        updated=0,
+        moved=0,
         unchanged=plan.unchanged,
         skipped=skips.total,
+        removed=0,
+        errors=0,
+        cancelled=False,
+        duration_ms=0,
         skipped_by_reason=dict(sorted(skips.by_reason.items())),
         skipped_by_extension=dict(sorted(skips.by_extension.items())),
         skip_examples={
             reason: [escape_undecodable(name) for name in names]
             for reason, names in skips.examples.items()
         },
-        items=items,
-        media=Counter(entry.media for scan in summary.scans for entry in scan.found.entries),
+        items=[],
+        embedding=EmbeddingSummary(version=None, embedded=0, reused=0, pending=0, unsupported=0),
+        slowest=[],
+        media=Counter(get_media_type(entry.media).label for entry in entries),
+    )
+    return _add_items(report, items)
+
+
+def _add_items(report: IngestReport, items: Sequence[IngestItem]) -> IngestReport:
+    """Return a report with further items, and with the counts that follow from them."""
+    kinds = Counter(item.kind for item in (*report.items, *items))
+    media = Counter(report.media)
+    for item in items:
+        failed = detect_media_type(item.doc_path) if item.kind == "error" else None
+        if failed is not None:
+            media[get_media_type(failed).label] -= 1
+    return structs.replace(
+        report,
+        items=[*report.items, *items],
+        new=kinds["new"],
+        updated=kinds["updated"],
+        moved=kinds["moved"],
+        removed=kinds["removed"],
+        errors=kinds["error"],
+        documents=report.unchanged + kinds["new"] + kinds["updated"] + kinds["moved"],
+        media={label: count for label, count in media.most_common() if count > 0},
     )
 
 
@@ -107,7 +143,7 @@ def run_ingest(
     ended = ProgressKind.ABORTED
     try:
         outcome = _Run(job, ports, context).execute()
-        if not outcome.cancelled:
+        if not outcome.report.cancelled:
             ended = ProgressKind.COMPLETED
     finally:
         context.reporter.send(ended)
@@ -127,37 +163,58 @@ class _Run:
     def execute(self) -> IngestOutcome:
         """Run all steps."""
         summary, plan = self._plan()
-        outcome = build_report(self._job, summary, plan)
-        outcome.cancelled = self._context.cancel.requested
-        library = self._ports.library
-        if not (outcome.cancelled or self._job.dry_run) and library is not None:
+        report = build_report(self._job, summary, plan)
+        errors: list[Signal] = [error for _, error in summary.failures]
+        library, cancel = self._ports.library, self._context.cancel
+        if not (cancel.requested or self._job.dry_run) and library is not None:
             self._store_plan(summary, plan, library)
             if not (self._job.changed and plan.is_empty):
-                self._apply(summary, plan, outcome, library)
-        outcome.duration_ms = self._reporter.elapsed_ms
-        return outcome
+                report = self._apply(summary, plan, report, errors, library)
+        return IngestOutcome(
+            structs.replace(
+                report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
+            ),
+            errors,
+        )
 
     def _apply(
-        self, summary: ScanSummary, plan: Plan, outcome: IngestOutcome, library: LibraryWriter
-    ) -> None:
-        """Bring library and vectors up to date, and add the results to the outcome."""
+        self,
+        summary: ScanSummary,
+        plan: Plan,
+        report: IngestReport,
+        errors: list[Signal],
+        library: LibraryWriter,
+    ) -> IngestReport:
+        """Bring library and vectors up to date, and add the results to the report and errors."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
         if self._job.force:
             vectors.verify_all()
-        self._check_vectors(vectors)
+        # Without memory for the index the next run looks for lost vectors.
+        try:
+            vectors.check_files()
+        except NO_MODEL as error:
+            self._report_no_model(vectors, error)
         embedder = self._load_embedder(plan, library, vectors)
         committer = DocumentCommitter(library, self._context)
         self._store_changes(plan, committer, vectors)
-        outcome.not_read = len(plan.tasks) - committer.tried
-        _release_files(summary, plan)
+        not_read = len(plan.tasks) - committer.tried
+        # Embedding needs the memory more than the records of files.
+        for scan in summary.scans:
+            scan.found.entries.clear()
+            scan.known.clear()
+        plan.tasks.clear()
+        plan.touched.clear()
+        plan.missing.clear()
         if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
-        _add_results(outcome, committer, vectors, library)
-        self._record_run(summary, outcome, library)
-        if is_single_file(self._job, summary.scopes):
-            for item in committer.items:
-                if item.error is not None:
-                    raise item.error
+        report = structs.replace(
+            _add_results(report, committer, vectors, library), not_read=not_read
+        )
+        errors += committer.errors
+        self._record_run(summary, report, library)
+        if is_single_file(self._job, summary.scopes) and committer.errors:
+            raise committer.errors[0]
+        return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
         job, library, scanner = self._job, self._library_state, self._ports.scanner
@@ -210,13 +267,6 @@ class _Run:
             model.embedder.prepare()
         return model.embedder
 
-    def _check_vectors(self, vectors: VectorSync) -> None:
-        """Find lost vectors; without memory for the index the next run looks for them."""
-        try:
-            vectors.check_files()
-        except NO_MODEL as error:
-            self._report_no_model(vectors, error)
-
     def _store_plan(self, summary: ScanSummary, plan: Plan, library: LibraryWriter) -> None:
         """Store what the run is about to read, so that a killed run leaves what is not read."""
         registered = library.list_sources()
@@ -236,7 +286,7 @@ class _Run:
     def _is_read_again(self, task: FileTask) -> bool:
         """Return whether the document of a file has its content, and only another form is due."""
         known, entry = task.known, task.entry
-        if known is None or task.kind is not ItemKind.UPDATED:
+        if known is None or task.kind != "updated":
             return False
         is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
         return is_same and (self._job.force or known.recipe != self._recipes.get(entry.media))
@@ -259,29 +309,36 @@ class _Run:
         with self._ports.batch():
             committer.touch(plan.touched)
             if plan.tasks:
-                committer.store(plan.tasks, self._make_builder())
+                committer.store(
+                    plan.tasks,
+                    DocumentBuilder(
+                        parsers=self._ports.parsers,
+                        guard=self._ports.guard,
+                        budget=self._ports.budget(),
+                        chunker=self._job.chunker,
+                        recipes=self._recipes,
+                        deadline_s=self._job.deadline_s,
+                        max_memory_mb=self._job.max_memory_mb,
+                    ),
+                )
         missing = plan.missing + committer.missing
         if missing and not self._context.cancel.requested:
             vectors.copy_equal_vectors()
             with self._ports.batch():
                 committer.remove(missing)
 
-    def _make_builder(self) -> DocumentBuilder:
-        return DocumentBuilder(
-            parsers=self._ports.parsers,
-            guard=self._ports.guard,
-            budget=self._ports.budget(),
-            chunker=self._job.chunker,
-            recipes=self._recipes,
-            deadline_s=self._job.deadline_s,
-            max_memory_mb=self._job.max_memory_mb,
-        )
-
     def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:
         """Embed what is pending; without a working model or index, chunks stay pending."""
         self._context.limit_embedding(self._job.vector_seconds)
         try:
-            self._update_or_repair(vectors, embedder)
+            try:
+                vectors.update(embedder)
+            except EmbeddingUnavailable:
+                # The model failed: try once more with new files.
+                repaired = self._ports.repair_model(vectors.version) if vectors.version else None
+                if repaired is None:
+                    raise
+                vectors.update(repaired)
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
 
@@ -290,30 +347,19 @@ class _Run:
         message = f"no vectors in this run, words only: {describe_fault(fault)}"
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
-    def _update_or_repair(self, vectors: VectorSync, embedder: Embedder | None) -> None:
-        """Update the vectors; after a failure of the model, try once more with new files."""
-        try:
-            vectors.update(embedder)
-        except EmbeddingUnavailable:
-            repaired = self._ports.repair_model(vectors.version) if vectors.version else None
-            if repaired is None:
-                raise
-            vectors.update(repaired)
-
     def _record_run(
-        self, summary: ScanSummary, outcome: IngestOutcome, library: LibraryWriter
+        self, summary: ScanSummary, report: IngestReport, library: LibraryWriter
     ) -> None:
         """Record the run; a cancelled one records no scan, because files may be left over."""
-        outcome.cancelled = self._context.cancel.requested
-        if not outcome.cancelled:
+        if not self._context.cancel.requested:
             for scan in summary.scans:
                 if scan.scope.is_whole:
                     started_ns = str(int(self._started * 1_000_000_000))
                     library.set_value(build_last_scan_key(scan.scope.source.name), started_ns)
-        changed = len(outcome.items) - outcome.count(ItemKind.ERROR)
+        changed = len(report.items) - report.errors
         finished = self._ports.clock.now()
-        library.record_run(" ".join(outcome.scope), self._started, finished, changed)
-        if changed or outcome.embedding.embedded or outcome.embedding.reused:
+        library.record_run(" ".join(report.scope), self._started, finished, changed)
+        if changed or report.embedding.embedded or report.embedding.reused:
             library.checkpoint()
 
 
@@ -327,34 +373,33 @@ def _register_new_folders(scopes: Sequence[Scope], library: LibraryWriter) -> No
             library.add_source(source)
 
 
-def _release_files(summary: ScanSummary, plan: Plan) -> None:
-    """Free the records of files before embedding, which needs the memory more."""
-    for scan in summary.scans:
-        scan.found.entries.clear()
-        scan.known.clear()
-    plan.tasks.clear()
-    plan.touched.clear()
-    plan.missing.clear()
-
-
 def _add_results(
-    outcome: IngestOutcome,
+    report: IngestReport,
     committer: DocumentCommitter,
     vectors: VectorSync,
     library: LibraryWriter,
-) -> None:
-    """Add the outcomes of the stored files, with the vectors of each."""
+) -> IngestReport:
+    """Return a report with the items of the stored files and the vectors of each."""
     counts = vectors.counts
-    stored = library.count_committed({item.doc_id for item in committer.items if item.doc_id})
+    stored = library.count_committed(
+        {DocId(item.doc_id) for item in committer.items if item.doc_id is not None}
+    )
+    items = []
     for item in committer.items:
-        if item.doc_id is not None:
-            item.embedded = counts.embedded.get(item.doc_id, 0)
-            item.reused = stored.get(item.doc_id, 0) - item.embedded
+        if item.doc_id is None:
+            items.append(item)
+            continue
+        doc_id = DocId(item.doc_id)
+        embedded = counts.embedded.get(doc_id, 0)
+        reused = stored.get(doc_id, 0) - embedded
+        items.append(structs.replace(item, embedded=embedded, reused=reused))
     elsewhere = sum(count for doc_id, count in counts.copied.items() if doc_id not in stored)
-    outcome.items += committer.items
-    outcome.slowest = committer.slowest
-    reused = elsewhere + sum(item.reused for item in committer.items)
-    outcome.embedding = structs.replace(vectors.build_summary(), reused=reused)
+    reused = elsewhere + sum(item.reused for item in items)
+    return structs.replace(
+        _add_items(report, items),
+        slowest=committer.slowest,
+        embedding=structs.replace(vectors.build_summary(), reused=reused),
+    )
 
 
 def _parse_time(stored: str | None) -> int:
@@ -393,9 +438,9 @@ def ingest_text(
     if job.dry_run or ports.library is None:
         reporter = ProgressReporter(report, ports.clock)
         reporter.send(ProgressKind.SCAN_STARTED)
-        outcome = _build_planned_outcome(path, content)
+        planned = _build_planned_report(note, path, content)
         reporter.send(ProgressKind.COMPLETED)
-        return outcome
+        return IngestOutcome(planned, [])
     with translate_os_errors(path, "read"):
         previous = path.read_bytes() if path.is_file() else None
     _write(path, content)
@@ -451,15 +496,17 @@ def _quote(value: str) -> str:
     return json.dumps(" ".join(plain.split()), ensure_ascii=False)
 
 
-def _build_planned_outcome(path: Path, content: bytes) -> IngestOutcome:
+def _build_planned_report(note: TextNote, path: Path, content: bytes) -> IngestReport:
     """Return what storing the text would do."""
-    outcome = IngestOutcome(scope=(str(path),), dry_run=True, scanned=1)
+    source = Source(name=STDIN, root=note.folder, kind="stdin")
+    summary = ScanSummary([Scope(source=source, files=(path.name,))])
+    plan = Plan(files=1)
+    report = build_report(IngestJob(dry_run=True), summary, plan)
     if path.is_file() and path.read_bytes() == content:
-        outcome.unchanged = 1
-        return outcome
-    kind = ItemKind.UPDATED if path.is_file() else ItemKind.NEW
-    outcome.items.append(FileOutcome(kind=kind, doc_path=path.name, source=STDIN))
-    return outcome
+        return structs.replace(report, unchanged=1, documents=1)
+    return _add_items(
+        report, [build_item("updated" if path.is_file() else "new", STDIN, path.name)]
+    )
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -271,7 +271,20 @@ class _ChangedSource:
         elif path.rpartition("/")[2] in IGNORE_FILES:
             self._add_folder(path.rpartition("/")[0])
         else:
-            self._add_entry(path)
+            try:
+                mode = Path(self._source.root, path).lstat().st_mode
+            except (OSError, ValueError):
+                mode = 0
+            folder = self._source.root + f"/{path}".rpartition("/")[0]
+            if modes.S_ISLNK(mode) or os.path.realpath(folder) != folder:
+                self._is_whole = True
+            elif not modes.S_ISDIR(mode):
+                self._files[path] = None
+            elif self._is_skipped(path):
+                known = self._library.load_known_documents(self._source.name, [path])
+                self._files.update(dict.fromkeys(known))
+            else:
+                self._add_folder(path)
 
     def build_scopes(self) -> Iterator[Scope]:
         """Yield the scopes, of which none covers another."""
@@ -287,28 +300,9 @@ class _ChangedSource:
     def _is_covered(self, path: str) -> bool:
         return any(is_below(path, folder) for folder in self._folders)
 
-    def _add_entry(self, path: str) -> None:
-        try:
-            mode = Path(self._source.root, path).lstat().st_mode
-        except (OSError, ValueError):
-            mode = 0
-        folder = self._source.root + f"/{path}".rpartition("/")[0]
-        if modes.S_ISLNK(mode) or os.path.realpath(folder) != folder:
-            self._is_whole = True
-        elif not modes.S_ISDIR(mode):
-            self._files[path] = None
-        elif self._is_skipped(path):
-            self._add_known_files(path)
-        else:
-            self._add_folder(path)
-
     def _add_folder(self, path: str) -> None:
         self._is_whole = self._is_whole or not path
         self._folders.add(path)
-
-    def _add_known_files(self, path: str) -> None:
-        known = self._library.load_known_documents(self._source.name, [path])
-        self._files.update(dict.fromkeys(known))
 
     def _is_skipped(self, path: str) -> bool:
         root, rules = self._source.root, self._job.rules

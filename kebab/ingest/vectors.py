@@ -366,7 +366,20 @@ class VectorSync:
             vectors = self._load_index(version)
             self._library.set_value(VECTORS_DIRTY, "1")
             if not self._is_consistent:
-                self._reconcile(vectors, version)
+                try:
+                    self._lost = reconcile(
+                        self._library, vectors, version, verify=self._verifies_all
+                    )
+                except StoreCorrupt:
+                    # Every vector comes from a chunk, so only the time to compute it is lost.
+                    vectors.clear()
+                    self._lost = reconcile(self._library, vectors, version)
+                if self._lost:
+                    count = f"{self._lost:,} vector" + ("" if self._lost == 1 else "s")
+                    message = f"lost or damaged, computed again: {count}"
+                    self._context.reporter.send(
+                        ProgressKind.HEARTBEAT, phase="vectors", message=message
+                    )
             self._chunk_embedder = ChunkEmbedder(self._library, vectors, version, self._context)
             self.counts = self._chunk_embedder.counts
         return self._chunk_embedder
@@ -375,18 +388,6 @@ class VectorSync:
         if self._vectors is None:
             self._vectors = self._open_index(version)
         return self._vectors
-
-    def _reconcile(self, vectors: VectorWriter, version: str) -> None:
-        try:
-            self._lost = reconcile(self._library, vectors, version, verify=self._verifies_all)
-        except StoreCorrupt:
-            # Every vector comes from a chunk, so only the time to compute it is lost.
-            vectors.clear()
-            self._lost = reconcile(self._library, vectors, version)
-        if self._lost:
-            count = f"{self._lost:,} vector" + ("" if self._lost == 1 else "s")
-            message = f"lost or damaged, computed again: {count}"
-            self._context.reporter.send(ProgressKind.HEARTBEAT, phase="vectors", message=message)
 
     def _finish(self) -> None:
         """Delete the rows of chunks that were removed since the index was opened, and compact."""

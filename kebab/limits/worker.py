@@ -85,9 +85,20 @@ class WorkerProcess:
         Raises:
             OSError: The system has no room for a pipe or a process.
         """
+        import fcntl
+
         with ExitStack() as undo:
             (worker_reads, writes), (reads, worker_writes) = _open_pipe(undo), _open_pipe(undo)
-            self._process = _start_process(worker_reads, worker_writes, max_memory_mb)
+            arguments = map(str, (worker_reads, worker_writes, os.getpid(), max_memory_mb))
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+                [sys.executable, "-P", "-c", _PROGRAM, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(worker_reads, worker_writes),
+                env=_build_environment(),
+                start_new_session=True,  # Ctrl-C reaches only the caller, which ends the worker
+            )
             undo.pop_all()
         os.close(worker_reads)
         os.close(worker_writes)
@@ -101,7 +112,11 @@ class WorkerProcess:
         self._capacity = _get_task_capacity(writes)
         self._unread: deque[int] = deque()
         self._began = Elapsed(0.0, time.monotonic())
-        _enlarge_pipe(reads)
+        # Let the pipe hold several replies, where the system can.
+        widening = getattr(fcntl, "F_SETPIPE_SZ", None)
+        if widening is not None:
+            with suppress(OSError):
+                fcntl.fcntl(reads, widening, _PIPE_BYTES)
         self._send_bytes(pickle.dumps(handler))
 
     def __enter__(self) -> Self:
@@ -192,17 +207,14 @@ class WorkerProcess:
             os.killpg(pid, signal.SIGKILL)
         _, status, usage = ended or os.wait4(pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        return self._describe_exit(self._process.returncode, _to_bytes(usage.ru_maxrss))
-
-    def _describe_exit(self, status: int, memory: int) -> str:
-        """Return why the process ended; `memory` is the most that it had."""
+        memory = _to_bytes(usage.ru_maxrss)
         limit = self._max_memory_mb * _MB * _EXHAUSTED_SHARE
         # The system counts the peak of the process that started the worker as the worker's own.
         if limit and memory > max(limit, self._own_peak):
             return describe_exhaustion(self._max_memory_mb)
-        if status < 0:
-            return f"the parser crashed (signal {-status})"
-        return f"the parser ended its process (status {status})"
+        if self._process.returncode < 0:
+            return f"the parser crashed (signal {-self._process.returncode})"
+        return f"the parser ended its process (status {self._process.returncode})"
 
 
 def wait_for_replies(workers: Sequence[WorkerProcess], seconds: float) -> list[WorkerProcess]:
@@ -250,19 +262,6 @@ def _open_pipe(undo: ExitStack) -> tuple[int, int]:
     return ends
 
 
-def _start_process(reads: int, writes: int, max_memory_mb: int) -> subprocess.Popen[bytes]:
-    arguments = map(str, (reads, writes, os.getpid(), max_memory_mb))
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
-        [sys.executable, "-P", "-c", _PROGRAM, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=(reads, writes),
-        env=_build_environment(),
-        start_new_session=True,  # Ctrl-C reaches only the caller, which ends the worker
-    )
-
-
 def _get_task_capacity(pipe: int) -> int:
     """Return how many bytes of tasks may wait in a pipe, without the heads of messages."""
     import fcntl
@@ -271,16 +270,6 @@ def _get_task_capacity(pipe: int) -> int:
     if size is None:
         return _MIN_UNREAD_BYTES
     return min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, fcntl.fcntl(pipe, size) // 2))
-
-
-def _enlarge_pipe(pipe: int) -> None:
-    """Let a pipe hold several replies, where the system can."""
-    import fcntl
-
-    widening = getattr(fcntl, "F_SETPIPE_SZ", None)
-    if widening is not None:
-        with suppress(OSError):
-            fcntl.fcntl(pipe, widening, _PIPE_BYTES)
 
 
 def _build_environment() -> dict[str, str]:

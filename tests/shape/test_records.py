@@ -36,12 +36,6 @@ REASONS = {
     ("kebab.evals.metrics.Estimate", "kebab.wire.evals.EvalFigure"): (
         "statistics know no metric and no unit"
     ),
-    ("kebab.ingest.job.FileOutcome", "kebab.wire.ingest.IngestItem"): (
-        "its error has no wording yet, and its counts grow during the run"
-    ),
-    ("kebab.ingest.job.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
-        "it holds errors without wording"
-    ),
     ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
         "its text is decoded, and it names the folder of the file"
     ),

@@ -74,12 +74,8 @@ def _is_memory_limited() -> bool:
 def _build_io_error(path: str, op: Op, cause: str) -> Signal:
     # A lack of memory is as temporary as a full disk, and often comes without a message.
     refusal = next((mark for mark in _REFUSED if mark in cause), None)
-    return IoError(path=path, op=op, cause=refusal or _get_plain_text(cause) or "out of memory")
-
-
-def _get_plain_text(cause: str) -> str:
-    """Return the text of an exception up to the first name of a source file."""
-    return _SOURCE_FILE.split(cause, maxsplit=1)[0].strip(" ,:;")
+    text = _SOURCE_FILE.split(cause, maxsplit=1)[0].strip(" ,:;")
+    return IoError(path=path, op=op, cause=refusal or text or "out of memory")
 
 
 @cache
@@ -116,11 +112,7 @@ def build_signal(error: Exception, path: str, op: Op) -> Signal | None:
     builders = build_signal_table()
     kinds = (kind for kind in type(error).__mro__ if kind in builders)
     build = builders.get(next(kinds, Exception))
-    return build(path, op, _get_first_line(error)) if build else None
-
-
-def _get_first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
+    return build(path, op, str(error).partition("\n")[0]) if build else None
 
 
 @contextmanager
@@ -170,20 +162,16 @@ def sync_new_files(table: Path) -> Iterator[None]:
     gained = _list_files(table) - before
     for path in [*sorted(gained), *{path.parent for path in gained}, table]:
         if path.exists():
-            _sync_path(path)
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 def _list_files(table: Path) -> set[Path]:
     folders = [table / name for name in _TABLE_FOLDERS]
     return {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
-
-
-def _sync_path(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class LanceTable:
@@ -208,7 +196,18 @@ class LanceTable:
     def append(self, rows: Sequence[VectorRow]) -> bool:
         """Add rows in one durable commit; return whether this created the table."""
         with self._write():
-            data = self._build_arrow_table(rows)
+            with translate_import_errors(layout.FEATURE, "pyarrow"):
+                import numpy as np
+                import pyarrow as pa
+
+            vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
+            columns = {
+                "key": pa.array([row.key for row in rows], pa.int64()),
+                "chunk_id": pa.array([row.chunk_id for row in rows], pa.string()),
+                "doc_id": pa.array([row.doc_id for row in rows], pa.string()),
+                "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self._dimension),
+            }
+            data = pa.table(columns)
             if is_new := not self.exists():
                 self._table = self._connect().create_table(self._name, data)
             else:
@@ -288,26 +287,23 @@ class LanceTable:
         lock, so a file that no version names is what a killed call has left.
         """
         with self._translate_errors("write"):
-            if not self._needs_maintenance():
+            stats = self._open().stats()
+            fragments = stats["fragment_stats"]
+            stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
+            # A fragment costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum
+            # is lowest when the fragments follow the root of the rows.
+            spare = int(stored**0.5 * _FRAGMENTS_PER_ROOT)
+            if not (
+                fragments["num_fragments"] > _MAX_FRAGMENTS + spare
+                or len(layout.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
+                or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
+            ):
                 return False
             with self._write():
                 self._open().optimize(cleanup_older_than=_KEEP_ALL)
             # The disk has the compacted rows by now, so their old copies can go.
             self._open().optimize(cleanup_older_than=_KEEP_LATEST, delete_unverified=True)
         return True
-
-    def _needs_maintenance(self) -> bool:
-        stats = self._open().stats()
-        fragments = stats["fragment_stats"]
-        stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
-        # A fragment costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum is
-        # lowest when the fragments follow the root of the rows.
-        spare = int(stored**0.5 * _FRAGMENTS_PER_ROOT)
-        return bool(
-            fragments["num_fragments"] > _MAX_FRAGMENTS + spare
-            or len(layout.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
-            or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
-        )
 
     @contextmanager
     def _write(self) -> Iterator[None]:
@@ -326,20 +322,6 @@ class LanceTable:
 
     def _connect(self) -> Any:
         return _import_lancedb().connect(str(self.path.parent))
-
-    def _build_arrow_table(self, rows: Sequence[VectorRow]) -> Any:
-        with translate_import_errors(layout.FEATURE, "pyarrow"):
-            import numpy as np
-            import pyarrow as pa
-
-        vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
-        columns = {
-            "key": pa.array([row.key for row in rows], pa.int64()),
-            "chunk_id": pa.array([row.chunk_id for row in rows], pa.string()),
-            "doc_id": pa.array([row.doc_id for row in rows], pa.string()),
-            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self._dimension),
-        }
-        return pa.table(columns)
 
     @contextmanager
     def _translate_errors(self, op: Op) -> Iterator[None]:

@@ -164,16 +164,12 @@ class ExactIndex:
         return np.concatenate(parts)
 
 
-def _is_increasing(keys: "Keys") -> bool:
-    """Return whether keys strictly rise, so none is repeated and none is a tombstone."""
-    return not len(keys) or bool(keys[0] > TOMBSTONE and (keys[1:] > keys[:-1]).all())
-
-
 def _sort_live_keys(keys: "Keys") -> "tuple[Keys, Positions | None]":
     """Return the live keys in rising order, each with its last row; None means row by row."""
     import numpy as np
 
-    if _is_increasing(keys):
+    # Keys that strictly rise have no repeated one and no tombstone.
+    if not len(keys) or (keys[0] > TOMBSTONE and (keys[1:] > keys[:-1]).all()):
         return keys, None
     live = np.flatnonzero(keys != TOMBSTONE)
     order = live[np.argsort(keys[live], kind="stable")]

@@ -382,7 +382,7 @@ class Catalogue:
         order = f"ORDER BY {column} LIMIT ?2"
         queries = [(f"{select} = ?1 {order}", reference.lower())]
         queries += [(sql, reference) for sql in others]
-        if prefix and _is_hex(reference):
+        if prefix and reference and {*reference.lower()} <= {*"0123456789abcdef"}:
             starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
             queries.append((starts, reference.lower()))
         with self._translate_errors():
@@ -503,10 +503,6 @@ def _build_order(order: DocumentOrder) -> str:
     direction = " DESC" if order.reverse else ""
     fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
     return ", ".join(f"{expression}{direction}" for expression in (*fields, "s.name", "d.path"))
-
-
-def _is_hex(text: str) -> bool:
-    return text != "" and all(char in "0123456789abcdef" for char in text.lower())
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

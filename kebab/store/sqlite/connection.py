@@ -46,7 +46,12 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
-        _register_functions(database)
+        functions: tuple[tuple[str, Any, int], ...] = (
+            ("path_matches", _matches_path, 2),
+            ("lower_text", lower_text, 1),
+        )
+        for name, function, arity in functions:
+            database.create_scalar_function(name, function, arity, deterministic=True)
         _refuse_damaged_file(database)
         check_schema_version(database, data_dir)
         undo.pop_all()
@@ -134,16 +139,6 @@ def _matches_path(pattern: str, path: str) -> bool:
     return matches_glob(pattern, path)
 
 
-def _register_functions(database: apsw.Connection) -> None:
-    """Register the functions that filters use."""
-    functions: tuple[tuple[str, Any, int], ...] = (
-        ("path_matches", _matches_path, 2),
-        ("lower_text", lower_text, 1),
-    )
-    for name, function, arity in functions:
-        database.create_scalar_function(name, function, arity, deterministic=True)
-
-
 def open_writer(data_dir: Path) -> apsw.Connection:
     """Open the database for writing; create or migrate it if needed.
 
@@ -156,39 +151,28 @@ def open_writer(data_dir: Path) -> apsw.Connection:
     path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _remove_empty_database(path)
+        # SQLite would ignore the log of a database file without a byte. A process that had opened
+        # the file before it was emptied keeps locks on it; it does not hold a new file.
+        if path.exists() and not path.stat().st_size:
+            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
     with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:
         database = apsw.Connection(str(path))
         undo.callback(database.close)
         database.set_busy_timeout(_BUSY_MS)
-        _configure(database)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA foreign_keys = ON")
+        database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+        database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        # Closing leaves the log empty, so that the database file alone is complete.
+        database.execute("PRAGMA journal_size_limit = 0")
+        persist_log(database)
+        fts.create_write_buffer(database)
         _refuse_damaged_file(database)
         migrate(database, data_dir)
         undo.pop_all()
     return database
-
-
-def _remove_empty_database(path: Path) -> None:
-    """Remove a database file without a byte, and its log, which SQLite would ignore.
-
-    A process that had opened the file before it was emptied keeps locks on it; it does not hold a
-    new file.
-    """
-    if path.exists() and not path.stat().st_size:
-        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-            path.with_name(name).unlink(missing_ok=True)
-
-
-def _configure(database: apsw.Connection) -> None:
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")
-    database.execute("PRAGMA foreign_keys = ON")
-    database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-    database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-    # Closing leaves the log empty, so that the database file alone is complete.
-    database.execute("PRAGMA journal_size_limit = 0")
-    persist_log(database)
-    fts.create_write_buffer(database)
 
 
 def truncate_log(database: apsw.Connection) -> None:

@@ -115,37 +115,20 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         " FROM documents d WHERE d.doc_id = ?",
         (row.doc_id,),
     ).fetchone()
-    asset = _upsert_asset(database, row)
-    doc = _upsert_document(database, row, asset, now)
-    if before is not None:
-        _delete_metadata(database, doc)
-    _insert_metadata(database, doc, row)
-    if before is None:
-        return SavedDocument(doc, title_changed=False)
-    if before[1] != asset:
-        _delete_unused_assets(database, [before[1]])
-    is_same = before[0] == row.title and {*parse_strings(before[2])} == {*row.aliases}
-    return SavedDocument(doc, title_changed=not is_same)
-
-
-def _upsert_asset(database: apsw.Connection, row: DocumentRow) -> int:
-    return int(
+    asset = int(
         database.execute(
             "INSERT INTO assets (content_hash, size) VALUES (?, ?)"
             " ON CONFLICT (content_hash) DO UPDATE SET size = excluded.size RETURNING asset",
             (row.content_hash, clamp_to_signed(row.stamp.size)),
         ).get
     )
-
-
-def _upsert_document(database: apsw.Connection, row: DocumentRow, asset: int, now: float) -> int:
     values = (
         *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
     )
-    return int(
+    doc = int(
         database.execute(
             "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
             " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
@@ -163,16 +146,20 @@ def _upsert_document(database: apsw.Connection, row: DocumentRow, asset: int, no
             values,
         ).get
     )
+    if before is not None:
+        for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
+            database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
+    _insert_metadata(database, doc, row)
+    if before is None:
+        return SavedDocument(doc, title_changed=False)
+    if before[1] != asset:
+        _delete_unused_assets(database, [before[1]])
+    is_same = before[0] == row.title and {*parse_strings(before[2])} == {*row.aliases}
+    return SavedDocument(doc, title_changed=not is_same)
 
 
 def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
-
-
-def _delete_metadata(database: apsw.Connection, doc: int) -> None:
-    """Delete the tags, authors, aliases and links of a document."""
-    for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
-        database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
 
 
 def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:

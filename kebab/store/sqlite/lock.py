@@ -135,22 +135,17 @@ def read_writer(data_dir: Path) -> Writer | None:
     The lock itself tells whether the writer is alive. It is tried only when the file names a
     writer, because a try can get in the way of a writer that begins at the same moment.
     """
-    with suppress(OSError):  # a lock file that cannot be read tells nothing about a writer
-        return _inspect_lock(data_dir / LOCK_NAME)
-    return None
-
-
-def _inspect_lock(path: Path) -> Writer | None:
     import fcntl
 
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if os.fstat(file).st_size:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _read_writer(file)
-    finally:
-        os.close(file)
+    with suppress(OSError):  # a lock file that cannot be read tells nothing about a writer
+        file = os.open(data_dir / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if os.fstat(file).st_size:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _read_writer(file)
+        finally:
+            os.close(file)
     return None
 
 

@@ -46,12 +46,10 @@ def test_the_running_writer_is_reported(full):
 @pytest.mark.parametrize("fixture", ["desk", "full", "newer"])
 def test_the_schema_version_of_the_database_is_read(desk, fixture, request):
     request.getfixturevalue(fixture)
-    found = _inputs(desk).storage.read_schema()
+    found = _inputs(desk).storage.find_schema()
 
-    assert found.expected == get_expected_schema_version()
-    assert (
-        found.found == {"desk": None, "full": get_expected_schema_version(), "newer": 999}[fixture]
-    )
+    assert found == {"desk": None, "full": get_expected_schema_version(), "newer": 999}[fixture]
+    assert _inputs(desk).storage.schema == get_expected_schema_version()
 
 
 def test_inputs_are_read_from_the_stores(full):
@@ -74,7 +72,7 @@ def test_the_known_term_is_from_the_first_document(full):
     known = _inputs(full).storage.find_known_term()
 
     assert known is not None
-    assert known.found
+    assert known[1]
 
 
 def test_an_empty_index_has_no_known_term_and_no_vector(desk):
@@ -130,7 +128,7 @@ def test_only_inputs_that_read_a_damaged_database_fail(lab):
     asked = _inputs(lab)
 
     with pytest.raises(StoreCorrupt):
-        asked.storage.read_schema()
+        asked.storage.find_schema()
     assert asked.models.read_weights() is not None
 
 

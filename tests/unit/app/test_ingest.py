@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from msgspec import structs
 
 from kebab.app.ingest import ingest, ingest_text, to_ingest_report
 from kebab.app.library import remove_documents
@@ -21,7 +22,9 @@ from kebab.errors.catalog import (
     TooLarge,
     UsageInvalid,
 )
-from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
+from kebab.ingest.job import IngestJob, IngestOutcome, build_item
+from kebab.ingest.plan import Plan, ScanSummary
+from kebab.ingest.run import build_report
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import RemoveReport, RmRequest
 
@@ -337,26 +340,18 @@ def test_a_database_of_a_newer_kebab_is_left_alone(desk, newer):
     assert (caught.value.expected, caught.value.found) == newer
 
 
-def test_an_outcome_is_converted_item_by_item():
+def test_a_failed_item_gets_the_reply_of_its_error():
+    report = build_report(IngestJob(), ScanSummary(()), Plan())
+    items = [build_item("new", "/notes", "a.md"), build_item("error", "/notes", "b.md")]
     outcome = IngestOutcome(
-        scope=("/notes",),
-        scanned=2,
-        items=[
-            FileOutcome(kind=ItemKind.NEW, doc_path="a.md", source="/notes", warnings=("odd",)),
-            FileOutcome(
-                kind=ItemKind.ERROR,
-                doc_path="b.md",
-                source="/notes",
-                error=IoError(path="/notes/b.md", op="read", cause="gone"),
-            ),
-        ],
+        structs.replace(report, items=items),
+        [IoError(path="/notes/b.md", op="read", cause="gone")],
     )
-    report = to_ingest_report(outcome)
+    stored, failed = to_ingest_report(outcome).items
 
-    assert (report.scope, report.new, report.errors) == (["/notes"], 1, 1)
-    assert report.items[0].warnings == ["odd"]
-    assert report.items[1].error
-    assert report.items[1].error.details == {"path": "/notes/b.md", "op": "read", "cause": "gone"}
+    assert stored.error is None
+    assert failed.error
+    assert failed.error.details == {"path": "/notes/b.md", "op": "read", "cause": "gone"}
 
 
 def test_a_failed_scan_creates_no_empty_knowledge_base(desk):

@@ -1,17 +1,26 @@
+import msgspec
+
 from kebab.app.ingest import group_suffixes, list_unread_kinds, to_ingest_report
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
+from kebab.ingest.job import IngestJob, IngestOutcome, build_item
+from kebab.ingest.plan import Plan, ScanSummary
+from kebab.ingest.run import build_report
 
 INSTALL = "pip install 'kebab[pdf]'"
 
 
-def fail(path, error=None):
-    error = error or DependencyMissing(feature="PDF files", install=INSTALL)
-    return FileOutcome(kind=ItemKind.ERROR, doc_path=path, source="/n", error=error)
+def fail(error=None):
+    return error or DependencyMissing(feature="PDF files", install=INSTALL)
+
+
+def build_outcome(paths=(), errors=(), **fields):
+    items = [build_item("error", "/n", path) for path in paths]
+    empty = build_report(IngestJob(), ScanSummary(()), Plan())
+    return IngestOutcome(msgspec.structs.replace(empty, items=items, **fields), list(errors))
 
 
 def test_files_that_lack_a_library_are_counted_with_the_command():
-    outcome = IngestOutcome(items=[fail(f"{number}.pdf") for number in range(5)])
+    outcome = build_outcome([f"{number}.pdf" for number in range(5)], [fail()] * 5)
     (kind,) = list_unread_kinds(outcome)
 
     assert (kind.reason, kind.label, kind.count, kind.hint) == (
@@ -25,19 +34,17 @@ def test_files_that_lack_a_library_are_counted_with_the_command():
 
 def test_one_command_installs_all_extras():
     lacks = (INSTALL, "pip install 'kebab[code]'", "pip install apsw", INSTALL)
-    items = [
-        fail(f"{number}.pdf", DependencyMissing(feature="reading", install=install))
-        for number, install in enumerate(lacks)
-    ]
-    report = to_ingest_report(IngestOutcome(items=items))
+    errors = [DependencyMissing(feature="reading", install=install) for install in lacks]
+    paths = [f"{number}.pdf" for number in range(len(lacks))]
+    report = to_ingest_report(build_outcome(paths, errors))
 
     assert report.install == "pip install 'kebab[code,pdf]'"
     assert {kind.hint for kind in report.unread} == set(lacks)
-    assert to_ingest_report(IngestOutcome(items=[items[2]])).install is None
+    assert to_ingest_report(build_outcome(paths[2:3], errors[2:3])).install is None
 
 
 def test_unsupported_formats_are_grouped_by_what_they_are():
-    outcome = IngestOutcome(
+    outcome = build_outcome(
         skipped_by_extension={".hwp": 2, ".hwpx": 1, ".gif": 9, ".foo": 1, "": 4},
         skip_examples={"unsupported": ["a.hwp", "b.gif"]},
     )
@@ -54,14 +61,6 @@ def test_unsupported_formats_are_grouped_by_what_they_are():
     assert kinds[1].hint is None
 
 
-def test_readable_files_are_counted_by_the_name_of_their_format():
-    refused = fail("b.pdf", ParseFailed(path="b.pdf", parser="pdf-v1", cause="damaged"))
-    media = {"text/markdown": 3, "application/pdf": 2, "text/x-python": 1}
-    report = to_ingest_report(IngestOutcome(media=media, items=[fail("a.pdf"), refused]))
-
-    assert report.media == {"Markdown": 3, "Python": 1}
-
-
 def test_every_suffix_is_in_one_group():
     suffixes = {".png": 1, ".jpg": 2, ".foo": 3, "": 4}
     groups = group_suffixes(suffixes)
@@ -73,9 +72,9 @@ def test_images_and_scanned_documents_name_the_setting_that_reads_them():
     refusal = ParseFailed(
         path="scan.pdf", parser="pdf-v1", cause="only images, no text", setting="ingest.ocr"
     )
-    scanned = fail("scan.pdf", refusal)
-    outcome = IngestOutcome(
-        items=[scanned],
+    outcome = build_outcome(
+        ["scan.pdf"],
+        [refusal],
         skipped_by_reason={"ocr_off": 3, "unsupported": 1},
         skipped_by_extension={".png": 2, ".tif": 1, ".gif": 1},
         skip_examples={"ocr_off": ["a.png", "b.png", "c.tif"]},

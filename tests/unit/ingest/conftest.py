@@ -18,6 +18,7 @@ from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from kebab.core.ports import Parser
+    from kebab.errors.signal import Signal
 
 
 class SystemClock:
@@ -48,6 +49,7 @@ class Desk:
         }
         self.clock = SystemClock()
         self.events = []
+        self.errors: list[Signal] = []
         self.models_loaded = 0
         self.tables_opened = 0
 
@@ -85,8 +87,9 @@ class Desk:
 
     def run(self, request, cancel=None):
         outcome = run_ingest(request, self.ports(), self.events.append, cancel or Cancel())
+        self.errors = outcome.errors
         self.check()
-        return outcome
+        return outcome.report
 
     def check(self):
         """Assert that index and library tell the same, each row once."""

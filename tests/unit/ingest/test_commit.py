@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,8 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
-from kebab.ingest.commit import DocumentCommitter
-from kebab.ingest.job import ItemKind, RunContext
+from kebab.ingest.commit import SLOWEST, DocumentCommitter
+from kebab.ingest.job import RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.parse.registry import guard_parser
 from tests.fakes.library import MemoryLibrary
@@ -35,7 +36,7 @@ def committer(desk, library=None, cancel=None):
     return DocumentCommitter(library or desk.library, context)
 
 
-def work(desk, name, kind=ItemKind.NEW):
+def work(desk, name, kind="new"):
     source = Source(name=str(desk.root), root=str(desk.root), kind="folder")
     desk.library.add_source(source)
     entry = FileEntry(name, str(desk.root / name), 1, 1, 1, "text/markdown")
@@ -49,7 +50,7 @@ def test_a_stored_file_is_an_item_with_its_chunks(desk, builder):
     writer.store([work(desk, "a.md")], builder)
 
     (item,) = writer.items
-    assert (item.kind, item.chunk_count) == (ItemKind.NEW, 1)
+    assert (item.kind, item.chunk_count) == ("new", 1)
     assert item.doc_id == make_doc_id(str(desk.root), "a.md")
     assert [file.doc_path for file in writer.slowest] == ["a.md"]
 
@@ -81,6 +82,20 @@ def test_an_id_that_is_taken_is_not_given_twice(desk, builder):
     assert writer.items[0].doc_id == make_doc_id(str(desk.root), "a.md", 1)
 
 
+def test_the_slowest_files_come_slowest_first(desk, builder):
+    numbers = range(SLOWEST + 3)
+    # The clock is read at the same steps of each file, so later files take longer.
+    ticks = (float(tick * tick) for tick in itertools.count())
+    desk.clock.monotonic = lambda: next(ticks)
+    for number in numbers:
+        desk.write(f"{number}.md", f"text {number}")
+    writer = committer(desk)
+
+    writer.store([work(desk, f"{number}.md") for number in numbers], builder)
+
+    assert [file.doc_path for file in writer.slowest] == ["7.md", "6.md", "5.md", "4.md", "3.md"]
+
+
 def test_a_file_that_cannot_be_opened_is_an_item(desk, builder):
     (desk.root / "a.md").mkdir()
     writer = committer(desk)
@@ -88,9 +103,10 @@ def test_a_file_that_cannot_be_opened_is_an_item(desk, builder):
     writer.store([work(desk, "a.md")], builder)
 
     (item,) = writer.items
-    assert item.kind is ItemKind.ERROR
-    assert isinstance(item.error, IoError)
-    assert item.error.path == str(desk.root / "a.md")
+    assert item.kind == "error"
+    (error,) = writer.errors
+    assert isinstance(error, IoError)
+    assert error.path == str(desk.root / "a.md")
 
 
 def test_a_new_file_that_vanished_is_no_item(desk, builder):
@@ -131,7 +147,7 @@ def test_a_document_listed_twice_is_removed_once(desk):
     writer = committer(desk)
     writer.remove([MissingDocument(source=source, known=known)] * 2)
 
-    assert [item.kind for item in writer.items] == [ItemKind.REMOVED]
+    assert [item.kind for item in writer.items] == ["removed"]
     assert desk.ids() == {}
     assert DocId(known.doc_id) == writer.items[0].doc_id
 
@@ -156,8 +172,8 @@ def test_a_missing_library_is_the_error_of_its_files_only(desk, builder):
 
     writer.store([pdf, work(desk, "a.md")], own)
 
-    assert [item.kind for item in writer.items] == [ItemKind.ERROR, ItemKind.NEW]
-    assert isinstance(writer.items[0].error, DependencyMissing)
+    assert [item.kind for item in writer.items] == ["error", "new"]
+    assert [type(error) for error in writer.errors] == [DependencyMissing]
 
 
 def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monkeypatch):
@@ -172,7 +188,7 @@ def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monke
     writer.store([task], builder)
 
     (item,) = writer.items
-    assert (item.kind, item.error) == (ItemKind.NEW, None)
+    assert (item.kind, writer.errors) == ("new", [])
     assert item.chunk_count == desk.library.count_all_chunks() > 5
 
 
@@ -189,5 +205,5 @@ def test_a_large_text_whose_end_is_no_text_is_an_error_and_stores_nothing(
     writer.store([task], builder)
 
     (item,) = writer.items
-    assert item.kind is ItemKind.ERROR
+    assert item.kind == "error"
     assert desk.library.count_all_chunks() == 0

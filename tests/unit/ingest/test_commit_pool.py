@@ -16,7 +16,6 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.ingest import commit
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, WorkerBuilder, compute_recipes
 from kebab.ingest.commit import build_ahead
-from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask
 from kebab.limits import worker
 from kebab.limits.deadline import WALL_FACTOR
@@ -62,7 +61,7 @@ def make_task(path, text, size=100, media="text/markdown"):
     source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
     path.write_text(text)
     entry = FileEntry(path.name, str(path), size, 1, 1, media)
-    return FileTask(kind=ItemKind.NEW, source=source, entry=entry)
+    return FileTask(kind="new", source=source, entry=entry)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from kebab.core.files import FileEntry
 from kebab.ingest import commit
 from kebab.ingest.build import DocumentBuilder
 from kebab.ingest.commit import count_cores, plan_units, split_batches
-from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
@@ -29,7 +28,7 @@ def _four_cores(monkeypatch):
 def tasks(*sizes, media="text/markdown"):
     source = Source(name="s", root="/s", kind="folder")
     entries = [FileEntry(f"{n}", f"/s/{n}", size, 1, 1, media) for n, size in enumerate(sizes)]
-    return [FileTask(kind=ItemKind.NEW, source=source, entry=entry) for entry in entries]
+    return [FileTask(kind="new", source=source, entry=entry) for entry in entries]
 
 
 def test_batches_are_small_in_files_and_in_bytes():

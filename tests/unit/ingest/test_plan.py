@@ -5,7 +5,6 @@ import pytest
 from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
-from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, CompareOptions, ScopeScan, compare_files
 from kebab.ingest.scopes import Scope
 
@@ -62,7 +61,7 @@ def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
 def test_an_unknown_path_is_new(file):
     (work,) = plan([file("a.md")], []).tasks
 
-    assert work.kind is ItemKind.NEW
+    assert work.kind == "new"
 
 
 @pytest.mark.parametrize("part", ["mtime_ns", "inode"])
@@ -83,7 +82,7 @@ def test_other_content_is_updated(file):
 
     (work,) = plan([entry], [before]).tasks
 
-    assert (work.kind, work.known) == (ItemKind.UPDATED, before)
+    assert (work.kind, work.known) == ("updated", before)
 
 
 def test_a_file_written_around_the_last_run_is_hashed(file):

@@ -3,7 +3,6 @@ import pytest
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
-from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask, MissingDocument, match_moved_files
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
@@ -15,7 +14,7 @@ def arrived(tmp_path):
         file = tmp_path / path.replace("/", "_")
         file.write_text(text, encoding="utf-8")
         entry = FileEntry(path, str(file), len(text), 1, inode, "text/markdown")
-        return FileTask(kind=ItemKind.NEW, source=SOURCE, entry=entry)
+        return FileTask(kind="new", source=SOURCE, entry=entry)
 
     return make
 
@@ -34,7 +33,7 @@ def lost(path, text, inode=0):
 
 
 def pairs(work):
-    return {one.entry.path: one.known.path for one in work if one.kind is ItemKind.MOVED}
+    return {one.entry.path: one.known.path for one in work if one.kind == "moved"}
 
 
 def never():

@@ -20,8 +20,9 @@ def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):
     summary = scan([folder(tmp_path), folder(tmp_path / "missing")])
 
     assert len(summary.scans) == 1
-    assert summary.failures[0].doc_path == str(tmp_path / "missing")
-    assert isinstance(summary.failures[0].error, IoError)
+    ((scope, error),) = summary.failures
+    assert scope.location == str(tmp_path / "missing")
+    assert isinstance(error, IoError)
 
 
 def test_a_named_root_that_cannot_be_read_ends_the_run(tmp_path):

@@ -18,7 +18,7 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
 )
-from kebab.ingest.job import IngestJob, ItemKind
+from kebab.ingest.job import IngestJob
 from kebab.ingest.run import run_ingest
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
@@ -27,7 +27,7 @@ TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
 
 
 def counts(outcome):
-    found = Counter("errors" if item.kind == "error" else item.kind.value for item in outcome.items)
+    found = Counter("errors" if item.kind == "error" else item.kind for item in outcome.items)
     return {**found, **({"unchanged": outcome.unchanged} if outcome.unchanged else {})}
 
 
@@ -45,7 +45,7 @@ def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     assert counts(outcome) == {"new": 2}
     assert (outcome.scanned, outcome.skipped) == (3, 1)
     assert outcome.skipped_by_extension == {".mp3": 1}
-    assert outcome.scope == (str(desk.root),)
+    assert outcome.scope == [str(desk.root)]
     assert sorted(desk.ids()) == ["a.md", "sub/b.txt"]
     assert outcome.embedding.version == desk.embedder.version
     assert outcome.embedding.embedded == desk.library.count_chunks() == 2
@@ -86,7 +86,7 @@ def test_a_model_that_fails_is_repaired_once_and_the_run_goes_on(desk):
     desk.write("a.md", "one")
     ports = replace(desk.ports(), repair_model=lambda _: model)
 
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), ports)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), ports).report
 
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
     assert outcome.embedding.unavailable is None
@@ -346,7 +346,7 @@ def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
     outcome = desk.again()
 
     assert counts(outcome) == {"unchanged": 1, "errors": 1}
-    assert isinstance(outcome.items[0].error, IoError)
+    assert isinstance(desk.errors[0], IoError)
     assert list(desk.ids(other)) == ["b.md"]
 
 
@@ -535,9 +535,10 @@ def test_one_bad_file_is_an_item_and_the_run_goes_on(desk):
     outcome = desk.ingest()
 
     assert counts(outcome) == {"new": 2, "errors": 1}
-    (item,) = (item for item in outcome.items if item.kind is ItemKind.ERROR)
+    (item,) = (item for item in outcome.items if item.kind == "error")
     assert item.doc_path == "b.md"
-    assert isinstance(item.error, ParseFailed)
+    (error,) = desk.errors
+    assert isinstance(error, ParseFailed)
     assert counts(desk.again()) == {"unchanged": 2, "errors": 1}
 
 
@@ -574,10 +575,9 @@ def test_the_numbers_of_a_report_add_up(desk):
 
     outcome = desk.again()
 
-    kinds = (ItemKind.NEW, ItemKind.UPDATED, ItemKind.MOVED, ItemKind.ERROR)
-    read = sum(map(outcome.count, kinds)) + outcome.unchanged
+    read = outcome.documents + outcome.errors
     assert outcome.scanned == read + outcome.skipped == 4
-    assert outcome.count(ItemKind.REMOVED) == 1
+    assert outcome.removed == 1
 
 
 def test_force_reads_everything_again_and_keeps_ids_and_vectors(desk):
@@ -630,7 +630,7 @@ def test_a_dry_run_needs_no_library(desk):
     desk.write("a.md", "one")
     ports = replace(desk.ports(), library=None)
 
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),), dry_run=True), ports)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),), dry_run=True), ports).report
 
     assert counts(outcome) == {"new": 1}
 
@@ -664,7 +664,7 @@ def test_a_model_that_is_too_slow_leaves_chunks_pending_until_a_later_run(desk):
 
     outcome = desk.ingest()
 
-    assert (outcome.count(ItemKind.NEW), outcome.embedding.pending) == (1, 1)
+    assert (outcome.new, outcome.embedding.pending) == (1, 1)
     assert outcome.embedding.unavailable.startswith("embedding a batch took longer")
     assert outcome.embedding.hint == "export KEBAB_MODELS_EMBEDDING_DEADLINE_S=120"
 
@@ -683,7 +683,7 @@ def test_a_damaged_model_leaves_chunks_pending(desk):
 
     outcome = desk.ingest()
 
-    assert (outcome.count(ItemKind.NEW), outcome.embedding.pending) == (1, 1)
+    assert (outcome.new, outcome.embedding.pending) == (1, 1)
     assert outcome.embedding.unavailable == "the file is damaged"
     assert outcome.embedding.hint == "kebab model pull m"
     said = [event.message for event in desk.events if event.message]
@@ -704,7 +704,7 @@ def test_a_missing_library_of_the_model_leaves_chunks_pending(desk):
 
     outcome = desk.ingest()
 
-    assert (outcome.count(ItemKind.NEW), outcome.embedding.pending) == (1, 1)
+    assert (outcome.new, outcome.embedding.pending) == (1, 1)
     said = [event.message for event in desk.events if event.message]
     assert len(said) == 1
     assert said[0].startswith("no vectors in this run, words only")
@@ -736,7 +736,7 @@ def test_a_cancel_after_a_document_keeps_the_stored_documents(desk):
             cancel.request()
 
     request = IngestJob(paths=(str(desk.root),))
-    outcome = run_ingest(request, desk.ports(), stop, cancel)
+    outcome = run_ingest(request, desk.ports(), stop, cancel).report
 
     assert outcome.cancelled
     assert counts(outcome) == {"new": 2}
@@ -756,7 +756,7 @@ def test_a_cancel_between_batches_keeps_the_computed_vectors(desk):
         if event.kind is ProgressKind.EMBED_BATCH:
             cancel.request()
 
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), stop, cancel)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), stop, cancel).report
     desk.check()
 
     assert outcome.cancelled
@@ -808,7 +808,7 @@ def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
         if event.kind is ProgressKind.ASSET_STARTED:
             (desk.root / "a.md").unlink()
 
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), vanish)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), vanish).report
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert list(desk.ids()) == ["b.md"]

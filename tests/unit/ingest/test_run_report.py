@@ -1,10 +1,15 @@
 import gc
 import os
 
+from msgspec import structs
+
 from kebab.core.documents import KnownDocument
 from kebab.core.files import FileEntry
-from kebab.ingest.job import IngestJob, ItemKind
-from kebab.ingest.plan import FileTask
+from kebab.errors.catalog import ParseFailed
+from kebab.ingest.job import IngestJob
+from kebab.ingest.plan import FileTask, Plan, ScanSummary
+from kebab.ingest.run import build_report
+from kebab.parse.markdown import MarkdownParser
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -48,7 +53,7 @@ def test_warnings_of_a_file_reach_its_item(desk):
 
     (item,) = desk.ingest().items
 
-    assert item.kind is ItemKind.NEW
+    assert item.kind == "new"
     assert item.warnings
 
 
@@ -63,7 +68,7 @@ def test_skips_of_all_roots_are_summed(desk, tmp_path):
 
     assert outcome.skipped_by_reason == {"unsupported": 2}
     assert outcome.skip_examples == {"unsupported": ["y.mp3", "x.mp3"]}
-    assert outcome.scope == (str(desk.root), str(other))
+    assert outcome.scope == [str(desk.root), str(other)]
 
 
 def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
@@ -87,8 +92,33 @@ def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
     outcome = desk.again()
 
     assert held == []
-    assert (outcome.scanned, outcome.count(ItemKind.UPDATED), outcome.count(ItemKind.NEW)) == (
+    assert (outcome.scanned, outcome.updated, outcome.new) == (
         2,
         1,
         1,
     )
+
+
+class Refusing(MarkdownParser):
+    def parse(self, data, path):
+        if b"bad" in data:
+            raise ParseFailed(path=path, parser="markdown-v1", cause="it is bad")
+        return super().parse(data, path)
+
+
+def test_readable_files_are_counted_by_the_name_of_their_format(desk):
+    desk.parsers["text/markdown"] = Refusing()
+    desk.write("a.txt", "text")
+    for name in ("b.md", "c.md"):
+        desk.write(name, "text")
+    desk.write("d.md", "bad")
+
+    assert list(desk.ingest().media.items()) == [("Markdown", 2), ("text", 1)]
+
+
+def test_before_anything_is_done_nothing_is_counted():
+    report = structs.asdict(build_report(IngestJob(), ScanSummary(()), Plan()))
+    vectors = structs.asdict(report.pop("embedding"))
+
+    assert not any(report.values()), report
+    assert not any(vectors.values()), vectors

@@ -3,7 +3,7 @@ import pytest
 from kebab.core.files import ScanRules
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import IoError, ParseFailed
-from kebab.ingest.job import IngestJob, ItemKind, TextNote
+from kebab.ingest.job import IngestJob, TextNote
 from kebab.ingest.run import build_file_name, build_file_text, ingest_text
 from kebab.parse.markdown import MarkdownParser
 
@@ -32,14 +32,14 @@ def note(folder, text="some text", title="A title", uri=None):
 
 
 def store(desk, one, **options):
-    return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append)
+    return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append).report
 
 
 def test_a_text_becomes_a_document_with_its_title(desk, folder):
     outcome = store(desk, note(folder, uri="https://example.org/x"))
 
     (path,) = folder.iterdir()
-    assert outcome.count(ItemKind.NEW) == 1
+    assert outcome.new == 1
     (source,) = desk.library.list_sources()
     assert (source.name, source.kind, source.root) == ("stdin", "stdin", str(folder))
     (chunk,) = desk.library.load_chunks(list(desk.library.list_committed_keys()))
@@ -49,8 +49,8 @@ def test_a_text_becomes_a_document_with_its_title(desk, folder):
 def test_the_same_title_and_uri_replace_the_text(desk, folder):
     store(desk, note(folder))
 
-    assert store(desk, note(folder, "another text")).count(ItemKind.UPDATED) == 1
-    assert store(desk, note(folder, "another text", uri="x:y")).count(ItemKind.NEW) == 1
+    assert store(desk, note(folder, "another text")).updated == 1
+    assert store(desk, note(folder, "another text", uri="x:y")).new == 1
     assert len(list(folder.iterdir())) == 2
 
 
@@ -105,7 +105,7 @@ def test_titles_that_look_alike_have_files_of_their_own(folder):
 
 @pytest.mark.parametrize(("text", "counts"), [("some text", (0, 0, 1)), ("new text", (0, 1, 0))])
 def test_a_dry_run_compares_with_what_is_stored(desk, folder, text, counts):
-    assert store(desk, note(folder), dry_run=True).count(ItemKind.NEW) == 1
+    assert store(desk, note(folder), dry_run=True).new == 1
     assert not folder.exists()
     store(desk, note(folder))
     del desk.events[:]
@@ -113,8 +113,8 @@ def test_a_dry_run_compares_with_what_is_stored(desk, folder, text, counts):
     outcome = store(desk, note(folder, text), dry_run=True)
 
     assert (
-        outcome.count(ItemKind.NEW),
-        outcome.count(ItemKind.UPDATED),
+        outcome.new,
+        outcome.updated,
         outcome.unchanged,
     ) == counts
     kinds = [event.kind for event in desk.events]
@@ -131,13 +131,13 @@ def test_a_folder_that_cannot_be_made_is_an_error(desk, tmp_path):
 
 
 def test_lone_surrogates_do_not_stop_a_text(desk, folder):
-    assert store(desk, note(folder, "bad \ud800 text", title="t \udce9")).count(ItemKind.NEW) == 1
+    assert store(desk, note(folder, "bad \ud800 text", title="t \udce9")).new == 1
 
 
 def test_a_title_does_not_count_towards_the_limit_that_a_text_was_held_to(desk, folder):
     held = store(desk, note(folder, "x" * 90), rules=ScanRules(max_file_bytes=100))
 
-    assert held.count(ItemKind.NEW) == 1
+    assert held.new == 1
 
 
 def test_a_text_that_its_parser_refuses_is_not_stored(desk, folder, refusing):
@@ -145,7 +145,7 @@ def test_a_text_that_its_parser_refuses_is_not_stored(desk, folder, refusing):
         store(desk, note(folder, refusing))
 
     assert list(folder.iterdir()) == []
-    assert desk.again().count(ItemKind.ERROR) == 0
+    assert desk.again().errors == 0
 
 
 def test_a_text_that_its_parser_refuses_leaves_the_one_before(desk, folder, refusing):

@@ -2,7 +2,6 @@ import pytest
 
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
-from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask, Plan
 from kebab.ingest.survey import SAMPLE_BYTES, survey_languages
 from tests.fakes.hostile_parsers import HostileParser
@@ -20,7 +19,7 @@ def survey(desk):
             path = desk.root / name
             stat = path.stat()
             entry = FileEntry(name, str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
-            tasks.append(FileTask(kind=ItemKind.NEW, source=SOURCE, entry=entry))
+            tasks.append(FileTask(kind="new", source=SOURCE, entry=entry))
         ports = desk.ports()
         return survey_languages(Plan(tasks=tasks), desk.library, ports.parsers, ports.guard)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kebab.core.chunks import ProbePair
-from kebab.doctor import models
-from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
+from kebab.doctor import checks
+from kebab.doctor.checks import EmbeddingVersions, ModelInputs, Weights
 from kebab.errors.catalog import (
     ModelNotPulled,
     ModelProtocol,
@@ -20,7 +20,7 @@ WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 SOUND = ModelInputs(
     read_weights=lambda: WEIGHTS,
-    measure_probe=lambda: ProbeResult(cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)),
+    measure_probe=lambda: (0.75, ProbePair(cosine=0.7553, tolerance=0.02)),
     read_versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
     check_server=lambda: "Ollama 0.32.15 has gemma3:4b",
     start_command="ollama serve",
@@ -28,14 +28,14 @@ SOUND = ModelInputs(
 
 
 def test_sound_models_are_well_all_through():
-    checks = (
-        models.check_embedding_files,
-        models.check_embedding_probe,
-        models.check_embedding_version,
-        models.check_language_model,
+    every = (
+        checks.check_embedding_files,
+        checks.check_embedding_probe,
+        checks.check_embedding_version,
+        checks.check_language_model,
     )
 
-    assert {check(SOUND).status for check in checks} == {"ok"}
+    assert {check(SOUND).status for check in every} == {"ok"}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_sound_models_are_well_all_through():
     ],
 )
 def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):
-    finding = models.check_embedding_files(replace(SOUND, read_weights=lambda: weights))
+    finding = checks.check_embedding_files(replace(SOUND, read_weights=lambda: weights))
 
     assert (finding.status, finding.fix) == (status, fix)
 
@@ -66,7 +66,7 @@ def test_the_precision_is_reported_with_the_measured_speeds(rates, told):
     weights = replace(WEIGHTS, precision="int8", texts_per_second=rates)
 
     assert (
-        models.check_embedding_files(replace(SOUND, read_weights=lambda: weights)).summary == told
+        checks.check_embedding_files(replace(SOUND, read_weights=lambda: weights)).summary == told
     )
 
 
@@ -82,15 +82,15 @@ def test_the_precision_is_reported_with_the_measured_speeds(rates, told):
     ],
 )
 def test_known_sentences_must_agree_as_they_are_known_to(cosine, status):
-    known = ProbeResult(cosine=cosine, probe=ProbePair(cosine=0.7553, tolerance=0.02))
+    known = (cosine, ProbePair(cosine=0.7553, tolerance=0.02))
 
     assert (
-        models.check_embedding_probe(replace(SOUND, measure_probe=lambda: known)).status == status
+        checks.check_embedding_probe(replace(SOUND, measure_probe=lambda: known)).status == status
     )
 
 
 def test_a_model_known_for_nothing_is_not_probed():
-    assert models.check_embedding_probe(replace(SOUND, measure_probe=lambda: None)).status == "skip"
+    assert checks.check_embedding_probe(replace(SOUND, measure_probe=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_model_known_for_nothing_is_not_probed():
 def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, status):
     versions = EmbeddingVersions(configured=configured, stored=stored)
 
-    finding = models.check_embedding_version(replace(SOUND, read_versions=lambda: versions))
+    finding = checks.check_embedding_version(replace(SOUND, read_versions=lambda: versions))
 
     assert finding.status == status
     assert (finding.fix == "kebab model use auto") == (status == "fail")
@@ -116,7 +116,7 @@ def check_server(signal):
     def refuse():
         raise signal
 
-    return models.check_language_model(replace(SOUND, check_server=refuse))
+    return checks.check_language_model(replace(SOUND, check_server=refuse))
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,6 @@ def test_a_model_or_a_key_that_is_refused_fails(signal, part, fix):
 
 
 def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():
-    finding = models.check_language_model(replace(SOUND, check_server=lambda: None))
+    finding = checks.check_language_model(replace(SOUND, check_server=lambda: None))
 
     assert finding.status == "skip"

@@ -4,14 +4,15 @@ from pathlib import Path
 import pytest
 
 from kebab.core.ids import Key, sort_keys
-from kebab.doctor import storage
-from kebab.doctor.storage import KnownTerm, ReviewFile, SchemaVersions, StorageInputs
+from kebab.doctor import checks
+from kebab.doctor.checks import ReviewFile, StorageInputs
 
 SOUND = StorageInputs(
     path=Path("/data/kebab.sqlite"),
-    read_schema=lambda: SchemaVersions(3, 3),
+    schema=3,
+    find_schema=lambda: 3,
     find_damage=list,
-    find_known_term=lambda: KnownTerm("kebab", found=True),
+    find_known_term=lambda: ("kebab", True),
     list_vector_keys=lambda: sort_keys([1, 2]),
     list_expected_keys=lambda: sort_keys([1, 2]),
     list_deleted_keys=list,
@@ -30,42 +31,40 @@ SOUND = StorageInputs(
     ],
 )
 def test_the_schema_decides_what_can_be_read(found, status, fix):
-    finding = storage.check_database(replace(SOUND, read_schema=lambda: SchemaVersions(3, found)))
+    finding = checks.check_database(replace(SOUND, find_schema=lambda: found))
 
     assert (finding.status, finding.fix) == (status, fix)
 
 
 def test_a_sound_base_is_well_all_through():
-    checks = (
-        storage.check_database,
-        storage.check_integrity,
-        storage.check_full_text,
-        storage.check_vectors,
+    every = (
+        checks.check_database,
+        checks.check_integrity,
+        checks.check_full_text,
+        checks.check_vectors,
     )
 
-    assert {check(SOUND).status for check in checks} == {"ok"}
+    assert {check(SOUND).status for check in every} == {"ok"}
 
 
 def test_a_complaint_of_the_database_fails_and_is_quoted():
     complaints = ["row 7 missing from index", "torn page", "rows without an owner: 2", "more"]
 
-    finding = storage.check_integrity(replace(SOUND, find_damage=lambda: complaints))
+    finding = checks.check_integrity(replace(SOUND, find_damage=lambda: complaints))
 
     assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
-    finding = storage.check_full_text(
-        replace(SOUND, find_known_term=lambda: KnownTerm("검색", found=False))
-    )
+    finding = checks.check_full_text(replace(SOUND, find_known_term=lambda: ("검색", False)))
 
     assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
     assert "검색" in finding.summary
 
 
 def test_without_a_passage_there_is_no_word_to_look_for():
-    assert storage.check_full_text(replace(SOUND, find_known_term=lambda: None)).status == "skip"
+    assert checks.check_full_text(replace(SOUND, find_known_term=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,7 @@ def test_without_a_passage_there_is_no_word_to_look_for():
     ],
 )
 def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, summary):
-    finding = storage.check_vectors(
+    finding = checks.check_vectors(
         replace(
             SOUND,
             list_vector_keys=lambda: sort_keys(stored),
@@ -103,7 +102,7 @@ def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, sum
 def test_vectors_that_change_during_the_check_are_no_fault(before, rows, after):
     states = iter([before, after])
 
-    finding = storage.check_vectors(
+    finding = checks.check_vectors(
         replace(
             SOUND,
             list_expected_keys=lambda: sort_keys(next(states)),
@@ -115,7 +114,7 @@ def test_vectors_that_change_during_the_check_are_no_fault(before, rows, after):
 
 
 def check_reviews(file):
-    return storage.check_reviews(replace(SOUND, read_reviews=lambda: file))
+    return checks.check_reviews(replace(SOUND, read_reviews=lambda: file))
 
 
 def test_stored_reviews_are_counted():

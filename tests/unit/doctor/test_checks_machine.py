@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from kebab.doctor import machine
+from kebab.doctor import checks
+from kebab.doctor.checks import SettingsFile
 from kebab.doctor.findings import succeed
-from kebab.doctor.machine import SettingsFile
 from kebab.errors.catalog import NO_FILE, NO_FOLDER, ConfigInvalid
 
 MIB = 1 << 20
@@ -17,13 +17,13 @@ def test_a_settings_file_that_is_read_is_named(tmp_path):
     file = tmp_path / "config.toml"
     file.touch()
 
-    finding = machine.check_settings(lambda: SettingsFile(path=file))
+    finding = checks.check_settings(lambda: SettingsFile(path=file))
 
     assert (finding.status, finding.summary) == ("ok", str(file))
 
 
 def test_settings_without_a_file_are_well(tmp_path):
-    finding = machine.check_settings(lambda: SettingsFile(path=tmp_path / "config.toml"))
+    finding = checks.check_settings(lambda: SettingsFile(path=tmp_path / "config.toml"))
 
     assert finding.status == "ok"
     assert finding.summary.startswith("defaults, no settings file")
@@ -32,7 +32,7 @@ def test_settings_without_a_file_are_well(tmp_path):
 def test_odd_settings_are_a_worry(tmp_path):
     odd = SettingsFile(path=tmp_path / "a b.toml", warnings=("port not understood: x", "second"))
 
-    finding = machine.check_settings(lambda: odd)
+    finding = checks.check_settings(lambda: odd)
 
     assert finding.status == "warn"
     assert "port not understood: x; second" in finding.summary
@@ -54,7 +54,7 @@ def test_refused_settings_fail_with_the_fix_for_their_origin(origin, cause, fix,
     monkeypatch.setenv("KEBAB_SEARCH_MODE", "psychic")
     faults = (ConfigInvalid(path=origin, cause=cause), ConfigInvalid(path="/x", cause="second"))
 
-    finding = machine.check_settings(lambda: SettingsFile(path=Path("/x"), faults=faults))
+    finding = checks.check_settings(lambda: SettingsFile(path=Path("/x"), faults=faults))
 
     assert (finding.status, finding.fix) == ("fail", fix)
     assert cause in finding.summary
@@ -64,7 +64,7 @@ def test_refused_settings_fail_with_the_fix_for_their_origin(origin, cause, fix,
 def test_variables_without_effect_are_a_worry(tmp_path):
     file = SettingsFile(path=tmp_path, unknown_variables=("KEBAB_A", "KEBAB_B"))
 
-    finding = machine.check_settings(lambda: file)
+    finding = checks.check_settings(lambda: file)
 
     assert (finding.status, finding.fix) == ("warn", "unset KEBAB_A KEBAB_B")
 
@@ -72,7 +72,7 @@ def test_variables_without_effect_are_a_worry(tmp_path):
 def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
     missing = tmp_path / "a" / "b"
 
-    finding = machine.check_folders({"data": tmp_path, "models": missing})
+    finding = checks.check_folders({"data": tmp_path, "models": missing})
 
     assert finding.status == "ok"
     assert str(missing) in finding.summary
@@ -82,7 +82,7 @@ def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
 def test_a_file_in_the_way_of_a_folder_fails(tmp_path):
     (tmp_path / "data").write_text("mine")
 
-    finding = machine.check_folders({"data": tmp_path / "data" / "kebab"})
+    finding = checks.check_folders({"data": tmp_path / "data" / "kebab"})
 
     assert finding.status == "fail"
     assert finding.fix == f"mv {tmp_path / 'data'} {tmp_path / 'data.old'}"
@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
     closed.mkdir()
     monkeypatch.setattr(os, "access", lambda path, mode: path != closed)
 
-    finding = machine.check_folders({"state": tmp_path, "data": closed / "kebab"})
+    finding = checks.check_folders({"state": tmp_path, "data": closed / "kebab"})
 
     assert (finding.status, finding.fix) == ("fail", f"chmod u+rwx {closed}")
     assert "data folder" in finding.summary
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
     ],
 )
 def test_free_space_has_two_limits(tmp_path, free, status):
-    finding = machine.check_disk_space(tmp_path / "not" / "yet", lambda ground: free)
+    finding = checks.check_disk_space(tmp_path / "not" / "yet", lambda ground: free)
 
     assert finding.status == status
     assert (finding.fix is None) == (status == "ok")
@@ -119,29 +119,29 @@ def test_free_space_has_two_limits(tmp_path, free, status):
 def test_free_space_is_read_from_the_system(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2048 * MIB))
 
-    assert machine.check_disk_space(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
+    assert checks.check_disk_space(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
 
 
 @pytest.mark.parametrize(("limit", "status"), [(16, "warn"), (255, "warn"), (256, "ok")])
 def test_few_descriptors_are_a_worry(limit, status):
-    assert machine.check_open_files(lambda: limit).status == status
+    assert checks.check_open_files(lambda: limit).status == status
 
 
 def test_the_limit_of_descriptors_is_read_from_the_system():
-    assert machine.check_open_files().summary.startswith("a process may open ")
+    assert checks.check_open_files().summary.startswith("a process may open ")
 
 
 def test_a_writer_at_work_is_named_and_no_fault():
-    assert machine.check_writer(lambda: None).summary == "no process is writing"
-    assert machine.check_writer(lambda: 42) == succeed("a process is writing: pid 42")
+    assert checks.check_writer(lambda: None).summary == "no process is writing"
+    assert checks.check_writer(lambda: 42) == succeed("a process is writing: pid 42")
 
 
 def test_the_log_is_named_before_and_after_it_exists(tmp_path):
     path = tmp_path / "kebab.log"
 
-    before = machine.check_log(path)
+    before = checks.check_log(path)
     path.write_text("12345")
-    after = machine.check_log(path)
+    after = checks.check_log(path)
 
     assert before.summary == f"no error was logged yet: {path}"
     assert after.summary == f"5 bytes: {path}"
@@ -151,7 +151,7 @@ def test_a_read_only_file_system_is_no_missing_permission(tmp_path, monkeypatch)
     read_only = SimpleNamespace(f_flag=os.ST_RDONLY)
     monkeypatch.setattr(os, "statvfs", lambda _: read_only)
 
-    finding = machine.check_folders({"data": tmp_path})
+    finding = checks.check_folders({"data": tmp_path})
 
     assert finding.summary == f"the data folder is on a read-only file system: {tmp_path}"
     assert finding.fix == f"df -h {tmp_path}"

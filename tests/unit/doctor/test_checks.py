@@ -6,17 +6,19 @@ import pytest
 
 from kebab.core.chunks import ProbePair
 from kebab.core.ids import sort_keys
-from kebab.doctor.findings import suggest_move
-from kebab.doctor.machine import MachineInputs, SettingsFile
-from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
-from kebab.doctor.run import DoctorInputs, run_checks
-from kebab.doctor.storage import (
+from kebab.doctor.checks import (
+    DoctorInputs,
     DocumentInputs,
-    KnownTerm,
+    EmbeddingVersions,
+    MachineInputs,
+    ModelInputs,
     ReviewFile,
-    SchemaVersions,
+    SettingsFile,
     StorageInputs,
+    Weights,
+    run_checks,
 )
+from kebab.doctor.findings import suggest_move
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
 from tests.fakes.replies import coverage
 
@@ -53,9 +55,10 @@ def sound(tmp_path):
         ),
         storage=StorageInputs(
             path=tmp_path / "kebab.sqlite",
-            read_schema=lambda: SchemaVersions(1, 1),
+            schema=1,
+            find_schema=lambda: 1,
             find_damage=list,
-            find_known_term=lambda: KnownTerm("word", found=True),
+            find_known_term=lambda: ("word", True),
             list_vector_keys=lambda: sort_keys([1]),
             list_expected_keys=lambda: sort_keys([1]),
             list_deleted_keys=list,
@@ -68,9 +71,7 @@ def sound(tmp_path):
         ),
         models=ModelInputs(
             read_weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            measure_probe=lambda: ProbeResult(
-                cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
-            ),
+            measure_probe=lambda: (0.75, ProbePair(cosine=0.7553, tolerance=0.02)),
             read_versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
             check_server=lambda: "Ollama 0.32.15 has gemma3:4b",
             start_command="ollama serve",
@@ -97,9 +98,7 @@ def test_a_sound_base_is_healthy_in_every_check(sound):
 
 
 def test_a_missing_base_is_no_illness(sound):
-    empty = replace(
-        sound, storage=replace(sound.storage, read_schema=lambda: SchemaVersions(1, None))
-    )
+    empty = replace(sound, storage=replace(sound.storage, find_schema=lambda: None))
 
     assert run_checks(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
     assert "database" in named(empty, "warn")
@@ -107,7 +106,7 @@ def test_a_missing_base_is_no_illness(sound):
 
 
 def test_a_damaged_base_is_an_illness_with_its_cure(sound):
-    torn = replace(sound, storage=replace(sound.storage, read_schema=raising(CORRUPT)))
+    torn = replace(sound, storage=replace(sound.storage, find_schema=raising(CORRUPT)))
 
     diagnosis = run_checks(torn, Wall())
 
@@ -149,7 +148,7 @@ def test_a_missing_language_model_leaves_the_base_healthy(sound):
 ASKED = [
     ("machine", "read_settings"),
     ("machine", "find_writer"),
-    ("storage", "read_schema"),
+    ("storage", "find_schema"),
     ("storage", "find_damage"),
     ("storage", "find_known_term"),
     ("storage", "list_vector_keys"),

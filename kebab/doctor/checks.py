@@ -1,0 +1,468 @@
+"""The checks of `kebab doctor`: their inputs, their findings, and their order."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from kebab.core.chunks import ProbePair
+from kebab.core.documents import SourceCounts
+from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
+from kebab.core.ports import Clock
+from kebab.doctor.findings import (
+    Check,
+    Finding,
+    fail,
+    format_count,
+    run_all,
+    skip,
+    succeed,
+    suggest_move,
+    warn,
+)
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    build_variable_name,
+)
+from kebab.errors.signal import Signal
+from kebab.wire.coverage import Coverage, describe_gaps
+from kebab.wire.health import Doctor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorInputs:
+    """The inputs of all checks."""
+
+    machine: "MachineInputs"
+    storage: "StorageInputs"
+    documents: "DocumentInputs"
+    models: "ModelInputs"
+
+
+def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
+    """Return the health of a knowledge base and of everything that it needs."""
+    machine, stores, documents, models = (
+        inputs.machine,
+        inputs.storage,
+        inputs.documents,
+        inputs.models,
+    )
+    readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
+    init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
+    rebuild = suggest_move(machine.data)
+    checks = (
+        Check("configuration", partial(check_settings, machine.read_settings), init),
+        Check("directories", partial(check_folders, machine.folders), init),
+        Check("disk", partial(check_disk_space, machine.data), "df -h"),
+        Check("descriptors", check_open_files, "ulimit -n 1024"),
+        Check("writer_lock", partial(check_writer, machine.find_writer), init),
+        Check("log", partial(check_log, machine.log), init),
+        Check("database", partial(check_database, stores), rebuild),
+        Check("integrity", partial(check_integrity, stores), rebuild, readable),
+        Check("full_text", partial(check_full_text, stores), rebuild, intact),
+        Check("vectors", partial(check_vectors, stores), REWRITE, intact),
+        Check("reviews", partial(check_reviews, stores), suggest_move(stores.reviews)),
+        Check("pending", partial(check_pending, documents), ingest, intact),
+        Check("sources", partial(check_sources, documents), "kebab source list", intact),
+        Check("files", partial(check_files, documents), ingest, intact),
+        Check(
+            "embedding_version",
+            partial(check_embedding_version, models),
+            "kebab model use auto",
+            intact,
+        ),
+        Check("embedding_files", partial(check_embedding_files, models), pull),
+        Check("embedding_probe", partial(check_embedding_probe, models), pull, installed),
+        Check("language_model", partial(check_language_model, models), models.start_command),
+    )
+    return run_all(checks, clock)
+
+
+_MIB = 1 << 20
+_LOW_SPACE = 1024 * _MIB
+_FEW_OPEN_FILES = 256
+"""The vector store alone keeps dozens of files open during compaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """The settings file, its faults, warnings about its values, and variables without effect."""
+
+    path: Path
+    faults: tuple[ConfigInvalid, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unknown_variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineInputs:
+    """The inputs of the checks of the machine.
+
+    `folders` are the folders that kebab writes to, by purpose. `find_writer` returns the process
+    that is writing.
+    """
+
+    read_settings: Callable[[], SettingsFile]
+    folders: Mapping[str, Path]
+    data: Path
+    log: Path
+    find_writer: Callable[[], int | None]
+
+
+def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
+    """Check that the settings can be used."""
+    file = read_settings()
+    if file.faults:
+        summary = "; ".join(dict.fromkeys(fault.format_message() for fault in file.faults))
+        first = file.faults[0]
+        fix = first.format_hint() or "kebab init"
+        if first.choose_case() in ("", "setting"):
+            variable = build_variable_name(first.path)
+            fix = f"unset {variable}" if os.environ.get(variable) else "kebab init --force"
+        return fail(f"{summary}; defaults are used instead", fix)
+    if file.warnings:
+        edit = f"${{EDITOR:-vi}} {shlex.quote(str(file.path))}"
+        return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
+    if file.unknown_variables:
+        names = file.unknown_variables
+        return warn(f"variables without effect: {', '.join(names)}", f"unset {' '.join(names)}")
+    where = file.path if file.path.exists() else f"defaults, no settings file: {file.path}"
+    return succeed(str(where))
+
+
+def check_folders(folders: Mapping[str, Path]) -> Finding:
+    """Check that every folder can be written or created."""
+    for purpose, path in folders.items():
+        existing = _find_existing_folder(path)
+        if not existing.is_dir():
+            fix = suggest_move(existing)
+            return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
+        if os.statvfs(existing).f_flag & os.ST_RDONLY:
+            summary = f"the {purpose} folder is on a read-only file system: {existing}"
+            return fail(summary, f"df -h {shlex.quote(str(existing))}")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            summary = f"no permission to write the {purpose} folder: {existing}"
+            return fail(summary, f"chmod u+rwx {shlex.quote(str(existing))}")
+    return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
+
+
+def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
+    """Check that the disk has space for the index."""
+    existing = _find_existing_folder(data)
+    space = free(existing) if free else shutil.disk_usage(existing).free
+    summary = f"{space / _MIB:,.0f} MiB free: {existing}"
+    fix = f"df -h {shlex.quote(str(existing))}"
+    if not space:
+        return fail(f"the disk is full, {summary}", fix)
+    return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
+
+
+def check_open_files(read_limit: Callable[[], int] | None = None) -> Finding:
+    """Check that a process may open enough files."""
+    import resource
+
+    limit = read_limit() if read_limit else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = 1 << 20 if limit == resource.RLIM_INFINITY else limit
+    summary = f"a process may open {limit:,} files"
+    return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
+
+
+def check_writer(find_writer: Callable[[], int | None]) -> Finding:
+    """Report the process that is writing, which is no fault."""
+    pid = find_writer()
+    return succeed("no process is writing" if pid is None else f"a process is writing: pid {pid}")
+
+
+def check_log(path: Path) -> Finding:
+    """Report where errors are logged."""
+    if not path.exists():
+        return succeed(f"no error was logged yet: {path}")
+    return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
+
+
+def _find_existing_folder(path: Path) -> Path:
+    """Return the path, or the nearest parent that exists."""
+    candidates = (path, *path.parents)
+    return next(folder for folder in candidates if folder.exists() or folder == folder.parent)
+
+
+REWRITE = "kebab ingest"
+"""The fix for all other damage: it finds lost and damaged vectors and computes them again."""
+_MAX_QUOTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFile:
+    """The file with the stored runs of reviews, which is apart from the index."""
+
+    path: Path
+    bytes: int
+    runs: int
+    faults: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageInputs:
+    """The inputs of the checks of the stores; every callable may raise a signal.
+
+    `find_schema` returns the schema version of the database, None without a database; `schema` is
+    that of this build. `find_damage` returns the faults of the database. `find_known_term` returns
+    a word of a stored passage and whether the full-text index finds it, None when nothing is
+    indexed. `list_vector_keys` returns the key of every vector row, repeated keys included;
+    `list_expected_keys` the keys that have a vector according to the database; and
+    `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
+    rows whose vector is damaged. `reviews` is the file that `read_reviews` reads, which returns
+    None without one.
+    """
+
+    path: Path
+    schema: int
+    find_schema: Callable[[], int | None]
+    find_damage: Callable[[], Sequence[str]]
+    find_known_term: Callable[[], tuple[str, bool] | None]
+    list_vector_keys: Callable[[], Keys]
+    list_expected_keys: Callable[[], Keys]
+    list_deleted_keys: Callable[[], Collection[Key]]
+    find_damaged_keys: Callable[[], Collection[Key]] = frozenset
+    reviews: Path
+    read_reviews: Callable[[], ReviewFile | None]
+
+
+def check_database(storage: StorageInputs) -> Finding:
+    """Check that there is a database that this build can read."""
+    found, expected = storage.find_schema(), storage.schema
+    if found is None:
+        return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
+    if found < expected:
+        return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
+    if found > expected:
+        summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
+        return fail(summary, "pip install --upgrade kebab")
+    return succeed(f"schema {found}: {storage.path}")
+
+
+def check_integrity(storage: StorageInputs) -> Finding:
+    """Check the integrity of the SQLite file."""
+    if faults := storage.find_damage():
+        summary = f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}"
+        return fail(summary, suggest_move(storage.path.parent))
+    return succeed("the database is intact")
+
+
+def check_full_text(storage: StorageInputs) -> Finding:
+    """Check that the full-text index finds a word of a stored passage."""
+    known = storage.find_known_term()
+    if known is None:
+        return skip("no passage to search for")
+    term, is_found = known
+    if not is_found:
+        summary = f"the full-text index does not find a known word: {term}"
+        return fail(summary, suggest_move(storage.path.parent))
+    return succeed(f"the full-text index finds a known word: {term}")
+
+
+def check_vectors(storage: StorageInputs) -> Finding:
+    """Check that the vector table has exactly one row for each vector of the database."""
+    expected, rows = storage.list_expected_keys(), storage.list_vector_keys()
+    lacking, extra = find_missing_keys(expected, rows), find_missing_keys(rows, expected)
+    # An ingest may add and remove vectors between both reads; what it changed is no fault.
+    now = set(storage.list_expected_keys() if lacking or extra else ())
+    missing = len(now.intersection(lacking))
+    repeats = len(find_repeated_keys(rows))
+    orphans = len(set(extra) - now - set(storage.list_deleted_keys()))
+    if missing:
+        return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", REWRITE)
+    if damaged := len(storage.find_damaged_keys()):
+        return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", REWRITE)
+    if repeats:
+        return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
+    if orphans:
+        return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
+    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
+
+
+def check_reviews(storage: StorageInputs) -> Finding:
+    """Check the file with the stored reviews."""
+    file = storage.read_reviews()
+    if file is None:
+        return succeed("no review is stored")
+    if file.faults:
+        faults = "; ".join(file.faults[:_MAX_QUOTED])
+        return fail(f"the stored reviews are damaged: {faults}", suggest_move(file.path))
+    return succeed(f"{format_count(file.runs, 'run')} stored, {file.bytes:,} bytes: {file.path}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentInputs:
+    """The inputs of the checks of the documents.
+
+    `has_model` returns whether an ingest can compute vectors now. `measure_coverage` returns None
+    without an index that can be read.
+    """
+
+    count_pending: Callable[[], int]
+    has_model: Callable[[], bool] = lambda: True
+    measure_coverage: Callable[[], Coverage | None]
+    list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
+
+
+def check_pending(documents: DocumentInputs) -> Finding:
+    """Check that every passage has a vector."""
+    if count := documents.count_pending():
+        summary = f"{format_count(count, 'passage')} without a vector, found by words only"
+        return warn(summary, "kebab ingest" if documents.has_model() else "kebab model pull")
+    return succeed("every passage has a vector")
+
+
+def check_sources(documents: DocumentInputs) -> Finding:
+    """Check that the folder of every source exists, and is not suddenly empty."""
+    lost = documents.list_lost_sources()
+    if not lost:
+        return succeed("the folder of every source is there")
+    first = lost[0]
+    others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
+    count = format_count(first.documents, "document")
+    summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
+    return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
+
+
+def check_files(documents: DocumentInputs) -> Finding:
+    """Check that every file is read as it is now; those of lost folders are left out."""
+    coverage, lost = documents.measure_coverage(), 0
+    if coverage is not None and coverage.gone:
+        lost = min(coverage.gone, sum(one.documents for one in documents.list_lost_sources()))
+    if gaps := describe_gaps(coverage, "healthy", lost=lost):
+        return warn(gaps, "kebab ingest")
+    if coverage is None or coverage.files == lost:
+        return skip("no document has a file")
+    subject = "every other file" if lost else "every file"
+    return succeed(f"{subject} is read as it is now: {format_count(coverage.files - lost, 'file')}")
+
+
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """The files of the embedding model, compared with their SHA-256.
+
+    `folder` and `precision` are None when the model is not installed. `texts_per_second` is the
+    speed of each precision at installation; it is empty when only one was tried.
+    """
+
+    model: str
+    folder: Path | None
+    precision: str | None = None
+    texts_per_second: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingVersions:
+    """The embedding version of the settings and of the stored vectors.
+
+    `configured` is None when the settings leave the choice to kebab, `stored` when no vector is
+    stored. `reason` says why kebab chose the stored one, `advice` why another model would fit the
+    text better, with the command that changes to it.
+    """
+
+    configured: str | None
+    stored: str | None
+    reason: str | None = None
+    advice: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInputs:
+    """The inputs of the checks of the models.
+
+    `read_weights` returns None when no model was chosen yet. `measure_probe` returns the measured
+    cosine of the model's probe pair and the pair, None when no model is installed. The tolerance of
+    the pair covers differences in arithmetic between processors; another pooling, prefix or model
+    differs by far more. `check_server` describes the server that answers questions. It returns None
+    when no server is needed, and raises a signal when the server cannot answer; `start_command` is
+    the command that helps then.
+    """
+
+    read_weights: Callable[[], Weights | None]
+    measure_probe: Callable[[], tuple[float, ProbePair] | None]
+    read_versions: Callable[[], EmbeddingVersions]
+    check_server: Callable[[], str | None]
+    start_command: str
+
+
+def check_embedding_files(models: ModelInputs) -> Finding:
+    """Check that the model files are on this machine and unchanged."""
+    weights = models.read_weights()
+    if weights is None:
+        return warn("no embedding model yet, searches use words only", "kebab model pull")
+    pull = f"kebab model pull {weights.model}"
+    if weights.folder is None:
+        return warn(f"model not installed, searches use words only: {weights.model}", pull)
+    if weights.faults:
+        return fail(f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}", pull)
+    named = ", ".join(filter(None, (weights.model, weights.precision)))
+    rates = ", ".join(f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items())
+    speeds = f" (texts/s at installation: {rates})" if rates else ""
+    return succeed(f"{named}{speeds}: {weights.folder}")
+
+
+def check_embedding_probe(models: ModelInputs) -> Finding:
+    """Check that the model computes its known vectors."""
+    result = models.measure_probe()
+    if result is None:
+        return skip("no installed model to check")
+    cosine, probe = result
+    summary = f"cosine of two known sentences {cosine:.4f}, expected: {probe.cosine:.4f}"
+    return succeed(summary) if probe.accepts(cosine) else fail(summary, "kebab model pull")
+
+
+def check_embedding_version(models: ModelInputs) -> Finding:
+    """Check that the configured model is the one that the index was built with."""
+    versions = models.read_versions()
+    if versions.stored is None:
+        return skip("no vector is stored")
+    if versions.configured not in {None, versions.stored}:
+        summary = f"built with {versions.stored}, but configured is {versions.configured}"
+        return fail(summary, "kebab model use auto")
+    if versions.advice is not None:
+        cause, command = versions.advice
+        return warn(f"{versions.stored}, but {cause}", command)
+    because = f", because {versions.reason}" if versions.reason else ""
+    return succeed(f"{versions.stored}{because}")
+
+
+def check_language_model(models: ModelInputs) -> Finding:
+    """Check that the language model can answer; only `kebab ask` needs it.
+
+    A server that is away needs attention. A model or a key that the server refuses is a fault of
+    the settings.
+    """
+    try:
+        description = models.check_server()
+    except (ModelNotPulled, ModelRejected) as signal:
+        message = signal.format_message()
+        if isinstance(signal, ModelNotPulled) and signal.models:
+            message = f"{message}; it has {', '.join(signal.models[:_MOST_NAMES])}"
+        return fail(message, _choose_server_fix(signal, models))
+    except Signal as signal:
+        return warn(signal.format_message(), _choose_server_fix(signal, models))
+    return succeed(description) if description else skip("the settings use no language model")
+
+
+def _choose_server_fix(signal: Signal, models: ModelInputs) -> str:
+    """Return the command that repairs the fault; hints about asking help nobody here."""
+    if isinstance(signal, ModelProtocol) and not signal.setting:
+        return "restart the model server, then try again: `kebab doctor`"
+    hint = signal.format_hint()
+    is_plain = isinstance(signal, ModelUnreachable) and signal.choose_case() in ("ollama", "server")
+    if hint is None or is_plain or hint == "kebab doctor":
+        return models.start_command
+    return "export KEBAB_MODELS_LLM_MODEL=NAME" if "kebab ask" in hint else hint
