@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from kebab.config.load import SettingsReport
     from kebab.config.settings import Paths
     from kebab.core.ports import Embedder
-    from kebab.store.lance.table import LanceVectors
-    from kebab.store.lance.vector_search import MappedVectors
+    from kebab.store.lance.vectors import LanceVectors, MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue, FilterValues
     from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
@@ -222,7 +221,7 @@ class AppContext:
 
     def open_vector_index(self, version: str) -> "MappedVectors":
         """Open the vectors of an embedding version for search."""
-        from kebab.store.lance.vector_search import MappedVectors
+        from kebab.store.lance.vectors import MappedVectors
 
         if version not in self._indexes:
             dimension, keep = self._dimension(version), not self.read_only
@@ -231,7 +230,7 @@ class AppContext:
 
     def open_vector_table(self, version: str) -> "LanceVectors":
         """Open the vectors of an embedding version for writing."""
-        from kebab.store.lance.table import LanceVectors
+        from kebab.store.lance.vectors import LanceVectors
 
         if version not in self._vectors:
             dimension = self._dimension(version)

@@ -27,7 +27,7 @@ from kebab.wire.search import FilteredRequest, IndexRefresh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.store.sqlite.known_files import KnownFiles
+    from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
     from kebab.wire.coverage import Indexing
@@ -193,7 +193,7 @@ class _Survey:
     """Compares what a snapshot knows of some extents with the disk."""
 
     def __init__(self, context: AppContext, reader: "SqliteReader", filters: Filters) -> None:
-        from kebab.store.sqlite.known_files import KnownFiles
+        from kebab.store.sqlite.documents import KnownFiles
 
         self._context = context
         self._reader = reader

@@ -6,6 +6,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kebab.core.documents import FileStamp, KnownDocument, Source, build_named_files_key
@@ -19,11 +20,11 @@ from kebab.core.files import (
     is_below,
 )
 from kebab.core.ids import hash_content
-from kebab.core.ports import FileScanner, LibraryWriter
+from kebab.core.ports import LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob, build_item
-from kebab.ingest.scopes import LibraryState, Scope
+from kebab.ingest.scopes import SCANNER, LibraryState, Scope
 from kebab.wire.ingest import IngestItem, ItemKindName
 
 
@@ -54,7 +55,6 @@ def scan_scopes(
     scopes: Sequence[Scope],
     job: IngestJob,
     library: LibraryState,
-    scanner: FileScanner,
     tick: Callable[[], None],
 ) -> ScanSummary:
     """Scan every scope.
@@ -67,7 +67,7 @@ def scan_scopes(
     """
     sources = {source.name: source for source in library.list_sources()}
     sources.update((scope.source.name, scope.source) for scope in scopes)
-    scope_scanner = ScopeScanner(job, library, scanner, tick)
+    scope_scanner = ScopeScanner(job, library, tick)
     summary = ScanSummary(scopes)
     for scope in scopes:
         try:
@@ -105,12 +105,10 @@ class ScopeScanner:
         self,
         job: IngestJob,
         library: LibraryState,
-        scanner: FileScanner,
         tick: Callable[[], None],
     ) -> None:
         self._job = job
         self._library = library
-        self._scanner = scanner
         self._tick = tick
 
     def scan(self, scope: Scope, sources: Iterable[Source]) -> ScopeScan:
@@ -119,13 +117,18 @@ class ScopeScanner:
         Raises:
             IoError: The root cannot be read, or is suddenly empty.
         """
-        known = self._load_known_documents(scope)
+        root, rules = scope.source.root, self._job.rules
+        if scope.changed:
+            known = self._library.load_known_documents(scope.source.name, scope.files)
+        else:
+            documents = self._library.load_known_documents(scope.source.name)
+            known = {path: known for path, known in documents.items() if scope.contains(path)}
         exempt = load_exempt_files(self._library, scope.source)
         if scope.files is None:
             found = self._scan_folder(scope, sources, known)
             seen = {entry.path for entry in found.entries}
             missed = [path for path in exempt if path not in seen and scope.contains(path)]
-            self._add_named_files(scope, found, missed)
+            SCANNER.add_named_files(found, root, missed, rules)
         else:
             found = ScanResult()
             is_ruled = scope.changed and scope.source.kind == "folder"
@@ -133,19 +136,14 @@ class ScopeScanner:
             if is_ruled:
                 files = self._apply_rules(scope, sources, exempt)
                 found.folders = self._list_parents(scope, sources)
-            self._add_named_files(scope, found, files)
+            SCANNER.add_named_files(found, root, files, rules)
             if scope.named:
-                exempt |= self._find_exempt_files(scope.source.root, scope.files)
+                skip = partial(SCANNER.find_skip_reason, root, rules, folder=False)
+                exempt |= {path for path in scope.files if skip(path)}
             is_gone = known and not found.entries and not found.unreadable and not found.skips.total
-            if is_gone and not self._job.force and _is_empty(scope.source.root):
-                raise _build_missing_root_error(scope.source.root, len(known))
+            if is_gone and not self._job.force and _is_empty(root):
+                raise _build_missing_root_error(root, len(known))
         return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
-
-    def _load_known_documents(self, scope: Scope) -> dict[str, KnownDocument]:
-        if scope.changed:
-            return self._library.load_known_documents(scope.source.name, scope.files)
-        documents = self._library.load_known_documents(scope.source.name)
-        return {path: document for path, document in documents.items() if scope.contains(path)}
 
     def _list_parents(self, scope: Scope, sources: Iterable[Source]) -> dict[str, int]:
         """Return the times of the folders of changed files in which every other file is known.
@@ -158,9 +156,7 @@ class ScopeScanner:
         for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
             known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
             seen = SeenFiles(changed=[folder], folders=known, files=known)
-            listed = self._scanner.scan_again(
-                scope.source.root, self._job.rules, seen, claimed=claimed
-            )
+            listed = SCANNER.scan_again(scope.source.root, self._job.rules, seen, claimed=claimed)
             if not listed.entries and not listed.unreadable:
                 found = listed.folders.items()
                 times.update(
@@ -179,7 +175,7 @@ class ScopeScanner:
             for path in scope.files or ()
             if path in exempt
             or (
-                self._scanner.find_skip_reason(root, rules, path, folder=False) is None
+                SCANNER.find_skip_reason(root, rules, path, folder=False) is None
                 and not any(f"{root}/{part}" in claimed for part in list_ancestors(path))
             )
         ]
@@ -196,9 +192,7 @@ class ScopeScanner:
         claimed = self._find_claimed_paths(scope.source, sources)
         rules = ScanRules() if scope.source.kind == "stdin" else self._job.rules
         try:
-            found = self._scanner.scan(
-                root, rules, below=scope.below, claimed=claimed, tick=self._tick
-            )
+            found = SCANNER.scan(root, rules, below=scope.below, claimed=claimed, tick=self._tick)
         except OSError as failure:
             if force and known and not Path(root).exists():
                 return ScanResult()
@@ -208,13 +202,6 @@ class ScopeScanner:
         if scope.is_whole and not found.seen and known and not force:
             raise _build_missing_root_error(root, len(known))
         return found
-
-    def _add_named_files(self, scope: Scope, found: ScanResult, paths: Iterable[str]) -> None:
-        self._scanner.add_named_files(found, scope.source.root, paths, self._job.rules)
-
-    def _find_exempt_files(self, root: str, paths: Iterable[str]) -> set[str]:
-        find_skip_reason, rules = self._scanner.find_skip_reason, self._job.rules
-        return {path for path in paths if find_skip_reason(root, rules, path, folder=False)}
 
 
 def list_ancestors(path: str) -> list[str]:
@@ -335,22 +322,19 @@ class Plan:
         return not (self.tasks or self.touched or self.missing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
-    """How files are compared.
+def compare_files(
+    scans: list[ScopeScan],
+    *,
+    recipes: Mapping[str, str],
+    last_scans: Mapping[str, int],
+    force: bool,
+    should_stop: Callable[[], bool],
+) -> Plan:
+    """Return the plan that makes the library agree with the files.
 
     `recipes` holds digests by media type, `last_scans` times in nanoseconds by source name.
     `should_stop` is called between files; True ends the comparison.
     """
-
-    recipes: Mapping[str, str]
-    last_scans: Mapping[str, int]
-    force: bool
-    should_stop: Callable[[], bool]
-
-
-def compare_files(scans: list[ScopeScan], options: CompareOptions) -> Plan:
-    """Return the plan that makes the library agree with the files."""
     plan = Plan()
     seen: set[tuple[str, str]] = set()
     for scan in scans:
@@ -364,46 +348,34 @@ def compare_files(scans: list[ScopeScan], options: CompareOptions) -> Plan:
             plan.files += 1
             if known is None:
                 plan.tasks.append(FileTask(kind="new", source=source, entry=entry))
-            elif (
-                known.mtime_ns == entry.mtime_ns
-                and known.size == entry.size
-                and known.inode == entry.inode
-                and known.recipe == options.recipes.get(entry.media)
-                and entry.mtime_ns
-                < options.last_scans.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
-                and not options.force
-            ):
+                continue
+            may_be_same = (
+                known.size == entry.size and known.recipe == recipes.get(entry.media) and not force
+            )
+            has_same_stamp = known.mtime_ns == entry.mtime_ns and known.inode == entry.inode
+            is_old = entry.mtime_ns < last_scans.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
+            if may_be_same and has_same_stamp and is_old:
                 plan.unchanged += 1
-            elif not options.should_stop():
-                may_be_same = (
-                    known.recipe == options.recipes.get(entry.media)
-                    and not options.force
-                    and known.size == entry.size
-                )
-                if may_be_same and compute_file_hash(entry.absolute) == known.content_hash:
-                    plan.unchanged += 1
+            elif should_stop():
+                continue
+            elif may_be_same and compute_file_hash(entry.absolute) == known.content_hash:
+                plan.unchanged += 1
+                if not has_same_stamp:
                     stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
-                    if stamp != FileStamp(
-                        size=known.size, mtime_ns=known.mtime_ns, inode=known.inode
-                    ):
-                        plan.touched.append((known, stamp))
-                else:
-                    task = FileTask(kind="updated", source=source, entry=entry, known=known)
-                    plan.tasks.append(task)
-        plan.missing += _find_missing(scan, missing)
+                    plan.touched.append((known, stamp))
+            else:
+                task = FileTask(kind="updated", source=source, entry=entry, known=known)
+                plan.tasks.append(task)
+        unreadable = tuple(scan.found.unreadable)
+        folders = tuple(path for path in unreadable if path.endswith("/"))
+        plan.missing += [
+            MissingDocument(source=source, known=known)
+            for path, known in missing.items()
+            if path not in unreadable and not path.startswith(folders)
+        ]
     if plan.missing:
-        match_moved_files(plan.tasks, plan.missing, options.should_stop)
+        match_moved_files(plan.tasks, plan.missing, should_stop)
     return plan
-
-
-def _find_missing(scan: ScopeScan, missing: dict[str, KnownDocument]) -> list[MissingDocument]:
-    unreadable = tuple(scan.found.unreadable)
-    folders = tuple(path for path in unreadable if path.endswith("/"))
-    return [
-        MissingDocument(source=scan.scope.source, known=known)
-        for path, known in missing.items()
-        if path not in unreadable and not path.startswith(folders)
-    ]
 
 
 def match_moved_files(
@@ -428,24 +400,15 @@ def match_moved_files(
             if content_hash in by_hash:
                 candidates[content_hash].append(task)
     for content_hash, files in candidates.items():
-        for matches in (_has_same_inode, _has_same_name, _matches_any):
-            _pair_files(files, by_hash[content_hash], matches)
+        for matches in (_has_same_inode, _has_same_name, lambda *_: True):
+            for file in files:
+                documents = by_hash[content_hash]
+                match = next((one for one in documents if matches(file, one)), None)
+                if file.kind == "new" and match is not None:
+                    documents.remove(match)
+                    file.kind, file.known = "moved", match.known
     moved = {task.known.doc_id for task in tasks if task.kind == "moved" and task.known}
     missing[:] = [document for document in missing if document.known.doc_id not in moved]
-
-
-def _pair_files(
-    files: list[FileTask],
-    missing: list[MissingDocument],
-    matches: Callable[[FileTask, MissingDocument], bool],
-) -> None:
-    for file in files:
-        if file.kind != "new":
-            continue
-        document = next((document for document in missing if matches(file, document)), None)
-        if document is not None:
-            missing.remove(document)
-            file.kind, file.known = "moved", document.known
 
 
 def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:
@@ -454,11 +417,6 @@ def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:
 
 def _has_same_name(file: FileTask, document: MissingDocument) -> bool:
     return file.entry.path.rpartition("/")[2] == document.known.path.rpartition("/")[2]
-
-
-def _matches_any(file: FileTask, document: MissingDocument) -> bool:
-    del file, document
-    return True
 
 
 def compute_file_hash(absolute: str) -> str | None:

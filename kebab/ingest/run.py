@@ -38,7 +38,6 @@ from kebab.ingest.job import (
     build_item,
 )
 from kebab.ingest.plan import (
-    CompareOptions,
     FileTask,
     Plan,
     ScanSummary,
@@ -217,28 +216,29 @@ class _Run:
         return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
-        job, library, scanner = self._job, self._library_state, self._ports.scanner
+        job, library = self._job, self._library_state
         choose = choose_changed_scopes if job.changed else choose_scopes
-        scopes = choose(job, library, scanner)
+        scopes = choose(job, library)
         cancelled = self._context.cancel.requested
         if self._ports.library is not None and not (job.dry_run or cancelled):
             _register_new_folders(scopes, self._ports.library)
-        summary = scan_scopes(
-            scopes, job, library, scanner, lambda: self._reporter.send_heartbeat("scan")
-        )
+        summary = scan_scopes(scopes, job, library, partial(self._reporter.send_heartbeat, "scan"))
         total = sum(len(scan.found.entries) for scan in summary.scans)
         self._reporter.send(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
         sources = [scan.scope.source for scan in summary.scans]
-        options = CompareOptions(
+        # Without a readable time every file of a source is compared by content.
+        last_scans = {}
+        for source in sources:
+            stored = library.get_value(build_last_scan_key(source.name))
+            last_scans[source.name] = int(stored) if stored and stored.isdecimal() else 0
+        plan = compare_files(
+            summary.scans,
             recipes=self._recipes,
-            last_scans={
-                source.name: _parse_time(library.get_value(build_last_scan_key(source.name)))
-                for source in sources
-            },
+            last_scans=last_scans,
             force=job.force,
             should_stop=self._should_stop,
         )
-        return summary, compare_files(summary.scans, options)
+        return summary, plan
 
     def _should_stop(self) -> bool:
         self._reporter.send_heartbeat("compare")
@@ -400,11 +400,6 @@ def _add_results(
         slowest=committer.slowest,
         embedding=structs.replace(vectors.build_summary(), reused=reused),
     )
-
-
-def _parse_time(stored: str | None) -> int:
-    """Return a stored time; without a readable one every file is compared by content."""
-    return int(stored) if stored is not None and stored.isdecimal() else 0
 
 
 _FRONT_MATTER = re.compile(

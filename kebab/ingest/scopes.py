@@ -10,32 +10,15 @@ import stat as modes
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.files import IGNORE_FILES, cut_root, is_below
-from kebab.core.ports import FileScanner
+from kebab.core.ports import LibraryWriter
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
+from kebab.source.walk import FolderScanner
 from kebab.text.normalize import escape_undecodable
-
-
-class LibraryState(Protocol):
-    """The methods of the library that planning needs."""
-
-    def list_sources(self) -> list[Source]:
-        """Return the registered roots."""
-
-    def load_known_documents(
-        self, source: str, at: Collection[str] | None = None
-    ) -> dict[str, KnownDocument]:
-        """Return the documents of a source by path: all, or those at some paths and below them."""
-
-    def list_children(self, source: str, folder: str) -> set[str]:
-        """Return the documents, unread files and folders that are known directly in a folder."""
-
-    def get_value(self, name: str) -> str | None:
-        """Return a stored value by name."""
 
 
 class EmptyLibrary:
@@ -61,6 +44,11 @@ class EmptyLibrary:
         """Return no value."""
         del name
         return None
+
+
+LibraryState: TypeAlias = LibraryWriter | EmptyLibrary
+
+SCANNER = FolderScanner()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +84,13 @@ class Scope:
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 
-def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -> list[Scope]:
+def choose_scopes(job: IngestJob, library: LibraryState) -> list[Scope]:
     """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
         IoError: A path does not exist.
     """
-    chooser = _ScopeChooser(job, library, scanner)
+    chooser = _ScopeChooser(job, library)
     if job.paths:
         return _merge_scopes(chooser.choose_named(path) for path in job.paths)
     scopes = [build_source_scope(source, library) for source in library.list_sources()]
@@ -121,10 +109,9 @@ def build_source_scope(source: Source, library: LibraryState) -> Scope:
 class _ScopeChooser:
     """Chooses the scope of a path: a source, a part of one, or a new source."""
 
-    def __init__(self, job: IngestJob, library: LibraryState, scanner: FileScanner) -> None:
+    def __init__(self, job: IngestJob, library: LibraryState) -> None:
         self._job = job
         self._library = library
-        self._scanner = scanner
         self._sources = library.list_sources()
 
     def choose_named(self, path: str) -> Scope:
@@ -152,7 +139,7 @@ class _ScopeChooser:
         if owner is not None:
             below = cut_root(path, owner.root)
             rules = self._job.rules
-            if self._scanner.find_skip_reason(owner.root, rules, below, folder=True) is None:
+            if SCANNER.find_skip_reason(owner.root, rules, below, folder=True) is None:
                 return Scope(source=owner, below=below)
         return Scope(source=Source(name=path, root=path, kind="folder"))
 
@@ -210,12 +197,10 @@ def _resolve(path: str) -> str:
     return resolved
 
 
-def choose_changed_scopes(
-    job: IngestJob, library: LibraryState, scanner: FileScanner
-) -> list[Scope]:
+def choose_changed_scopes(job: IngestJob, library: LibraryState) -> list[Scope]:
     """Return the parts of registered sources that changed; a path in no source has none."""
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
-    changed = {source.name: _ChangedSource(source, job, library, scanner) for source in sources}
+    changed = {source.name: _ChangedSource(source, job, library) for source in sources}
     for path in dict.fromkeys(map(os.path.abspath, filter(_can_be_document, job.paths))):
         owners = _find_owners(path, sources) or _find_owners(resolve_folder_of(path), sources)
         for source, found in owners:
@@ -250,13 +235,10 @@ def _find_owners(path: str, sources: list[Source]) -> list[tuple[Source, str]]:
 class _ChangedSource:
     """Collects what changed in one source."""
 
-    def __init__(
-        self, source: Source, job: IngestJob, library: LibraryState, scanner: FileScanner
-    ) -> None:
+    def __init__(self, source: Source, job: IngestJob, library: LibraryState) -> None:
         self._source = source
         self._job = job
         self._library = library
-        self._scanner = scanner
         self._files: dict[str, None] = {}
         self._folders: set[str] = set()
         self._is_whole = False
@@ -306,4 +288,4 @@ class _ChangedSource:
 
     def _is_skipped(self, path: str) -> bool:
         root, rules = self._source.root, self._job.rules
-        return self._scanner.find_skip_reason(root, rules, path, folder=True) is not None
+        return SCANNER.find_skip_reason(root, rules, path, folder=True) is not None

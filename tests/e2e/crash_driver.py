@@ -29,8 +29,7 @@ from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
-from kebab.source.walk import FolderScanner
-from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.text.tokenizer import tokenize
@@ -106,7 +105,6 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
                 LanceVectors(data, version, PROFILE.dimension), fuse
             ),
             embedder=lambda _: LoadedModel(HashingEmbedder(batch=8)),
-            scanner=FolderScanner(),
             guard=guard_parser,
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
             budget=Budget,

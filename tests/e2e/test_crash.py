@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.store.sqlite.known_files import KnownFiles
+from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.reader import SqliteReader
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import numpy as np
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.table import LanceVectors
 from kebab.store.lance.vector_file import get_table_path
+from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 
 _DIMENSION = 384

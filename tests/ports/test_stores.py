@@ -20,8 +20,7 @@ from kebab.core.documents import (
 from kebab.core.ids import ChunkId, DocId, Key, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
-from kebab.store.lance.table import LanceVectors
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vectors import LanceVectors, MappedVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.library import MemoryLibrary

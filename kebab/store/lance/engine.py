@@ -24,11 +24,11 @@ from kebab.errors.system import (
     translate_import_errors,
     translate_os_errors,
 )
-from kebab.store.lance import vector_file as layout
+from kebab.store.lance import vector_file
 from kebab.store.lance.vector_file import VectorFile
 
 if TYPE_CHECKING:
-    from kebab.store.lance.vector_file import Batch, Keys
+    from kebab.store.lance.vector_file import Batch, KeyArray
 
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
 _SOURCE_FILE = re.compile(r"\S*\.rs\b|\S*/\.cargo/\S*")
@@ -59,16 +59,13 @@ def _build_engine_error(path: str, op: Op, cause: str) -> Signal:
 
 def _build_panic_error(path: str, op: Op, cause: BaseException) -> Signal:
     """Return the signal of a panic: of damaged data, or of a lack of memory or threads."""
-    if is_memory_fault(cause) or _is_memory_limited():
-        return IoError(path=path, op=op, cause="out of memory")
-    return StoreCorrupt(path=path, cause=_STOPPED)
-
-
-def _is_memory_limited() -> bool:
-    """Return whether the address space is limited: then a panic proves no damage."""
     import resource
 
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    # Where the address space is limited, a panic proves no damage.
+    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    if is_memory_fault(cause) or is_limited:
+        return IoError(path=path, op=op, cause="out of memory")
+    return StoreCorrupt(path=path, cause=_STOPPED)
 
 
 def _build_io_error(path: str, op: Op, cause: str) -> Signal:
@@ -178,8 +175,8 @@ class LanceTable:
     """One table of keys and vectors; the first use opens it, the first append creates it."""
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        self.path = layout.get_table_path(data_dir, version)
-        self._name = layout.build_table_name(version)
+        self.path = vector_file.get_table_path(data_dir, version)
+        self._name = vector_file.build_table_name(version)
         self._dimension = dimension
         self._table: Any = None
         self._digest: bytes | None = None  # of the state that `_table` opened or wrote
@@ -191,12 +188,12 @@ class LanceTable:
 
     def exists(self) -> bool:
         """Return whether the table has any version."""
-        return bool(layout.list_manifests(self.path))
+        return bool(vector_file.list_manifests(self.path))
 
     def append(self, rows: Sequence[VectorRow]) -> bool:
         """Add rows in one durable commit; return whether this created the table."""
         with self._write():
-            with translate_import_errors(layout.FEATURE, "pyarrow"):
+            with translate_import_errors(vector_file.FEATURE, "pyarrow"):
                 import numpy as np
                 import pyarrow as pa
 
@@ -244,18 +241,18 @@ class LanceTable:
             StoreCorrupt: The table cannot be read.
         """
         for _ in range(_READ_ATTEMPTS - 1):
-            before = layout.read_table_digest(self.path)
+            before = vector_file.read_table_digest(self.path)
             try:
                 return read()
             except StoreCorrupt:
-                if layout.read_table_digest(self.path) in (before, None):
+                if vector_file.read_table_digest(self.path) in (before, None):
                     raise
                 self._table = None
         return read()
 
     def iterate_batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         for batch in self._read(["key", "vector"]):
@@ -263,9 +260,9 @@ class LanceTable:
             keys = batch.column("key").to_numpy(zero_copy_only=False)
             yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
 
-    def list_keys(self) -> "Keys":
+    def list_keys(self) -> "KeyArray":
         """Return the keys of all rows."""
-        with translate_import_errors(layout.FEATURE, "numpy"):
+        with translate_import_errors(vector_file.FEATURE, "numpy"):
             import numpy as np
 
         parts = self.read_latest(
@@ -295,7 +292,7 @@ class LanceTable:
             spare = int(stored**0.5 * _FRAGMENTS_PER_ROOT)
             if not (
                 fragments["num_fragments"] > _MAX_FRAGMENTS + spare
-                or len(layout.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
+                or len(vector_file.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
                 or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
             ):
                 return False
@@ -310,11 +307,11 @@ class LanceTable:
         """Wait after the block until its commits are durable."""
         with self._translate_errors("write"), sync_new_files(self.path):
             yield
-            self._digest = layout.read_table_digest(self.path)
+            self._digest = vector_file.read_table_digest(self.path)
 
     def _open(self) -> Any:
         """Return the latest version; another process may have written since the last call."""
-        digest = layout.read_table_digest(self.path)
+        digest = vector_file.read_table_digest(self.path)
         if self._table is None or digest != self._digest:
             self._table = self._connect().open_table(self._name)
             self._digest = digest
@@ -347,7 +344,7 @@ def _import_lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()
-    import_library("lancedb", layout.FEATURE, "lancedb")
+    import_library("lancedb", vector_file.FEATURE, "lancedb")
     import lancedb
 
     return lancedb
@@ -364,17 +361,17 @@ def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
         StoreCorrupt: The table cannot be read.
     """
     table = LanceTable(data_dir, version, dimension)
-    digest = layout.read_table_digest(table.path)
+    digest = vector_file.read_table_digest(table.path)
     if digest is None:
         return False
-    vector_file = VectorFile(layout.get_vector_file_path(data_dir, version), dimension)
+    file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
     try:
-        vector_file.write(digest, _iterate_unchanged(table, digest))
+        file.write(digest, _iterate_unchanged(table, digest))
     except (OSError, _TableChanged):
         return False
     except StoreCorrupt:
         # A version that the writer has deleted meanwhile is not damaged.
-        if layout.read_table_digest(table.path) == digest:
+        if vector_file.read_table_digest(table.path) == digest:
             raise
         return False
     return True
@@ -382,7 +379,7 @@ def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
 
 def _iterate_unchanged(table: LanceTable, digest: bytes) -> "Iterator[Batch]":
     yield from table.iterate_batches()
-    if layout.read_table_digest(table.path) != digest:
+    if vector_file.read_table_digest(table.path) != digest:
         raise _TableChanged
 
 
@@ -392,7 +389,7 @@ def load_rows(data_dir: Path, version: str, dimension: int) -> "Batch":
     Raises:
         StoreCorrupt: The table cannot be read.
     """
-    with translate_import_errors(layout.FEATURE, "numpy"):
+    with translate_import_errors(vector_file.FEATURE, "numpy"):
         import numpy as np
 
     table = LanceTable(data_dir, version, dimension)

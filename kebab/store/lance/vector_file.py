@@ -154,8 +154,8 @@ if TYPE_CHECKING:
 
     from kebab.core.chunks import Matrix
 
-    Keys: TypeAlias = NDArray[np.int64]
-    Batch: TypeAlias = tuple[Keys, Matrix]
+    KeyArray: TypeAlias = NDArray[np.int64]
+    Batch: TypeAlias = tuple[KeyArray, Matrix]
     Records: TypeAlias = NDArray[np.void]
 
 T = TypeVar("T")
@@ -192,7 +192,7 @@ class VectorFile:
     def __init__(self, path: Path, dimension: int) -> None:
         self._path = path
         self._dimension = dimension
-        self._cached_keys: tuple[_FileState, Keys] | None = None
+        self._cached_keys: tuple[_FileState, KeyArray] | None = None
 
     def exists(self) -> bool:
         """Return whether there is a file, at whatever state of the table."""
@@ -205,7 +205,7 @@ class VectorFile:
         """
         return self._read_at(digest, self._map_batch)
 
-    def read_keys(self, digest: bytes) -> "Keys | None":
+    def read_keys(self, digest: bytes) -> "KeyArray | None":
         """Return all keys, tombstones included, if the file equals this state of the table.
 
         The file is read in parts, because mapping it would hold its vectors in memory as well. The
@@ -213,7 +213,7 @@ class VectorFile:
         """
         return self._read_at(digest, self._get_keys)
 
-    def read_rows(self, digest: bytes, wanted: "Keys") -> "Batch | None":
+    def read_rows(self, digest: bytes, wanted: "KeyArray") -> "Batch | None":
         """Return the rows of these keys, and read only these, if the file equals this state."""
         return self._read_at(digest, lambda file, header: self._read_rows(file, header, wanted))
 
@@ -264,7 +264,7 @@ class VectorFile:
             followed = Header(self._dimension, header.rows + len(keys), after)
             self._write_header(file, header, followed, lambda old: np.concatenate([old, keys]))
 
-    def delete_rows(self, before: bytes, after: bytes, keys: "Keys") -> None:
+    def delete_rows(self, before: bytes, after: bytes, keys: "KeyArray") -> None:
         """Write tombstones over rows and move the file to the next state of the table."""
         import numpy as np
 
@@ -318,31 +318,32 @@ class VectorFile:
         return header if header is not None and header.table_digest == digest else None
 
     def _write_header(
-        self, file: "BinaryIO", before: Header, after: Header, step: "Callable[[Keys], Keys]"
+        self,
+        file: "BinaryIO",
+        before: Header,
+        after: Header,
+        step: "Callable[[KeyArray], KeyArray]",
     ) -> None:
         """Write the header after its rows, and apply the change to the cached keys."""
         after.write(file)
         if self._cached_keys is not None and self._cached_keys[0] == _get_state(file, before):
             self._cached_keys = _get_state(file, after), step(self._cached_keys[1])
 
-    def _get_keys(self, file: "BinaryIO", header: Header) -> "Keys":
+    def _get_keys(self, file: "BinaryIO", header: Header) -> "KeyArray":
         """Return the keys of a file; they stay cached until it is at another state."""
         state = _get_state(file, header)
         if self._cached_keys is None or self._cached_keys[0] != state:
-            self._cached_keys = state, self._read_keys(file, header.rows)
+            import numpy as np
+
+            keys = np.full(header.rows, TOMBSTONE, np.int64)
+            file.seek(HEADER_BYTES)
+            for start in range(0, header.rows, _READ_ROWS):
+                part = np.fromfile(file, self._build_dtype(), min(_READ_ROWS, header.rows - start))
+                keys[start : start + len(part)] = part["key"]
+            self._cached_keys = state, keys
         return self._cached_keys[1]
 
-    def _read_keys(self, file: "BinaryIO", rows: int) -> "Keys":
-        import numpy as np
-
-        keys = np.full(rows, TOMBSTONE, np.int64)
-        file.seek(HEADER_BYTES)
-        for start in range(0, rows, _READ_ROWS):
-            part = np.fromfile(file, self._build_dtype(), min(_READ_ROWS, rows - start))
-            keys[start : start + len(part)] = part["key"]
-        return keys
-
-    def _read_rows(self, file: "BinaryIO", header: Header, wanted: "Keys") -> "Batch":
+    def _read_rows(self, file: "BinaryIO", header: Header, wanted: "KeyArray") -> "Batch":
         import numpy as np
 
         rows = np.flatnonzero(np.isin(self._get_keys(file, header), wanted))
@@ -370,7 +371,7 @@ class VectorFile:
             return np.empty(0, self._build_dtype())
         return np.memmap(file, self._build_dtype(), mode, HEADER_BYTES, (rows,))
 
-    def _pack(self, keys: "Keys", matrix: "Matrix") -> bytes:
+    def _pack(self, keys: "KeyArray", matrix: "Matrix") -> bytes:
         import numpy as np
 
         records = np.empty(len(keys), self._build_dtype())
@@ -383,7 +384,7 @@ def _get_state(file: "BinaryIO", header: Header) -> _FileState:
     return _FileState(header.table_digest, os.fstat(file.fileno()).st_ino, header.rows)
 
 
-def _copy_keys(records: "Records") -> "Keys":
+def _copy_keys(records: "Records") -> "KeyArray":
     """Return the keys of mapped records; a large file is never in memory as a whole."""
     import numpy as np
 

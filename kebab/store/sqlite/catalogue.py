@@ -25,9 +25,7 @@ from kebab.core.documents import (
 from kebab.core.files import FileState
 from kebab.core.ids import ChunkId, DocId, Key, Keys, compute_digest
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, connection, documents
-from kebab.store.sqlite import chunks as vector_state
-from kebab.store.sqlite import fts as sql_filters
+from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import create_schema
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
@@ -70,11 +68,6 @@ _BROKEN_ROWS = {
 """Counts of rows that break a rule of the database."""
 
 
-def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
-    """Return the faults of the file and the schema as phrases; `below` names the migrations."""
-    return [*_check_file(database), *_check_schema(database, below)]
-
-
 def find_faults(database: apsw.Connection) -> Iterator[str]:
     """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
 
@@ -88,39 +81,12 @@ def find_faults(database: apsw.Connection) -> Iterator[str]:
     for name, sql in _BROKEN_ROWS.items():
         if count := int(database.execute(sql).get):
             yield f"{name}: {count:,}"
-    yield from _check_texts(database)
-
-
-def _check_file(database: apsw.Connection) -> list[str]:
-    rows = database.execute(f"PRAGMA integrity_check({_MAX_LISTED})")
-    return [str(text) for (text,) in rows if text != "ok"]
-
-
-def _check_schema(database: apsw.Connection, below: str) -> list[str]:
-    """Compare the tables and indexes with those of a new database."""
-    expected, found = _read_objects(create_schema(below)), _read_objects(database)
-    missing = sorted(expected.keys() - found.keys())
-    changed = sorted(name for name, sql in expected.items() if found.get(name, sql) != sql)
-    faults = []
-    if missing:
-        faults.append(f"missing tables or indexes: {', '.join(missing)}")
-    if changed:
-        faults.append(f"changed tables or indexes: {', '.join(changed)}")
-    return faults
-
-
-def _read_objects(database: apsw.Connection) -> dict[str, str]:
-    rows = database.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
-    return {str(name): str(sql) for name, sql in rows}
-
-
-def _check_texts(database: apsw.Connection) -> Iterator[str]:
-    """Compare texts, titles and headings with their hashes."""
-    count = int(database.execute("SELECT count(*) FROM chunks").get)
+    # Texts, titles and headings must have their hashes.
+    passages = int(database.execute("SELECT count(*) FROM chunks").get)
     rows = database.execute(
         "SELECT c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
-        (max(1, -(-count // SAMPLE_CHUNKS)),),
+        (max(1, -(-passages // SAMPLE_CHUNKS)),),
     )
     texts = headings = 0
     for heading_path, context, text, text_hash, embed_hash, title in rows:
@@ -133,6 +99,23 @@ def _check_texts(database: apsw.Connection) -> Iterator[str]:
         yield f"passages whose text was changed: {texts:,}"
     if headings:
         yield f"passages whose title or headings were changed: {headings:,}"
+
+
+def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
+    """Return the faults of the file and the schema as phrases; `below` names the migrations."""
+    rows = database.execute(f"PRAGMA integrity_check({_MAX_LISTED})")
+    faults = [str(text) for (text,) in rows if text != "ok"]
+    expected, found = _read_objects(create_schema(below)), _read_objects(database)
+    if missing := sorted(expected.keys() - found.keys()):
+        faults.append(f"missing tables or indexes: {', '.join(missing)}")
+    if changed := sorted(name for name, sql in expected.items() if found.get(name, sql) != sql):
+        faults.append(f"changed tables or indexes: {', '.join(changed)}")
+    return faults
+
+
+def _read_objects(database: apsw.Connection) -> dict[str, str]:
+    rows = database.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
+    return {str(name): str(sql) for name, sql in rows}
 
 
 def _parse(heading_path: str) -> tuple[str, ...]:
@@ -160,18 +143,14 @@ def find_missing_word(
         words = tokens(str(text))
         if words:
             last = max(words, key=len)
-            if not _finds(database, int(str(key)), last):
+            quoted = last.replace('"', '""')
+            found = database.execute(
+                "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid = ?",
+                (f'body : "{quoted}"', key),
+            ).fetchone()
+            if found is None:
                 return last, False
     return None if last is None else (last, True)
-
-
-def _finds(database: apsw.Connection, key: int, word: str) -> bool:
-    quoted = word.replace('"', '""')
-    row = database.execute(
-        "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid = ?",
-        (f'body : "{quoted}"', key),
-    ).fetchone()
-    return row is not None
 
 
 _VALUES: Mapping[str, str] = {
@@ -195,14 +174,14 @@ class FilterValues:
 
     def has_documents(self, filters: Filters) -> bool:
         """Return whether any document passes the filters."""
-        where, values = sql_filters.build_condition(filters)
+        where, values = fts.build_condition(filters)
         sql = f"SELECT EXISTS (SELECT 1 FROM documents d WHERE {where})"  # noqa: S608 - values are bound
         with self._translate_errors():
             return bool(self._database.execute(sql, values).get)
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
-        where, values = sql_filters.build_condition(filters)
+        where, values = fts.build_condition(filters)
         sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
         with self._translate_errors():
             return int(self._database.execute(sql, values).get)
@@ -290,14 +269,18 @@ class Catalogue:
         order: DocumentOrder = DocumentOrder(),  # noqa: B008 - immutable
     ) -> DocumentListing:
         """Return a slice of the documents that pass the filters, in an order."""
-        where, values = sql_filters.build_condition(filters)
+        where, values = fts.build_condition(filters)
+        direction = " DESC" if order.reverse else ""
+        fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
+        # Equal documents are by source and path.
+        ordered = ", ".join(f"{field}{direction}" for field in (*fields, "s.name", "d.path"))
         with self._translate_errors():
             total = self._database.execute(
                 f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
                 values,
             ).get
             rows = self._database.execute(
-                f"{_SUMMARY} WHERE {where} ORDER BY {_build_order(order)} LIMIT ? OFFSET ?",
+                f"{_SUMMARY} WHERE {where} ORDER BY {ordered} LIMIT ? OFFSET ?",
                 [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
             )
             documents = tuple(_build_summary(row) for row in rows)
@@ -451,7 +434,7 @@ class Catalogue:
             return LibraryCounts(
                 documents=sum(media.values()),
                 chunks=sum(states.values()),
-                assets=self._count("SELECT count(*) FROM assets"),
+                assets=self._database.execute("SELECT count(*) FROM assets").get,
                 pending=states.get("pending", 0),
                 last_change=connection.read_last_change(self._database),
                 media=media,
@@ -471,18 +454,15 @@ class Catalogue:
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}
 
-    def _count(self, sql: str) -> int:
-        return int(self._database.execute(sql).get)
-
     def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks whose vector is committed."""
         with self._translate_errors():
-            return vector_state.list_committed_keys(self._database)
+            return chunks.list_committed_keys(self._database)
 
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._translate_errors():
-            return vector_state.list_deleted_keys(self._database)
+            return chunks.list_deleted_keys(self._database)
 
     def find_damage(self) -> list[str]:
         """Return the faults of the database, one phrase each."""
@@ -496,13 +476,6 @@ class Catalogue:
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")
-
-
-def _build_order(order: DocumentOrder) -> str:
-    """Return the expressions to order by; equal documents are by source and path."""
-    direction = " DESC" if order.reverse else ""
-    fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
-    return ", ".join(f"{expression}{direction}" for expression in (*fields, "s.name", "d.path"))
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

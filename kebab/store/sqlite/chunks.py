@@ -8,23 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import Chunk, ChunkRow, ChunkText, PendingChunk
+from kebab.core.chunks import ChunkRow, PendingChunk
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
-from kebab.core.queries import Filters, StoredChunk, VectorState
+from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
-from kebab.store.sqlite import fts as sql_filters
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
-
-
-def insert_pending(database: apsw.Connection, first: int) -> None:
-    """Add the chunks from this key on as pending."""
-    database.execute(
-        "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
-        (first,),
-    )
 
 
 def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
@@ -104,24 +95,6 @@ def count_chunks_in_state(database: apsw.Connection, state: VectorState) -> int:
     return int(database.execute(sql, (state,)).get)
 
 
-def count_chunks(database: apsw.Connection) -> int:
-    """Return how many chunks there are."""
-    return int(database.execute("SELECT count(*) FROM vectors").get)
-
-
-def find_equal_embeddings(
-    database: apsw.Connection, embed_hashes: Collection[str]
-) -> dict[str, Key]:
-    """Return, by embed hash, the first chunk whose vector is stored."""
-    rows = database.execute(
-        "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
-        " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
-        " GROUP BY c.embed_hash",
-        (to_json(embed_hashes),),
-    )
-    return {str(embed_hash): Key(key) for embed_hash, key in rows}
-
-
 def set_vector_state(
     database: apsw.Connection, keys: Collection[Key], state: VectorState, version: str
 ) -> int:
@@ -160,28 +133,9 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
     return {Key(key) for (key,) in rows}
 
 
-def count_committed(database: apsw.Connection, doc_ids: Collection[DocId]) -> dict[DocId, int]:
-    """Return how many chunks of each of these documents have a stored vector, 0 included."""
-    rows = database.execute(
-        "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
-        " JOIN vectors v ON v.key = c.key"
-        " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
-        " GROUP BY d.doc_id",
-        (to_json(doc_ids),),
-    )
-    return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
-
-
 def list_deleted_keys(database: apsw.Connection) -> list[Key]:
     """Return the keys of deleted chunks whose vectors may still be stored."""
     return [Key(key) for (key,) in database.execute("SELECT key FROM vector_garbage ORDER BY key")]
-
-
-def forget_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Forget the keys of deleted chunks."""
-    database.execute(
-        "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))", (to_json(keys),)
-    )
 
 
 Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
@@ -217,7 +171,15 @@ def replace_chunks(
     """
     from kebab.core.documents import ChunkChanges
 
-    old = _load_old_chunks(database, target.doc)
+    stored = database.execute(
+        "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
+        " heading_path, context, place FROM chunks WHERE doc = ?",
+        (target.doc,),
+    )
+    old = {
+        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
+        for chunk_id, key, embed_hash, *position in stored
+    }
     before, kept, added = len(old), 0, 0
     for rows in chain((target.row.chunks,), target.row.more_chunks):
         known = [(old.pop(row.chunk_id, None), row) for row in rows]
@@ -232,18 +194,6 @@ def replace_chunks(
             fts.flush_write_buffer(database)
     delete_chunks(database, [was.key for was in old.values()])
     return ChunkChanges(kept=kept, added=added, removed=before - kept)
-
-
-def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldChunk]:
-    rows = database.execute(
-        "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
-        " heading_path, context, place FROM chunks WHERE doc = ?",
-        (doc,),
-    )
-    return {
-        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
-        for chunk_id, key, embed_hash, *position in rows
-    }
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
@@ -281,8 +231,9 @@ def _update_kept_chunks(
 def _insert_chunks(
     database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget, rows: list[ChunkRow]
 ) -> None:
-    first = _read_next_key(database)
-    keyed = [(Key(first + index), row) for index, row in enumerate(rows)]
+    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    first = 1 if row is None else int(row[0]) + 1
+    keyed = [(Key(first + index), added) for index, added in enumerate(rows)]
     database.executemany(
         "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
         " heading_path, context, place, text, text_hash, embed_hash)"
@@ -301,12 +252,10 @@ def _insert_chunks(
         fts.buffer_rows(database, _build_index_rows(tokens, target.row, some))
         if len(some) < len(keyed):
             fts.flush_write_buffer(database)
-    insert_pending(database, first)
-
-
-def _read_next_key(database: apsw.Connection) -> int:
-    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
-    return 1 if row is None else int(row[0]) + 1
+    database.execute(
+        "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
+        (first,),
+    )
 
 
 def _get_position(row: ChunkRow) -> Position:
@@ -328,16 +277,9 @@ def _build_index_rows(
         where = (chunk.heading_path, chunk.context)
         headings = above.get(where)
         if headings is None:
-            parts = _list_headings(chunk)
+            parts = filter(None, (*chunk.heading_path, chunk.context))
             headings = above[where] = " ".join(word for part in parts for word in tokens(part))
         yield key, title, headings, " ".join(tokens(chunk.text))
-
-
-def _list_headings(chunk: Chunk) -> Iterator[str]:
-    """Yield the texts of the column of headings: the headings and the context of a chunk."""
-    yield from chunk.heading_path
-    if chunk.context:
-        yield chunk.context
 
 
 _STORED = """
@@ -378,16 +320,6 @@ def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[Store
     return _build_chunks(rows)
 
 
-def find_doc_ids(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]:
-    """Return the documents of chunks; unknown keys are left out."""
-    rows = database.execute(
-        "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
-        " WHERE c.key IN (SELECT value FROM json_each(?))",
-        (to_json(keys),),
-    )
-    return {Key(key): DocId(doc_id) for key, doc_id in rows}
-
-
 def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
     """Return the row number of the document of chunks; unknown keys are left out."""
     rows = database.execute(
@@ -395,19 +327,6 @@ def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[K
         (to_json(keys),),
     )
     return {Key(key): DocNumber(number) for key, number in rows}
-
-
-def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
-    """Yield the chunks that pass the filters, by source, path and position."""
-    where, values = sql_filters.build_condition(filters)
-    rows = database.execute(
-        "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound
-        " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
-        f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
-        values,
-    )
-    for key, doc_id, content_hash, text in rows:
-        yield ChunkText(Key(key), DocId(doc_id), content_hash, text)
 
 
 def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:

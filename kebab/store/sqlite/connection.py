@@ -320,7 +320,8 @@ class Transactions:
                 undo.pop_all()
             self._database.execute("RELEASE unit")
             self._units += 1
-            if self._is_commit_due():
+            is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
+            if not self._batching or is_late or self._units >= _UNITS_PER_COMMIT:
                 self._commit()
 
     @contextmanager
@@ -355,12 +356,6 @@ class Transactions:
             self._database.execute("RELEASE unit")
         if not self._batching:
             self._rollback()
-
-    def _is_commit_due(self) -> bool:
-        if not self._batching:
-            return True
-        late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
-        return late or self._units >= _UNITS_PER_COMMIT
 
     def _commit(self) -> None:
         if not self._database.in_transaction:

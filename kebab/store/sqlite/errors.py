@@ -145,11 +145,7 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
     except UnicodeEncodeError:
         raise  # a value of a caller that was not checked
     except ValueError as error:
-        raise StoreCorrupt(path=path, cause=_describe_value(error)) from error
-
-
-def _describe_value(error: ValueError) -> str:
-    """Return what is wrong with a stored value; kebab stores valid text, JSON and numbers only."""
-    if isinstance(error, UnicodeDecodeError):
-        return "a stored text is not valid UTF-8"
-    return "a stored value cannot be read"
+        # kebab stores valid text, JSON and numbers only.
+        is_text = isinstance(error, UnicodeDecodeError)
+        cause = "a stored text is not valid UTF-8" if is_text else "a stored value cannot be read"
+        raise StoreCorrupt(path=path, cause=cause) from error

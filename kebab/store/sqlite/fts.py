@@ -6,9 +6,8 @@ The write buffer holds the rows of one transaction. The postings are arrays in m
 import glob
 import json
 import math
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
@@ -86,7 +85,7 @@ _ANY = "(SELECT value FROM json_each(?))"
 
 def build_condition(filters: Filters) -> Condition:
     """Return the SQL expression for the documents that pass, and its parameters."""
-    parts = [condition for build in _PARTS for condition in build(filters)]
+    parts = list(_list_conditions(filters))
     sql = " AND ".join(f"({expression})" for expression, _ in parts) or "1"
     return sql, [value for _, values in parts for value in values]
 
@@ -98,29 +97,21 @@ def build_chunk_key_query(filters: Filters) -> Condition:
     return f"SELECT c.key FROM chunks c WHERE c.doc IN ({documents})", values  # noqa: S608 - as above
 
 
-def _filter_tag(filters: Filters) -> Iterable[Condition]:
-    """Yield the condition of tags; `work` also passes `work/kebab`, which is below it."""
+def _list_conditions(filters: Filters) -> Iterator[Condition]:
+    """Yield the condition of each filter that is set."""
     if filters.tag:
+        # `work` also passes `work/kebab`, which is below it.
         tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"
         holds = "instr(lower_text(t.tag) || '/', wanted.value || '/') = 1"
         names = [tag.lstrip("#").rstrip("/") for tag in filters.tag]
         yield f"d.doc IN ({tags} WHERE {holds})", [_lower_values(names)]
-
-
-def _filter_lang(filters: Filters) -> Iterable[Condition]:
     if filters.lang:
         yield f"lower_text(d.lang) IN {_ANY}", [_lower_values(filters.lang)]
-
-
-def _filter_media(filters: Filters) -> Iterable[Condition]:
     if filters.media:
         wanted = to_json([lower_text(value).replace("/x-", "/") for value in filters.media])
         full = "replace(lower(d.media), '/x-', '/')"
         short = f"substr({full}, instr({full}, '/') + 1)"
         yield f"{full} IN {_ANY} OR {short} IN {_ANY}", [wanted, wanted]
-
-
-def _filter_place(filters: Filters) -> Iterable[Condition]:
     if filters.path_glob is not None:
         yield _match_path(filters.path_glob)
     if filters.folder is not None:
@@ -128,11 +119,23 @@ def _filter_place(filters: Filters) -> Iterable[Condition]:
 
         yield _match_path(glob.escape(filters.folder.rstrip("/")) + ALL_BELOW)
     if filters.source:
-        names = to_json(list(filters.source))
         name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
-        yield f"{name} IN {_ANY}", [names]
+        yield f"{name} IN {_ANY}", [to_json(filters.source)]
     if filters.doc_id is not None:
         yield "d.doc_id = ?", [filters.doc_id.lower()]
+    if filters.author:
+        # A whole name, or whole words of one.
+        authors = "SELECT a.doc FROM document_authors a, json_each(?) wanted"
+        holds = "instr(' ' || lower_text(a.author) || ' ', ' ' || wanted.value || ' ')"
+        yield f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
+    if filters.links_to is not None:
+        yield f"d.doc_id IN {_ANY}", [to_json(filters.linking)]
+    # The date of a document, else the time of its file.
+    moment = "coalesce(d.date_ns, d.mtime_ns)"
+    if filters.since is not None:
+        yield f"{moment} >= ?", [round(filters.since * _NANOSECONDS)]
+    if filters.until is not None:
+        yield f"{moment} < ?", [round(filters.until * _NANOSECONDS)]
 
 
 def _match_path(pattern: str) -> Condition:
@@ -141,41 +144,6 @@ def _match_path(pattern: str) -> Condition:
         return "path_matches(?, d.path)", [pattern]
     root = "(SELECT rtrim(s.root, '/') FROM sources s WHERE s.source = d.source)"
     return f"path_matches(?, {root} || '/' || d.path)", [pattern]
-
-
-_MOMENT = "coalesce(d.date_ns, d.mtime_ns)"
-"""The date of a document, else the time of its file."""
-
-
-def _filter_time(filters: Filters) -> Iterable[Condition]:
-    if filters.since is not None:
-        yield f"{_MOMENT} >= ?", [round(filters.since * _NANOSECONDS)]
-    if filters.until is not None:
-        yield f"{_MOMENT} < ?", [round(filters.until * _NANOSECONDS)]
-
-
-def _filter_author(filters: Filters) -> Iterable[Condition]:
-    """Yield the condition of authors: a whole name, or whole words of one."""
-    if filters.author:
-        authors = "SELECT a.doc FROM document_authors a, json_each(?) wanted"
-        holds = "instr(' ' || lower_text(a.author) || ' ', ' ' || wanted.value || ' ')"
-        yield f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
-
-
-def _filter_links(filters: Filters) -> Iterable[Condition]:
-    if filters.links_to is not None:
-        yield f"d.doc_id IN {_ANY}", [to_json(list(filters.linking))]
-
-
-_PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (
-    _filter_tag,
-    _filter_lang,
-    _filter_media,
-    _filter_place,
-    _filter_author,
-    _filter_links,
-    _filter_time,
-)
 
 
 def lower_text(text: str | None) -> str:
@@ -227,14 +195,6 @@ def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) 
     )
     counts = {str(term): int(count) for term, count in rows}
     return {term: counts.get(key, 0) for term, key in folded.items()}
-
-
-def list_tokens(database: apsw.Connection, start: str) -> list[str]:
-    """Return the tokens of the index that begin with some letters."""
-    low = start.translate(ASCII_LOWER)
-    bounds = (low, low + chr(sys.maxunicode))
-    rows = database.execute("SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds)
-    return [str(term) for (term,) in rows]
 
 
 def merge_segments(database: apsw.Connection) -> None:
@@ -366,7 +326,7 @@ class Postings:
 
         scores = np.zeros(len(self._keys))
         for term in terms:
-            rows = self._get_postings(term.translate(ASCII_LOWER))
+            rows = self._load(term.translate(ASCII_LOWER))
             scores[rows.positions] += rows.scores
         found = np.flatnonzero(scores)
         if 0 < limit < len(found):
@@ -377,21 +337,18 @@ class Postings:
         best = found[np.argsort(-scores[found], kind="stable")[:limit]]
         return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
 
-    def _get_postings(self, term: str) -> TermPostings:
+    def _load(self, term: str) -> TermPostings:
+        """Return the rows of a word; the least recently used words are evicted for new ones."""
         rows = self._rows.get(term)
         if rows is None:
             rows = self._rows[term] = self._read(term)
             self.cached_rows += len(rows.positions)
-            self._evict()
+            most = max(MAX_CACHED_ROWS, MAX_CACHED_FACTOR * len(self._keys))
+            while self.cached_rows > most and len(self._rows) > 1:
+                _, evicted = self._rows.popitem(last=False)
+                self.cached_rows -= len(evicted.positions)
         self._rows.move_to_end(term)
         return rows
-
-    def _evict(self) -> None:
-        """Evict the least recently used words; the latest one always stays."""
-        most = max(MAX_CACHED_ROWS, MAX_CACHED_FACTOR * len(self._keys))
-        while self.cached_rows > most and len(self._rows) > 1:
-            _, rows = self._rows.popitem(last=False)
-            self.cached_rows -= len(rows.positions)
 
     def _read(self, term: str) -> TermPostings:
         import numpy as np
@@ -404,11 +361,10 @@ class Postings:
         weighted_count = np.add.reduceat(self._weights[column], starts)
         positions = np.searchsorted(self._keys, keys[starts])
         saturation = (weighted_count * (K1 + 1.0)) / (weighted_count + self._sizes[positions])
-        return TermPostings(positions.astype(np.int32), self._compute_idf(len(starts)) * saturation)
-
-    def _compute_idf(self, count: int) -> float:
+        count = len(starts)
         idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
-        return idf if idf > 0 else MIN_IDF
+        scores = (idf if idf > 0 else MIN_IDF) * saturation
+        return TermPostings(positions.astype(np.int32), scores)
 
 
 if TYPE_CHECKING:
@@ -422,8 +378,11 @@ def read_integer_columns(
     database: apsw.Connection, sql: str, values: Sequence[str] = ()
 ) -> "list[Numbers]":
     """Return the integer columns that a query joins with `group_concat`."""
-    row = database.execute(sql, values).fetchone() or ()
-    return [_parse_integers(text) for text in row]
+    import numpy as np
+
+    row: tuple[str | None, ...] = database.execute(sql, values).fetchone() or ()
+    empty = np.empty(0, np.int64)
+    return [np.fromstring(text, np.int64, sep=",") if text else empty for text in row]
 
 
 def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
@@ -436,12 +395,6 @@ def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, 
     positions, candidates = positions[inside], candidates[inside]
     is_present = keys[positions] == candidates
     return candidates[is_present], positions[is_present]
-
-
-def _parse_integers(text: str | None) -> "Numbers":
-    import numpy as np
-
-    return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)
 
 
 def sum_varints(blobs: Iterable[bytes]) -> "Numbers":

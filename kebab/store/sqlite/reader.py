@@ -21,10 +21,6 @@ from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.store.sqlite import chunks, connection, fts
-from kebab.store.sqlite import chunks as vector_state
-from kebab.store.sqlite import connection as transaction
-from kebab.store.sqlite import fts as postings
-from kebab.store.sqlite import fts as sql_filters
 from kebab.store.sqlite.connection import (
     find_file_damage,
     get_database_path,
@@ -142,13 +138,13 @@ class DocumentNumbers:
 
     def __init__(self, database: apsw.Connection) -> None:
         sql = "SELECT group_concat(key), group_concat(doc) FROM chunks"
-        keys, documents = postings.read_integer_columns(database, sql)
+        keys, documents = fts.read_integer_columns(database, sql)
         order = keys.argsort(kind="stable")
         self._keys, self._documents = keys[order], documents[order]
 
     def find(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return the document numbers of these chunks; unknown keys are left out."""
-        present, positions = postings.find_positions(self._keys, keys)
+        present, positions = fts.find_positions(self._keys, keys)
         return dict(zip(present.tolist(), self._documents[positions].tolist(), strict=True))
 
 
@@ -157,13 +153,13 @@ class CommittedKeys:
 
     def __init__(self, database: apsw.Connection) -> None:
         sql = "SELECT group_concat(key) FROM vectors WHERE state = 'committed'"
-        (keys,) = postings.read_integer_columns(database, sql)
+        (keys,) = fts.read_integer_columns(database, sql)
         keys.sort()
         self._keys = keys
 
     def find(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks have a committed vector."""
-        return set(postings.find_positions(self._keys, keys)[0].tolist())
+        return set(fts.find_positions(self._keys, keys)[0].tolist())
 
 
 _ROWS = 512
@@ -215,23 +211,17 @@ class QueryCache:
             ).fetchone()
             if row is None:
                 return None
-            self._use(self._database, row[0], row[3] - row[2])
+            # Only an old row is marked as used, so that most reads do not write.
+            if row[3] - row[2] >= self._rows // 2:
+                with suppress(apsw.BusyError, apsw.ReadOnlyError):
+                    self._database.execute(
+                        "UPDATE query_cache SET used = (SELECT max(used) + 1 FROM query_cache)"
+                        " WHERE rowid = ?",
+                        (row[0],),
+                    )
         except apsw.Error:
             return None
         return bytes(row[1])
-
-    def _use(self, database: apsw.Connection, row: int, age: int) -> None:
-        """Mark a row as used, but only an old one, so that most reads do not write."""
-        if age < self._rows // 2:
-            return
-        try:
-            database.execute(
-                "UPDATE query_cache SET used = (SELECT max(used) + 1 FROM query_cache)"
-                " WHERE rowid = ?",
-                (row,),
-            )
-        except (apsw.BusyError, apsw.ReadOnlyError):
-            return
 
     def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
         """Cache an answer if that is possible at once."""
@@ -270,17 +260,12 @@ class QueryCache:
         """
         if self._database is not None:
             self._write(self._database)
-            self._shorten(self._database)
+            log = self._path.with_name(self._path.name + "-wal")
+            with suppress(OSError, apsw.Error):
+                if log.stat().st_size > _LONG_LOG_BYTES:
+                    truncate_log(self._database)
             self._database.close()
             self._database = None
-
-    def _shorten(self, database: apsw.Connection) -> None:
-        log = self._path.with_name(self._path.name + "-wal")
-        try:
-            if log.stat().st_size > _LONG_LOG_BYTES:
-                truncate_log(database)
-        except (OSError, apsw.Error):
-            return
 
 
 class SqliteReader:
@@ -369,12 +354,12 @@ class SqliteReader:
     def get_revision(self) -> int:
         """Return the corpus revision of the snapshot."""
         with self._translate_errors():
-            return transaction.get_revision(self._database)
+            return connection.get_revision(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._translate_errors():
-            return transaction.get_value(self._database, name)
+            return connection.get_value(self._database, name)
 
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
@@ -406,7 +391,12 @@ class SqliteReader:
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""
         with self._translate_errors():
-            return fts.list_tokens(self._database, start)
+            low = start.translate(fts.ASCII_LOWER)
+            bounds = (low, low + chr(sys.maxunicode))
+            rows = self._database.execute(
+                "SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds
+            )
+            return [str(term) for (term,) in rows]
 
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
@@ -417,7 +407,7 @@ class SqliteReader:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
         if not filters.is_active:
             return None
-        sql, values = sql_filters.build_chunk_key_query(filters)
+        sql, values = fts.build_chunk_key_query(filters)
         with self._translate_errors():
             rows = self._database.execute(f"{sql} ORDER BY c.key", values)
             return [Key(key) for (key,) in rows]
@@ -427,7 +417,7 @@ class SqliteReader:
         with self._translate_errors():
             return self._get_cache().committed_keys.query(
                 lambda table: table.find(keys),
-                lambda: vector_state.find_committed_keys(self._database, keys),
+                lambda: chunks.find_committed_keys(self._database, keys),
             )
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
@@ -443,7 +433,12 @@ class SqliteReader:
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
         with self._translate_errors():
-            return chunks.find_doc_ids(self._database, keys)
+            rows = self._database.execute(
+                "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
+                " WHERE c.key IN (SELECT value FROM json_each(?))",
+                (fts.to_json(keys),),
+            )
+            return {Key(key): DocId(doc_id) for key, doc_id in rows}
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return document numbers of this snapshot by chunk; unknown keys are left out."""
@@ -456,7 +451,15 @@ class SqliteReader:
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
         with self._translate_errors():
-            yield from chunks.iterate_chunk_texts(self._database, filters)
+            where, values = fts.build_condition(filters)
+            rows = self._database.execute(
+                "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound
+                " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
+                f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
+                values,
+            )
+            for key, doc_id, content_hash, text in rows:
+                yield ChunkText(Key(key), DocId(doc_id), content_hash, text)
 
     def _search_fts(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         try:
@@ -468,7 +471,7 @@ class SqliteReader:
         """Return the cache of the revision of this snapshot."""
         if self._cache is not None and self._current:
             return self._cache
-        revision = transaction.get_revision(self._database)
+        revision = connection.get_revision(self._database)
         if self._cache is None or self._cache.revision != revision:
             self._cache = RevisionCache(self._database, self._weights, revision)
         self._current = True

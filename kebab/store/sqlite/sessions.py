@@ -64,7 +64,10 @@ class SqliteSessionStore:
         """
         with self._open_for_writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
-            database.execute(_ADD, _to_row(turn, index))
+            refusal = turn.refusal.value if turn.refusal else None
+            texts = (turn.question, turn.standalone, turn.answer)
+            settings = (refusal, turn.mode.value, turn.model, turn.created)
+            database.execute(_ADD, (turn.session, index, *texts, *settings))
             database.execute(
                 "DELETE FROM turns WHERE session = ? AND turn <= ?",
                 (turn.session, index - self._limit),
@@ -74,8 +77,13 @@ class SqliteSessionStore:
     def list_sessions(self) -> list[StoredSession]:
         """Return every session, the most recently used first."""
         with self._open_for_reading() as database:
-            rows = database.execute(_SESSIONS).fetchall()
-        return [_build_session(row) for row in rows]
+            rows: list[Any] = database.execute(_SESSIONS).fetchall()
+        return [
+            StoredSession(
+                name=name, turns=turns, first_question=first, created=created, updated=updated
+            )
+            for name, turns, first, created, updated in rows
+        ]
 
     def delete_session(self, session: str) -> int:
         """Delete a session and return how many turns it had.
@@ -120,19 +128,6 @@ class SqliteSessionStore:
             connection.configure_side_writer(database)
             undo.pop_all()
         return database
-
-
-def _to_row(turn: Turn, index: int) -> tuple[Any, ...]:
-    refusal = turn.refusal.value if turn.refusal else None
-    texts = (turn.question, turn.standalone, turn.answer)
-    return (turn.session, index, *texts, refusal, turn.mode.value, turn.model, turn.created)
-
-
-def _build_session(row: tuple[Any, ...]) -> StoredSession:
-    name, turns, first, created, updated = row
-    return StoredSession(
-        name=name, turns=turns, first_question=first, created=created, updated=updated
-    )
 
 
 def _build_turn(row: tuple[Any, ...]) -> Turn:

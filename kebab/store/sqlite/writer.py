@@ -21,8 +21,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
-from kebab.store.sqlite import chunks, connection, documents, fts, known_files
-from kebab.store.sqlite import chunks as vector_state
+from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import Transactions, get_database_path, open_writer, truncate_log
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import TokenCache
@@ -78,12 +77,17 @@ class SqliteWriter:
     def add_source(self, source: Source) -> None:
         """Register a source, or update its kind."""
         with self._transactions.unit():
-            documents.add_source(self._database, source)
+            self._database.execute(
+                "INSERT INTO sources (name, root, kind, listed_rules) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
+                (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
+            )
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
         with self._translate_errors():
-            return documents.list_sources(self._database)
+            rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY source")
+            return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
     def remove_source(self, name: str) -> int:
         """Delete a source with its documents; return how many chunks these had."""
@@ -102,23 +106,23 @@ class SqliteWriter:
     def list_children(self, source: str, folder: str) -> set[str]:
         """Return the documents, unread files and folders that are known directly in a folder."""
         with self._translate_errors():
-            return known_files.list_children(self._database, source, folder)
+            return documents.list_children(self._database, source, folder)
 
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         """Store what a run is about to read, in place of what was known of its scopes."""
         with self._transactions.unit():
             for plan in plans:
-                known_files.store_plan(self._database, plan)
+                documents.store_plan(self._database, plan)
 
     def mark_failed(self, source: str, path: str, reason: str) -> None:
         """Store why a planned file could not be read."""
         with self._transactions.unit():
-            known_files.mark_failed(self._database, source, path, reason)
+            documents.mark_failed(self._database, source, path, reason)
 
     def forget_unread(self, source: str, path: str) -> None:
         """Delete a planned file that is gone."""
         with self._transactions.unit():
-            known_files.forget_unread(self._database, source, path)
+            documents.forget_unread(self._database, source, path)
 
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""
@@ -134,7 +138,7 @@ class SqliteWriter:
                 doc=saved.doc, row=document, title_changed=saved.title_changed
             )
             written = chunks.replace_chunks(self._database, self._tokens, target)
-            known_files.forget_unread(self._database, document.source, document.path)
+            documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
@@ -166,39 +170,45 @@ class SqliteWriter:
         The documents of the chunks `first` come before all others.
         """
         with self._translate_errors():
-            return vector_state.list_pending(self._database, limit, first)
+            return chunks.list_pending(self._database, limit, first)
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
         with self._translate_errors():
-            return vector_state.count_chunks_in_state(self._database, "pending")
+            return chunks.count_chunks_in_state(self._database, "pending")
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
         with self._translate_errors():
-            return vector_state.find_equal_embeddings(self._database, embed_hashes)
+            rows = self._database.execute(
+                "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
+                " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
+                " GROUP BY c.embed_hash",
+                (fts.to_json(embed_hashes),),
+            )
+            return {str(embed_hash): Key(key) for embed_hash, key in rows}
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
         with self._transactions.unit():
-            if vector_state.set_vector_state(self._database, keys, state, version):
+            if chunks.set_vector_state(self._database, keys, state, version):
                 self._transactions.mark_changed()
 
     def count_all_chunks(self) -> int:
         """Return how many chunks there are."""
         with self._translate_errors():
-            return vector_state.count_chunks(self._database)
+            return int(self._database.execute("SELECT count(*) FROM vectors").get)
 
     def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks with a higher key than `after`, by key."""
         with self._translate_errors():
-            return vector_state.list_chunks_after(self._database, after, limit)
+            return chunks.list_chunks_after(self._database, after, limit)
 
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
             old = connection.get_value(self._database, EMBEDDING_VERSION)
-            vector_state.replace_vector_states(self._database, version, unknown)
+            chunks.replace_vector_states(self._database, version, unknown)
             connection.set_value(self._database, OLD_VECTORS, old)
             connection.set_value(self._database, NEXT_VECTORS, None)
             connection.set_value(self._database, EMBEDDING_VERSION, version)
@@ -218,22 +228,32 @@ class SqliteWriter:
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._translate_errors():
-            return vector_state.list_deleted_keys(self._database)
+            return chunks.list_deleted_keys(self._database)
 
     def forget_deleted_keys(self, keys: Collection[Key]) -> None:
         """Forget deleted keys whose vectors the vector store no longer holds."""
         with self._transactions.unit():
-            vector_state.forget_deleted_keys(self._database, keys)
+            self._database.execute(
+                "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))",
+                (fts.to_json(keys),),
+            )
 
     def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks whose vector is committed."""
         with self._translate_errors():
-            return vector_state.list_committed_keys(self._database)
+            return chunks.list_committed_keys(self._database)
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""
         with self._translate_errors():
-            return vector_state.count_committed(self._database, doc_ids)
+            rows = self._database.execute(
+                "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
+                " JOIN vectors v ON v.key = c.key"
+                " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
+                " GROUP BY d.doc_id",
+                (fts.to_json(doc_ids),),
+            )
+            return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
@@ -249,7 +269,7 @@ class SqliteWriter:
         """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
             connection.record_run(self._database, scope, started, finished, changed)
-            vector_state.store_pending_count(self._database)
+            chunks.store_pending_count(self._database)
 
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""

@@ -18,7 +18,7 @@ from kebab.cli.render.health import render_doctor
 from kebab.core.media import READABLE_NAMES
 from kebab.core.progress import Cancel
 from kebab.source import walk
-from kebab.store.sqlite.known_files import KnownFiles
+from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.related import find_related
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vectors import MappedVectors
 from kebab.wire.library import NotFound
 from kebab.wire.related import RelatedRequest
 

@@ -5,7 +5,7 @@ import pytest
 from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
-from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, CompareOptions, ScopeScan, compare_files
+from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, ScopeScan, compare_files
 from kebab.ingest.scopes import Scope
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
@@ -43,10 +43,13 @@ def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
     scan = ScopeScan(
         scope=Scope(source=SOURCE), found=found, known={one.path: one for one in remembered}
     )
-    options = CompareOptions(
-        recipes=RECIPES, last_scans={SOURCE.name: since}, force=force, should_stop=lambda: False
+    return compare_files(
+        [scan],
+        recipes=RECIPES,
+        last_scans={SOURCE.name: since},
+        force=force,
+        should_stop=lambda: False,
     )
-    return compare_files([scan], options)
 
 
 def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
@@ -135,8 +138,8 @@ def test_documents_below_an_unreadable_path_are_not_missing(file):
 def test_a_file_that_two_scopes_found_is_compared_once(file):
     entry = file("a.md")
     scan = ScopeScan(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
-    options = CompareOptions(recipes=RECIPES, last_scans={}, force=False, should_stop=lambda: False)
-
-    made = compare_files([scan, scan], options)
+    made = compare_files(
+        [scan, scan], recipes=RECIPES, last_scans={}, force=False, should_stop=lambda: False
+    )
 
     assert (made.files, len(made.tasks)) == (1, 1)

@@ -3,7 +3,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import vector_file as layout
+from kebab.store.lance import vector_file
 from kebab.store.lance.engine import LanceTable, load_rows, rebuild_vector_file
 from kebab.store.lance.vector_file import VectorFile
 
@@ -16,13 +16,13 @@ def table(tmp_path, make_rows):
     return made
 
 
-def vector_file(data_dir):
-    return VectorFile(layout.get_vector_file_path(data_dir, "v"), 3)
+def open_vector_file(data_dir):
+    return VectorFile(vector_file.get_vector_file_path(data_dir, "v"), 3)
 
 
 def test_the_rebuilt_file_equals_the_table(table, tmp_path, make_rows):
     assert rebuild_vector_file(tmp_path, "v", 3)
-    keys, matrix = vector_file(tmp_path).map_vectors(layout.read_table_digest(table.path))
+    keys, matrix = open_vector_file(tmp_path).map_vectors(vector_file.read_table_digest(table.path))
     assert keys.tolist() == [1, 2, 3]
     assert np.array_equal(matrix, np.array([row.vector for row in make_rows(1, 2, 3)]))
 
@@ -38,7 +38,7 @@ def test_without_a_table_there_is_nothing_to_write(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_not_an_error(table, tmp_path):
-    layout.get_vector_file_path(tmp_path, "v").mkdir()
+    vector_file.get_vector_file_path(tmp_path, "v").mkdir()
     assert not rebuild_vector_file(tmp_path, "v", 3)
 
 
@@ -53,7 +53,7 @@ def test_a_table_that_changes_during_a_rebuild_leaves_no_file(
 
     monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
     assert not rebuild_vector_file(tmp_path, "v", 3)
-    assert not layout.get_vector_file_path(tmp_path, "v").exists()
+    assert not vector_file.get_vector_file_path(tmp_path, "v").exists()
 
 
 def test_a_version_that_is_deleted_during_a_rebuild_is_not_damaged(table, tmp_path, monkeypatch):
@@ -67,7 +67,7 @@ def test_a_version_that_is_deleted_during_a_rebuild_is_not_damaged(table, tmp_pa
 
     monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
     assert not rebuild_vector_file(tmp_path, "v", 3)
-    assert not layout.get_vector_file_path(tmp_path, "v").exists()
+    assert not vector_file.get_vector_file_path(tmp_path, "v").exists()
 
 
 def test_a_damaged_table_cannot_be_rebuilt(table, tmp_path):

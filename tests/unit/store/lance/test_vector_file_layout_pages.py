@@ -6,7 +6,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.store.lance.vector_file import LARGE_ROWS, VectorFile, release_pages
-from kebab.store.lance.vector_search import ExactIndex
+from kebab.store.lance.vectors import ExactIndex
 
 STATM = Path("/proc/self/statm")
 _PAGE = resource.getpagesize()

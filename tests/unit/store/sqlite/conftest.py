@@ -9,7 +9,6 @@ import pytest
 from kebab.core.documents import ChunkChanges, DocumentRow
 from kebab.core.ids import Key
 from kebab.store.sqlite import chunks, documents, fts
-from kebab.store.sqlite import chunks as vector_state
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
@@ -20,7 +19,6 @@ class Stored:
 
     def __init__(self, database: apsw.Connection) -> None:
         self.database = database
-        documents.add_source(database, NOTES)
 
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save_document(self.database, row, now)
@@ -31,11 +29,13 @@ class Stored:
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:
         self.put_document(document("a.md", texts))
-        return [chunk.key for chunk in vector_state.list_pending(self.database, 1_000)]
+        return [chunk.key for chunk in chunks.list_pending(self.database, 1_000)]
 
 
 @pytest.fixture
 def stored(tmp_path: Path):
+    with SqliteWriter(tmp_path, str.split) as made:
+        made.add_source(NOTES)
     database = open_writer(tmp_path)
     yield Stored(database)
     database.close()

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.store.sqlite import connection as transaction
+from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions, open_reader, open_writer
 
 
@@ -21,7 +21,7 @@ def transactions(database):
 def fail(transactions, database, error):
     """Store a value in a unit that does not come to its end."""
     with transactions.unit():
-        transaction.set_value(database, "a", "2")
+        connection.set_value(database, "a", "2")
         transactions.mark_changed()
         raise error
 
@@ -35,14 +35,14 @@ def visible(data_dir, name):
     """Return a value as another connection sees it."""
     reader = open_reader(data_dir)
     try:
-        return transaction.get_value(reader, name)
+        return connection.get_value(reader, name)
     finally:
         reader.close()
 
 
 def test_a_unit_is_committed_at_its_end(transactions, database, tmp_path):
     with transactions.unit():
-        transaction.set_value(database, "a", "1")
+        connection.set_value(database, "a", "1")
     assert visible(tmp_path, "a") == "1"
 
 
@@ -50,36 +50,36 @@ def test_a_unit_that_fails_leaves_nothing(transactions, database, tmp_path):
     with pytest.raises(KeyError):
         fail(transactions, database, KeyError)
     assert not database.in_transaction
-    assert (visible(tmp_path, "a"), transaction.get_revision(database)) == (None, 0)
+    assert (visible(tmp_path, "a"), connection.get_revision(database)) == (None, 0)
 
 
 def test_the_revision_rises_only_with_changes_that_search_sees(transactions, database):
     with transactions.unit():
-        transaction.set_value(database, "a", "1")
-    assert transaction.get_revision(database) == 0
+        connection.set_value(database, "a", "1")
+    assert connection.get_revision(database) == 0
     with transactions.unit():
         transactions.mark_changed()
-    assert transaction.get_revision(database) == 1
+    assert connection.get_revision(database) == 1
 
 
 def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
     with transactions.batch():
         for _ in range(3):
             with transactions.unit():
-                transaction.set_value(database, "a", "1")
+                connection.set_value(database, "a", "1")
                 transactions.mark_changed()
         assert visible(tmp_path, "a") is None
-    assert (visible(tmp_path, "a"), transaction.get_revision(database)) == ("1", 1)
+    assert (visible(tmp_path, "a"), connection.get_revision(database)) == ("1", 1)
 
 
 def test_a_failing_unit_of_a_batch_rolls_back_no_other(transactions, database, tmp_path):
     with transactions.batch():
         with transactions.unit():
-            transaction.set_value(database, "a", "1")
+            connection.set_value(database, "a", "1")
         with pytest.raises(KeyError):
             fail(transactions, database, KeyError)
         with transactions.unit():
-            transaction.set_value(database, "b", "3")
+            connection.set_value(database, "b", "3")
     assert (visible(tmp_path, "a"), visible(tmp_path, "b")) == ("1", "3")
 
 
@@ -87,7 +87,7 @@ def test_finished_units_survive_an_interrupted_batch(transactions, database, tmp
     def interrupted():
         with transactions.batch():
             with transactions.unit():
-                transaction.set_value(database, "a", "1")
+                connection.set_value(database, "a", "1")
             fail(transactions, database, KeyboardInterrupt)
 
     with pytest.raises(KeyboardInterrupt):
@@ -100,10 +100,10 @@ def test_a_batch_commits_when_a_second_has_passed(database, tmp_path):
     transactions = Transactions(database, "path", lambda: next(ticks))
     with transactions.batch():
         with transactions.unit():
-            transaction.set_value(database, "a", "1")
+            connection.set_value(database, "a", "1")
         assert visible(tmp_path, "a") is None
         with transactions.unit():
-            transaction.set_value(database, "a", "2")
+            connection.set_value(database, "a", "2")
         assert visible(tmp_path, "a") == "2"
 
 
@@ -111,29 +111,29 @@ def test_a_batch_commits_after_many_units(transactions, database, tmp_path):
     with transactions.batch():
         for number in range(300):
             with transactions.unit():
-                transaction.set_value(database, "a", str(number))
+                connection.set_value(database, "a", str(number))
         assert visible(tmp_path, "a") == "255"
 
 
 def test_a_full_disk_is_an_io_error_and_the_next_unit_works(transactions, database):
     fill(database)
     with pytest.raises(IoError) as caught, transactions.unit():
-        transaction.set_value(database, "a", "x" * 1_000_000)
+        connection.set_value(database, "a", "x" * 1_000_000)
     assert isinstance(caught.value.__cause__, apsw.FullError)
     database.execute("PRAGMA max_page_count = 1000000")
     with transactions.unit():
-        transaction.set_value(database, "a", "1")
-    assert transaction.get_value(database, "a") == "1"
+        connection.set_value(database, "a", "1")
+    assert connection.get_value(database, "a") == "1"
 
 
 def test_a_full_disk_in_a_batch_rolls_back_to_the_last_commit(transactions, database, tmp_path):
     def overfull():
         with transactions.batch():
             with transactions.unit():
-                transaction.set_value(database, "a", "1")
+                connection.set_value(database, "a", "1")
             fill(database)
             with transactions.unit():
-                transaction.set_value(database, "b", "x" * 1_000_000)
+                connection.set_value(database, "b", "x" * 1_000_000)
 
     with pytest.raises(IoError):
         overfull()

@@ -5,7 +5,6 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import fts
-from kebab.store.sqlite import fts as postings
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.fts import Postings
 from tests.fakes.rows import index_words
@@ -67,8 +66,8 @@ def test_an_empty_index_has_no_rows(database):
 def test_evicted_words_are_read_again(database, monkeypatch):
     dice = random.Random(0)
     fill(database, dice, range(1, 60))
-    monkeypatch.setattr(postings, "MAX_CACHED_ROWS", 80)
-    monkeypatch.setattr(postings, "MAX_CACHED_FACTOR", 1)
+    monkeypatch.setattr(fts, "MAX_CACHED_ROWS", 80)
+    monkeypatch.setattr(fts, "MAX_CACHED_FACTOR", 1)
     words = Postings(database, WEIGHTS)
     for term in (*"abca", *"abc"):
         assert words.search([term], 99) == by_fts5(database, [term], 99)

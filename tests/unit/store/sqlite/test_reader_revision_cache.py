@@ -2,7 +2,6 @@ import sys
 
 from kebab.core.ids import Key
 from kebab.store.sqlite import chunks
-from kebab.store.sqlite import chunks as vector_state
 from kebab.store.sqlite.fts import EQUAL_WEIGHTS
 from kebab.store.sqlite.reader import CommittedKeys, DocumentNumbers, RevisionCache
 from tests.fakes.rows import document
@@ -12,7 +11,7 @@ def test_tables_in_memory_equal_the_database(stored):
     keys = stored(["one", "two", "three"])
     stored.put_document(document("b.md", ["four"]))
     asked = [*reversed(keys), Key(999), Key(4)]
-    vector_state.set_vector_state(stored.database, keys[:2], "committed", "v1")
+    chunks.set_vector_state(stored.database, keys[:2], "committed", "v1")
 
     assert DocumentNumbers(stored.database).find(asked) == chunks.find_doc_numbers(
         stored.database, asked

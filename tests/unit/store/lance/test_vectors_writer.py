@@ -11,9 +11,8 @@ from kebab.core.ids import sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
 from kebab.store.lance import engine, vector_file
-from kebab.store.lance.table import LanceVectors
 from kebab.store.lance.vector_file import VectorFile
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vectors import LanceVectors, MappedVectors
 
 ROOT = Path(__file__).parents[4]
 DIE = """
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from kebab.core.documents import VectorRow
 from kebab.store.lance import vector_file
-from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vectors import LanceVectors
 
 vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
 rows = [VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32)) for key in range(4)]
@@ -37,7 +36,7 @@ from pathlib import Path
 import lancedb.table
 import numpy as np
 from kebab.core.documents import VectorRow
-from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vectors import LanceVectors
 
 steps = 0
 
@@ -99,7 +98,7 @@ def test_the_vector_file_follows_every_commit(writer, current, make_rows):
 def test_a_vector_file_never_starts_with_the_last_rows_only(
     writer, tmp_path, make_rows, monkeypatch
 ):
-    monkeypatch.setattr("kebab.store.lance.table.vector_file.read_table_digest", lambda _: None)
+    monkeypatch.setattr("kebab.store.lance.vectors.vector_file.read_table_digest", lambda _: None)
     writer.append(make_rows(5))
     monkeypatch.undo()
 
@@ -126,7 +125,7 @@ def test_maintenance_rebuilds_a_vector_file_with_many_tombstones(writer, tmp_pat
 
 def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path):
     script = (
-        "import sys; from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
+        "import sys; from pathlib import Path; from kebab.store.lance.vectors import LanceVectors;"
         "v = LanceVectors(Path(sys.argv[1]), 'v', 3); v.list_keys(); v.maintain();"
         "assert 'lancedb' not in sys.modules"
     )
@@ -196,7 +195,7 @@ def test_the_rest_client_is_not_imported():
 def test_preparing_imports_the_engine_and_reports_no_error():
     script = (
         "import sys; sys.modules['pyarrow'] = None;"
-        "from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
+        "from pathlib import Path; from kebab.store.lance.vectors import LanceVectors;"
         "LanceVectors(Path('absent'), 'v', 3).prepare()"
     )
     run = subprocess.run(

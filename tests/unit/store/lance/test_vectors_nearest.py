@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import vector_file as layout
-from kebab.store.lance import vector_search
-from kebab.store.lance.table import LanceVectors
+from kebab.store.lance import vector_file
+from kebab.store.lance import vectors as vector_search
 from kebab.store.lance.vector_file import VectorFile
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vectors import LanceVectors, MappedVectors
 
 ROOT = Path(__file__).parents[4]
 X = np.array([1, 0, 0], np.float32)
@@ -19,7 +18,7 @@ SEARCH = """
 import sys
 from pathlib import Path
 import numpy as np
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vectors import MappedVectors
 vectors = MappedVectors(Path(sys.argv[1]), "v", 3)
 print([key for key, _ in vectors.find_nearest(np.array([1, 0, 0], np.float32), 2)])
 print(sorted({"lancedb", "pyarrow"} & set(sys.modules)))
@@ -54,14 +53,14 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
 
 
 def test_a_missing_vector_file_is_rebuilt(writer, tmp_path):
-    path = layout.get_vector_file_path(tmp_path, "v")
+    path = vector_file.get_vector_file_path(tmp_path, "v")
     path.unlink()
     assert found(tmp_path) == [0, 1, 2]
     assert path.exists()
 
 
 def test_an_outdated_vector_file_is_not_used(writer, tmp_path, make_rows):
-    path = layout.get_vector_file_path(tmp_path, "v")
+    path = vector_file.get_vector_file_path(tmp_path, "v")
     old = path.read_bytes()
     writer.append(make_rows(5))
     path.write_bytes(old)
@@ -69,28 +68,28 @@ def test_an_outdated_vector_file_is_not_used(writer, tmp_path, make_rows):
 
 
 def test_search_works_when_the_vector_file_cannot_be_written(writer, tmp_path):
-    path = layout.get_vector_file_path(tmp_path, "v")
+    path = vector_file.get_vector_file_path(tmp_path, "v")
     path.unlink()
     path.mkdir()
     assert found(tmp_path) == [0, 1, 2]
 
 
 def test_a_damaged_table_without_a_vector_file_is_corrupt(writer, tmp_path):
-    layout.get_vector_file_path(tmp_path, "v").unlink()
-    for file in (layout.get_table_path(tmp_path, "v") / "data").iterdir():
+    vector_file.get_vector_file_path(tmp_path, "v").unlink()
+    for file in (vector_file.get_table_path(tmp_path, "v") / "data").iterdir():
         file.write_bytes(b"junk")
     with pytest.raises(StoreCorrupt):
         found(tmp_path)
 
 
 def test_a_read_only_reader_writes_no_vector_file(writer, tmp_path):
-    vector_file = layout.get_vector_file_path(tmp_path, "v")
-    vector_file.unlink()
+    path = vector_file.get_vector_file_path(tmp_path, "v")
+    path.unlink()
 
     vectors = MappedVectors(tmp_path, "v", 3, keep=False)
 
     assert [key for key, _ in vectors.find_nearest(X, 2)] == [0, 1]
-    assert not vector_file.exists()
+    assert not path.exists()
 
 
 def test_a_rebuilt_vector_file_is_mapped_and_the_table_not_read_again(
@@ -99,7 +98,7 @@ def test_a_rebuilt_vector_file_is_mapped_and_the_table_not_read_again(
     def refuse(*_):
         raise AssertionError("the table is read into memory")
 
-    layout.get_vector_file_path(tmp_path, "v").unlink()
+    vector_file.get_vector_file_path(tmp_path, "v").unlink()
     monkeypatch.setattr(vector_search, "load_rows", refuse)
 
     assert found(tmp_path) == [0, 1, 2]
@@ -127,7 +126,7 @@ def test_a_reader_waits_until_the_vector_file_follows_a_commit(late, tmp_path, m
     def refuse(*_):
         raise AssertionError("the table is read")
 
-    monkeypatch.setattr("kebab.store.lance.vector_search.time.sleep", lambda _: late())
+    monkeypatch.setattr("kebab.store.lance.vectors.time.sleep", lambda _: late())
     monkeypatch.setattr(vector_search, "rebuild_vector_file", refuse)
 
     assert sorted(found(tmp_path)) == [0, 1, 2, 9]
@@ -141,8 +140,8 @@ def test_a_reader_does_not_wait_for_a_writer_of_long_ago(late, writer, tmp_path,
     def refuse(_):
         raise AssertionError("the reader waits")
 
-    newest = layout.list_manifests(layout.get_table_path(tmp_path, "v"))[0]
+    newest = vector_file.list_manifests(vector_file.get_table_path(tmp_path, "v"))[0]
     os.utime(newest, (1, 1))
-    monkeypatch.setattr("kebab.store.lance.vector_search.time.sleep", refuse)
+    monkeypatch.setattr("kebab.store.lance.vectors.time.sleep", refuse)
 
     assert sorted(found(tmp_path)) == [0, 1, 2, 9]

@@ -3,7 +3,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.store.lance.vector_file import TOMBSTONE
-from kebab.store.lance.vector_search import ExactIndex
+from kebab.store.lance.vectors import ExactIndex
 
 
 def rows(count, dimension=16, seed=0):

@@ -3,7 +3,7 @@ import pytest
 
 from kebab.core.documents import Extent, FileCounts, SourcePlan, UnreadFile
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.known_files import KnownFiles
+from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.reader import SqliteReader
 from tests.fakes.rows import NOTES, document
 
