@@ -289,6 +289,7 @@ def ingest(
     """
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
+    from kebab.source.walk import FolderScanner
 
     job = _build_job(context, request)
     if not request.dry_run:
@@ -298,7 +299,7 @@ def ingest(
     elif not context.database.exists():
         _require_sources(job, ())
         # This refuses paths for which only an empty knowledge base would be created.
-        choose_scopes(job, EmptyLibrary())
+        choose_scopes(job, EmptyLibrary(), FolderScanner())
     with _open_ports(context, job, report, cancel) as (ports, publish):
         if not job.changed:
             _require_sources(job, ports.library.list_sources() if ports.library else ())
@@ -395,11 +396,13 @@ def _build_ports(
     context: AppContext, library: "SqliteWriter | None", models: RunEmbedder
 ) -> IngestPorts:
     from kebab.parse.registry import guard_parser
+    from kebab.source.walk import FolderScanner
 
     return IngestPorts(
         library=library,
         vectors=context.open_vector_table,
         embedder=models.load,
+        scanner=FolderScanner(),
         parsers=build_parsers(context.settings),
         guard=guard_parser,
         budget=models.budget,

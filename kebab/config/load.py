@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,8 +74,11 @@ def read_settings(
     environ = os.environ if environ is None else environ
     named = path or (Path(environ[_FILE_VARIABLE]) if environ.get(_FILE_VARIABLE) else None)
     layered, faults = _read_file(named)
-    for key, text, name in _iter_variables(environ):
-        _set_if_valid(layered, key, _parse_variable(text, key), f"${name}", faults)
+    known = _list_variables()
+    for name in sorted(known.keys() & environ.keys()):
+        if text := environ[name]:
+            key = known[name]
+            _set_if_valid(layered, key, _parse_variable(text, key), f"${name}", faults)
     near, unknown = _find_unknown_variables(environ)
     for key, value in (flags or {}).items():
         if value is not None:
@@ -120,9 +123,13 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
     path = named or find_default_config()
     try:
         text = _read_text(path, must_exist=named is not None)
-        values = _parse_toml(text, path)
     except ConfigInvalid as fault:
         return msgspec.to_builtins(Settings()), [fault]
+    try:
+        values = _parse_toml(text) if text else {}
+    except (ValueError, RecursionError) as invalid:
+        unreadable = _build_fault(resolve_path(path), f"not TOML: {invalid}", invalid)
+        return msgspec.to_builtins(Settings()), [unreadable]
     faults: list[ConfigInvalid] = []
     while True:
         try:
@@ -155,24 +162,15 @@ def _read_text(path: Path, *, must_exist: bool) -> str:
         raise ConfigInvalid(path=resolve_path(path), cause=fault.strerror or str(fault)) from fault
 
 
-def _parse_toml(text: str, path: Path) -> dict[str, Any]:
-    if not text:
-        return {}
-    try:
-        return _parse_text(text)
-    except (ValueError, RecursionError) as fault:
-        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
-
-
 @lru_cache(maxsize=4)
-def _parse_text(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     """Return the values of a TOML file; a long-running process parses a text once."""
     import tomllib
 
     return tomllib.loads(text)
 
 
-def _build_fault(origin: str, cause: str, invalid: msgspec.ValidationError) -> ConfigInvalid:
+def _build_fault(origin: str, cause: str, invalid: Exception) -> ConfigInvalid:
     fault = ConfigInvalid(path=origin, cause=cause)
     fault.__cause__ = invalid
     return fault
@@ -182,8 +180,10 @@ def _set_if_valid(
     values: dict[str, Any], key: str, value: Any, origin: str, faults: list[ConfigInvalid]
 ) -> None:
     """Set a key; a value that is invalid is reported, and the old one stays."""
-    section, _, name = key.rpartition(".")
-    place = _find_section(values, section)
+    *sections, name = key.split(".")
+    place = values
+    for section in sections:
+        place = place[section]
     before = place[name]
     place[name] = value
     try:
@@ -191,12 +191,6 @@ def _set_if_valid(
     except msgspec.ValidationError as invalid:
         place[name] = before
         faults.append(_build_fault(origin, _explain_fault(str(invalid))[1], invalid))
-
-
-def _find_section(values: dict[str, Any], section: str) -> dict[str, Any]:
-    for name in filter(None, section.split(".")):
-        values = values[name]
-    return values
 
 
 def _remove(values: dict[str, Any], key: str) -> bool:
@@ -222,16 +216,12 @@ def _explain_fault(fault: str) -> tuple[str, str]:
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
     setting, bracket, _ = where.partition("[")
-    known = [f"{where}.{one}" for one in _GLOSSARY_KEYS] if bracket else iter_setting_keys()
-    return setting if bracket else key, f"unknown key `{key}`{_suggest_name(key, known)}"
+    known = [f"{where}.{one}" for one in _GLOSSARY_KEYS] if bracket else [*iter_setting_keys()]
+    import difflib
 
-
-def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, the text and the name of each variable that is a setting."""
-    known = _list_variables()
-    for name in sorted(known.keys() & environ.keys()):
-        if environ[name]:
-            yield known[name], environ[name], name
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    suggestion = f", did you mean `{near[0]}`?" if near else ""
+    return setting if bracket else key, f"unknown key `{key}`{suggestion}"
 
 
 @cache
@@ -259,19 +249,14 @@ def _find_unknown_variables(environ: Mapping[str, str]) -> tuple[list[ConfigInva
     return faults, unknown
 
 
-def _suggest_name(name: str, known: Iterable[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f", did you mean `{near[0]}`?" if near else ""
-
-
 def _parse_variable(text: str, key: str) -> Any:
     """Return the value of a variable: the text of a text setting, else JSON if it is valid."""
     if key == _LANGUAGE_KEY:
         # Scripts pass on the locale of the system, so an unsupported language is no error.
         return parse_language(text)
-    default = _find_default(key)
+    default: Any = Settings()
+    for part in key.split("."):
+        default = getattr(default, part)
     if isinstance(default, str):
         return text
     if isinstance(default, bool):
@@ -282,13 +267,6 @@ def _parse_variable(text: str, key: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _find_default(key: str) -> Any:
-    value: Any = Settings()
-    for part in key.split("."):
-        value = getattr(value, part)
-    return value
 
 
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")

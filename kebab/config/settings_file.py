@@ -6,6 +6,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,9 @@ def _read_all(descriptor: int, path: Path) -> bytes:
     limit = time.monotonic() + DEADLINE_S
     data = bytearray()
     while len(data) <= MOST_BYTES:
-        part = _read_part(descriptor)
+        part: bytes | None = None
+        with suppress(BlockingIOError):  # none have arrived yet
+            part = os.read(descriptor, _PART)
         # A pipe without a writer ends at once, but its writer may be about to open it.
         if part == b"" and (data or not is_pipe):
             return bytes(data)
@@ -86,14 +89,6 @@ def _read_all(descriptor: int, path: Path) -> bytes:
         else:
             time.sleep(_PAUSE_S)
     raise _refuse(path, f"it has more than {MOST_BYTES:,} bytes")
-
-
-def _read_part(descriptor: int) -> bytes | None:
-    """Return the next bytes, nothing at the end, or None while none have arrived."""
-    try:
-        return os.read(descriptor, _PART)
-    except BlockingIOError:
-        return None
 
 
 def _refuse(path: Path, cause: str) -> ConfigInvalid:

@@ -1,7 +1,4 @@
-"""Declares chunks and vectors.
-
-The facts about an embedding model that pipelines use, without naming any model.
-"""
+"""Declares chunks, vectors, and the facts about an embedding model that pipelines use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

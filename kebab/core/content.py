@@ -1,6 +1,4 @@
-"""Detects the format of a file by its first bytes.
-
-Says of formats that kebab does not read what makes their text readable.
+"""Detects formats by the first bytes of a file, and describes the formats that are not read.
 
 A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this module know.
 """

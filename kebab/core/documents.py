@@ -1,6 +1,4 @@
-"""Declares documents, their rows in the stores, how the library lists them.
-
-How the links between them are resolved.
+"""Declares documents and their rows in the stores and in lists, and resolves links between them.
 
 Note programs link by name (`[[Weekly review]]`), other Markdown by path (`../plans/q3.md`). A link
 is compared with paths first, and with titles and aliases last. Suffixes may be left out.
@@ -441,9 +439,9 @@ class LinkResolver:
             for form in (path, _strip_suffix(path)):
                 if found := self._by_path.get((link.source, form)):
                     return found
-        return self._find_ending(link.source, target) or self._by_name.get((link.source, target))
-
-    def _find_ending(self, source: str, target: str) -> DocId | None:
         end = _strip_suffix(posixpath.normpath(target)).lstrip("/")
-        candidates = self._by_key.get((source, end.rpartition("/")[2]), [])
-        return next((doc_id for path, doc_id in candidates if f"/{path}".endswith(f"/{end}")), None)
+        candidates = self._by_key.get((link.source, end.rpartition("/")[2]), [])
+        for path, doc_id in candidates:
+            if f"/{path}".endswith(f"/{end}"):
+                return doc_id
+        return self._by_name.get((link.source, target))

@@ -1,7 +1,4 @@
-"""Declares the files that a scan finds, the rules of a scan, what it leaves out.
-
-The settings of the recognition of text in pictures.
-"""
+"""Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR."""
 
 import os
 from collections import Counter

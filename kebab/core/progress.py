@@ -1,6 +1,4 @@
-"""Declares the progress events of long work, how it is cancelled, its heartbeat.
-
-How work is kept out of the warm process.
+"""Declares the progress of long work: its events, its cancellation, its heartbeat and its process.
 
 Work that writes, asks a person or reads stdin runs in a process of its own. The code that does such
 work calls `require_own_process` before it changes anything, so the call can be repeated from the

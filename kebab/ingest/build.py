@@ -130,26 +130,20 @@ class DocumentBuilder:
         return parser
 
     def _parse(self, parser: Parser, entry: FileEntry, content: FileContent) -> ParsedFile:
-        media = self._check_content(entry, content.data)
-        actual = parser if media == entry.media else self.parsers[media]
-        document = actual.parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, hash_content(content.data), media)
-
-    def _check_content(self, entry: FileEntry, data: bytes) -> str:
-        """Return the media type of a file, also when its name has the wrong suffix.
+        """Return the parsed file, by its content where its name has the wrong suffix.
 
         Raises:
             ParseFailed: The file is something else, which cannot be parsed here.
         """
-        mismatch = find_mismatch(entry.media, data[:HEAD_BYTES])
-        if mismatch is None:
-            return entry.media
-        media = mismatch.media
-        escapes = media is not None and self.is_isolated(media) > self.is_isolated(entry.media)
-        if media is None or media not in self.parsers or escapes:
-            version = self.parsers[entry.media].version
-            raise build_failure(entry.path, version, mismatch.cause)
-        return media
+        media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
+        if mismatch is not None:
+            found = mismatch.media
+            escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
+            if found is None or found not in self.parsers or escapes:
+                raise build_failure(entry.path, parser.version, mismatch.cause)
+            media = found
+        document = self.parsers[media].parse(content.data, entry.path)
+        return ParsedFile(document, content.stamp, hash_content(content.data), media)
 
     def cut_chunks(
         self, doc_id: DocId, document: ParsedDocument, seen: Counter[str] | None = None
@@ -279,16 +273,13 @@ class _Position(NamedTuple):
 
 def is_large_text(entry: FileEntry) -> bool:
     """Return whether a file is a text that is read in portions."""
-    return entry.media in _MEDIA and entry.size > LARGE_BYTES and not _is_wide(entry.absolute)
-
-
-def _is_wide(path: str) -> bool:
-    """Return whether a text has zero bytes at its beginning, as UTF-16 has."""
+    if entry.media not in _MEDIA or entry.size <= LARGE_BYTES:
+        return False
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a path string from the scan
-            return b"\0" in file.read(1 << 16)
+        with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+            return b"\0" not in file.read(1 << 16)  # UTF-16 has zero bytes at its beginning
     except OSError:
-        return True
+        return False
 
 
 def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
@@ -339,17 +330,13 @@ def _read_portion(file: BinaryIO) -> bytes:
         return data
     end = data.rfind(b"\n\n", len(data) // 2) + 2
     end = end if end > 1 else data.rfind(b"\n") + 1
-    end = end or _find_character_end(data)
+    if not end:
+        # The last character of UTF-8 begins before its continuation bytes.
+        end = len(data) - 1
+        while end > 1 and data[end] & _CONTINUATION == _CONTINUES:
+            end -= 1
     file.seek(end - len(data), os.SEEK_CUR)
     return data[:end]
-
-
-def _find_character_end(data: bytes) -> int:
-    """Return where the last character of UTF-8 begins."""
-    end = len(data) - 1
-    while end > 1 and data[end] & _CONTINUATION == _CONTINUES:
-        end -= 1
-    return end
 
 
 def _iterate_chunks(

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import repeat
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ from kebab.ingest.build import (
 from kebab.ingest.job import RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
-from kebab.limits.worker import GRACE_S, START_S, Reply, WorkerProcess, wait_for_replies
+from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replies
 from kebab.wire.ingest import IngestItem, SlowFile
 
 _MIN_BYTES = 2_000_000
@@ -207,12 +208,9 @@ class _Pool:
             self._collect(0)
             while number not in self._results and self._is_usable and not should_stop():
                 self._collect(_POLL_S)
-            yield self._take_result(number)
-
-    def _take_result(self, number: int) -> BuildResult:
-        if number in self._results:
-            self._ahead -= self._weigh(number)
-        return self._results.pop(number, None)
+            if number in self._results:
+                self._ahead -= self._weigh(number)
+            yield self._results.pop(number, None)
 
     def _put_result(self, number: int, result: BuildResult) -> None:
         self._results[number] = result
@@ -280,24 +278,20 @@ class _Pool:
             slot.end()
         elif reply is None:
             self._fail(slot, slot.end())
-        elif was_ready:
-            self._store_reply(slot, reply)
-
-    def _store_reply(self, slot: _Slot, reply: Reply) -> None:
-        if reply.fault:
+        elif was_ready and reply.fault:
             slot.end()
             self._fail(slot, reply.fault)
-            return
-        unit = slot.units.popleft()
-        for number, result in zip(unit.files, reply.result, strict=True):
-            self._put_result(number, result)
-        slot.units_done += 1
-        slot.documents += unit.isolated
-        max_memory = self._builder.max_memory_mb * _MB * _MAX_MEMORY_SHARE
-        has_grown = bool(max_memory) and reply.memory > max_memory
-        slot.retires = slot.retires or slot.documents >= _MAX_DOCUMENTS or has_grown
-        if slot.retires and not slot.units:
-            slot.end()
+        elif was_ready:
+            unit = slot.units.popleft()
+            for number, result in zip(unit.files, reply.result, strict=True):
+                self._put_result(number, result)
+            slot.units_done += 1
+            slot.documents += unit.isolated
+            max_memory = self._builder.max_memory_mb * _MB * _MAX_MEMORY_SHARE
+            has_grown = bool(max_memory) and reply.memory > max_memory
+            slot.retires = slot.retires or slot.documents >= _MAX_DOCUMENTS or has_grown
+            if slot.retires and not slot.units:
+                slot.end()
 
     def _enforce_deadline(self, slot: _Slot) -> None:
         if slot.worker is None:
@@ -372,7 +366,11 @@ class DocumentCommitter:
                 result = next(results)
                 if self._should_stop():
                     return
-                duration_ms = self._store_timed(task, builder, result)
+                started = self._context.clock.monotonic()
+                self._store_result(task, builder, result)
+                duration_ms = (self._context.clock.monotonic() - started) * 1000
+                # The time of a worker counts too.
+                duration_ms += result.duration_ms if isinstance(result, BuiltFile) else 0
                 self.tried = number
                 slow = SlowFile(doc_path=path, duration_ms=duration_ms)
                 slowest_first = sorted((*self.slowest, slow), key=lambda file: -file.duration_ms)
@@ -398,32 +396,25 @@ class DocumentCommitter:
         self._context.reporter.send_heartbeat("parse")
         return self._context.cancel.requested
 
-    def _store_timed(self, task: FileTask, builder: DocumentBuilder, result: BuildResult) -> float:
-        """Store one file; return how many milliseconds it took in all processes."""
-        started = self._context.clock.monotonic()
+    def _store_result(self, task: FileTask, builder: DocumentBuilder, result: BuildResult) -> None:
+        """Store a file that a worker has built or only parsed, or that is to be built here."""
+        made = result.made if isinstance(result, BuiltFile) else None
         if isinstance(result, Signal):
             self._add_error(task, result)
-        elif result is None:
+        elif isinstance(made, DocumentRow):
+            self._put(task, made)
+        elif made is not None:
+            cut = partial(builder.cut_row, task.source, task.entry, parsed=made)
+            self._store_row(task, cut)
+        else:
             try:
-                self._store_row(task, lambda doc_id: _build_row(task, builder, doc_id))
+                self._store_row(task, partial(_build_row, task, builder))
             except (FileNotFoundError, NotADirectoryError):
                 self._library.forget_unread(task.source.name, task.entry.path)
                 if task.known is not None:
                     self.missing.append(MissingDocument(source=task.source, known=task.known))
             except OSError as failure:
                 self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
-        else:
-            self._store_built(task, builder, result)
-        duration_ms = (self._context.clock.monotonic() - started) * 1000
-        return duration_ms + (result.duration_ms if isinstance(result, BuiltFile) else 0)
-
-    def _store_built(self, task: FileTask, builder: DocumentBuilder, built: BuiltFile) -> None:
-        """Store a file that a worker has built, or only parsed."""
-        made = built.made
-        if isinstance(made, DocumentRow):
-            self._put(task, made)
-            return
-        self._store_row(task, lambda doc_id: builder.cut_row(task.source, task.entry, doc_id, made))
 
     def _store_row(self, task: FileTask, build: Callable[[DocId], DocumentRow]) -> None:
         """Build a row here and store it; every error of its parser becomes its outcome."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
 from kebab.core.ids import ChunkId
-from kebab.core.ports import Clock, Embedder, LibraryWriter, Parser, VectorWriter
+from kebab.core.ports import Clock, Embedder, FileScanner, LibraryWriter, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.limits.worker import DEFAULT_MEMORY_MB
@@ -71,6 +71,7 @@ class IngestPorts:
     library: LibraryWriter | None
     vectors: Callable[[str], VectorWriter]
     embedder: Callable[[SurveyLanguages], LoadedModel | None]
+    scanner: FileScanner
     parsers: Mapping[str, Parser]
     guard: ParserGuard
     budget: Callable[[], Budget]

@@ -20,11 +20,11 @@ from kebab.core.files import (
     is_below,
 )
 from kebab.core.ids import hash_content
-from kebab.core.ports import LibraryWriter
+from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob, build_item
-from kebab.ingest.scopes import SCANNER, LibraryState, Scope
+from kebab.ingest.scopes import LibraryState, Scope
 from kebab.wire.ingest import IngestItem, ItemKindName
 
 
@@ -55,6 +55,7 @@ def scan_scopes(
     scopes: Sequence[Scope],
     job: IngestJob,
     library: LibraryState,
+    scanner: FileScanner,
     tick: Callable[[], None],
 ) -> ScanSummary:
     """Scan every scope.
@@ -67,7 +68,7 @@ def scan_scopes(
     """
     sources = {source.name: source for source in library.list_sources()}
     sources.update((scope.source.name, scope.source) for scope in scopes)
-    scope_scanner = ScopeScanner(job, library, tick)
+    scope_scanner = ScopeScanner(job, library, scanner, tick)
     summary = ScanSummary(scopes)
     for scope in scopes:
         try:
@@ -105,8 +106,10 @@ class ScopeScanner:
         self,
         job: IngestJob,
         library: LibraryState,
+        scanner: FileScanner,
         tick: Callable[[], None],
     ) -> None:
+        self._scanner = scanner
         self._job = job
         self._library = library
         self._tick = tick
@@ -128,7 +131,7 @@ class ScopeScanner:
             found = self._scan_folder(scope, sources, known)
             seen = {entry.path for entry in found.entries}
             missed = [path for path in exempt if path not in seen and scope.contains(path)]
-            SCANNER.add_named_files(found, root, missed, rules)
+            self._scanner.add_named_files(found, root, missed, rules)
         else:
             found = ScanResult()
             is_ruled = scope.changed and scope.source.kind == "folder"
@@ -136,9 +139,9 @@ class ScopeScanner:
             if is_ruled:
                 files = self._apply_rules(scope, sources, exempt)
                 found.folders = self._list_parents(scope, sources)
-            SCANNER.add_named_files(found, root, files, rules)
+            self._scanner.add_named_files(found, root, files, rules)
             if scope.named:
-                skip = partial(SCANNER.find_skip_reason, root, rules, folder=False)
+                skip = partial(self._scanner.find_skip_reason, root, rules, folder=False)
                 exempt |= {path for path in scope.files if skip(path)}
             is_gone = known and not found.entries and not found.unreadable and not found.skips.total
             if is_gone and not self._job.force and _is_empty(root):
@@ -156,7 +159,9 @@ class ScopeScanner:
         for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
             known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
             seen = SeenFiles(changed=[folder], folders=known, files=known)
-            listed = SCANNER.scan_again(scope.source.root, self._job.rules, seen, claimed=claimed)
+            listed = self._scanner.scan_again(
+                scope.source.root, self._job.rules, seen, claimed=claimed
+            )
             if not listed.entries and not listed.unreadable:
                 found = listed.folders.items()
                 times.update(
@@ -175,7 +180,7 @@ class ScopeScanner:
             for path in scope.files or ()
             if path in exempt
             or (
-                SCANNER.find_skip_reason(root, rules, path, folder=False) is None
+                self._scanner.find_skip_reason(root, rules, path, folder=False) is None
                 and not any(f"{root}/{part}" in claimed for part in list_ancestors(path))
             )
         ]
@@ -192,7 +197,9 @@ class ScopeScanner:
         claimed = self._find_claimed_paths(scope.source, sources)
         rules = ScanRules() if scope.source.kind == "stdin" else self._job.rules
         try:
-            found = SCANNER.scan(root, rules, below=scope.below, claimed=claimed, tick=self._tick)
+            found = self._scanner.scan(
+                root, rules, below=scope.below, claimed=claimed, tick=self._tick
+            )
         except OSError as failure:
             if force and known and not Path(root).exists():
                 return ScanResult()

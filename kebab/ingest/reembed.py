@@ -8,30 +8,29 @@ what it has collected counts as long as the index has not changed since.
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
-from kebab.core.chunks import PendingChunk, build_embed_text
+from kebab.core.chunks import PendingChunk
 from kebab.core.documents import (
     EMBEDDING_VERSION,
     NEXT_VECTORS,
     VECTOR_FILES,
-    VectorRow,
 )
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import StoreCorrupt, TimedOut
+from kebab.errors.catalog import StoreCorrupt
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import (
     BATCH_CHUNKS,
-    FLUSH_INTERVAL_S,
+    BatchEmbedder,
     VectorSync,
     delete_old_vectors,
-    embed_texts,
 )
 from kebab.wire.ingest import EmbeddingSummary
 
-_FLUSHES_PER_MAINTENANCE = 100
+if TYPE_CHECKING:
+    from kebab.core.chunks import Vector
 
 
 def reembed(
@@ -75,13 +74,7 @@ def find_unfinished_change(value: str | None) -> str | None:
     return value.partition(" ")[0] if value else None
 
 
-def _raise_late(index: int, error: TimedOut) -> NoReturn:
-    """Refuse a change of models that leaves a passage without a vector."""
-    del index
-    raise error
-
-
-class _ModelChange:
+class _ModelChange(BatchEmbedder):
     """Collects the vectors of another model, and makes them those of the library."""
 
     def __init__(
@@ -91,18 +84,15 @@ class _ModelChange:
         model: LoadedModel,
         context: RunContext,
     ) -> None:
+        super().__init__(open_index(model.embedder.version), context)
         self._library = library
         self._open_index = open_index
         self._model = model
         self._embedder = model.embedder
-        self._context = context
-        self._vectors = open_index(model.embedder.version)
-        self._rows: list[VectorRow] = []
         self._unsupported: set[Key] = set()
         self._keys: dict[str, Key] = {}
         """A chunk with a new vector by embed hash: equal texts are embedded once."""
-        self._embedded = self._copied = self._seen = self._flushes = 0
-        self._flushed_at = context.clock.monotonic()
+        self._embedded = self._copied = 0
 
     def run(self) -> EmbeddingSummary:
         """Embed every chunk, then change the model; a cancel keeps what was collected."""
@@ -118,14 +108,20 @@ class _ModelChange:
                 after = chunks[-1].key
         finally:
             self._flush()
-        if self._seen == total:  # also when the cancel came with the last passage
+        if self._done == total:  # also when the cancel came with the last passage
             self._vectors.maintain()
             self._library.replace_vectors(
                 self._embedder.version, self._model.reason, self._unsupported
             )
             self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
             delete_old_vectors(self._library, self._open_index)
-        return self._build_summary(total - self._seen)
+        return EmbeddingSummary(
+            version=self._library.get_value(EMBEDDING_VERSION),
+            embedded=self._embedded,
+            reused=self._copied,
+            pending=total - self._done,
+            unsupported=len(self._unsupported),
+        )
 
     def _load_collected(self) -> set[Key]:
         """Return the chunks that an interrupted run has embedded; without one begin anew."""
@@ -148,65 +144,21 @@ class _ModelChange:
             else:
                 groups[chunk.embed_hash].append(chunk)
         self._report(len(chunks) - sum(map(len, groups.values())), total)
-        self._copy_known(groups, total)
-        self._embed_groups(list(groups.values()), total)
-
-    def _copy_known(self, groups: dict[str, list[PendingChunk]], total: int) -> None:
-        """Copy the vectors of texts that earlier batches have embedded, and drop their groups."""
+        # Texts that earlier batches have embedded get copies of their vectors.
         known = {embed_hash: self._keys[embed_hash] for embed_hash in groups.keys() & self._keys}
-        if not known:
-            return
-        self._flush()
-        vectors = self._vectors.get(set(known.values()))
-        for embed_hash, key in known.items():
-            if (vector := vectors.get(key)) is not None:
-                group = groups.pop(embed_hash)
-                self._rows += [VectorRow(c.key, c.chunk_id, c.doc_id, vector) for c in group]
-                self._copied += len(group)
-                self._report(len(group), total)
+        if known:
+            self._flush()
+            vectors = self._vectors.get(set(known.values()))
+            for embed_hash, key in known.items():
+                if (vector := vectors.get(key)) is not None:
+                    group = groups.pop(embed_hash)
+                    super()._add_group(group, vector)
+                    self._copied += len(group)
+                    self._report(len(group), total)
+        self._embed_groups(list(groups.values()), self._embedder, total)
 
-    def _embed_groups(self, groups: list[list[PendingChunk]], total: int) -> None:
-        if not groups:
-            return
-        firsts = [group[0] for group in groups]
-        texts = [
-            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
-            for chunk in firsts
-        ]
-        for indexes, matrix in embed_texts(self._embedder, texts, _raise_late):
-            for index, vector in zip(indexes, matrix, strict=True):
-                group = groups[index]
-                self._rows += [VectorRow(c.key, c.chunk_id, c.doc_id, vector) for c in group]
-                self._keys[group[0].embed_hash] = group[0].key
-                self._embedded += 1
-                self._copied += len(group) - 1
-            self._report(sum(len(groups[index]) for index in indexes), total)
-            if self._context.clock.monotonic() - self._flushed_at >= FLUSH_INTERVAL_S:
-                self._flush()
-            if self._context.cancel.requested:
-                return
-
-    def _flush(self) -> None:
-        """Make the collected rows durable, so that a killed run does not compute them again."""
-        if self._rows:
-            self._vectors.append(self._rows)
-            self._rows = []
-            self._flushes += 1
-            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
-                self._vectors.maintain()
-        self._flushed_at = self._context.clock.monotonic()
-
-    def _report(self, count: int, total: int) -> None:
-        self._seen += count
-        if count:
-            progress = (self._seen, max(total, self._seen))
-            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
-
-    def _build_summary(self, pending: int) -> EmbeddingSummary:
-        return EmbeddingSummary(
-            version=self._library.get_value(EMBEDDING_VERSION),
-            embedded=self._embedded,
-            reused=self._copied,
-            pending=pending,
-            unsupported=len(self._unsupported),
-        )
+    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
+        super()._add_group(group, vector)
+        self._keys[group[0].embed_hash] = group[0].key
+        self._embedded += 1
+        self._copied += len(group) - 1

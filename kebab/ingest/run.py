@@ -9,7 +9,7 @@ import re
 import tempfile
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -41,7 +41,6 @@ from kebab.ingest.plan import (
     FileTask,
     Plan,
     ScanSummary,
-    ScopeScan,
     compare_files,
     is_single_file,
     scan_scopes,
@@ -216,13 +215,19 @@ class _Run:
         return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
-        job, library = self._job, self._library_state
+        job, library, scanner = self._job, self._library_state, self._ports.scanner
         choose = choose_changed_scopes if job.changed else choose_scopes
-        scopes = choose(job, library)
+        scopes = choose(job, library, scanner)
         cancelled = self._context.cancel.requested
         if self._ports.library is not None and not (job.dry_run or cancelled):
-            _register_new_folders(scopes, self._ports.library)
-        summary = scan_scopes(scopes, job, library, partial(self._reporter.send_heartbeat, "scan"))
+            # New folders are registered before the scan, so that a killed scan is known.
+            registered = self._ports.library.list_sources()
+            for source in [scope.source for scope in scopes]:
+                is_new = source.kind == "folder" and source not in registered
+                if is_new and os.access(source.root, os.R_OK | os.X_OK):
+                    self._ports.library.add_source(source)
+        tick = partial(self._reporter.send_heartbeat, "scan")
+        summary = scan_scopes(scopes, job, library, scanner, tick)
         total = sum(len(scan.found.entries) for scan in summary.scans)
         self._reporter.send(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
         sources = [scan.scope.source for scan in summary.scans]
@@ -274,14 +279,30 @@ class _Run:
             if scan.scope.source not in registered:
                 library.add_source(scan.scope.source)
             store_exempt_files(library, scan)
-        tasks: defaultdict[str, dict[str, UnreadFile]] = defaultdict(dict)
+        unread: defaultdict[str, list[UnreadFile]] = defaultdict(list)
         for task in plan.tasks:
-            path, is_stored = task.entry.path, task.known is not None
             if not self._is_read_again(task):
-                tasks[task.source.name][path] = UnreadFile(path, is_stored)
-        library.store_plans(
-            [self._build_source_plan(scan, tasks[scan.scope.source.name]) for scan in summary.scans]
-        )
+                file = UnreadFile(task.entry.path, indexed=task.known is not None)
+                unread[task.source.name].append(file)
+        rules = self._job.rules.compute_digest()
+        plans = []
+        for scan in summary.scans:
+            scope, found = scan.scope, scan.found
+            files = [file for file in unread[scope.source.name] if scope.contains(file.path)]
+            files += [
+                UnreadFile(path, path in scan.known, _UNREADABLE) for path in found.unreadable
+            ]
+            plans.append(
+                SourcePlan(
+                    source=scope.source.name,
+                    below=scope.below,
+                    files=scope.files,
+                    unread=files,
+                    folders=found.folders,
+                    rules=rules,
+                )
+            )
+        library.store_plans(plans)
 
     def _is_read_again(self, task: FileTask) -> bool:
         """Return whether the document of a file has its content, and only another form is due."""
@@ -290,20 +311,6 @@ class _Run:
             return False
         is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
         return is_same and (self._job.force or known.recipe != self._recipes.get(entry.media))
-
-    def _build_source_plan(self, scan: ScopeScan, tasks: Mapping[str, UnreadFile]) -> SourcePlan:
-        scope, found = scan.scope, scan.found
-        unreadable = [
-            UnreadFile(path, path in scan.known, _UNREADABLE) for path in found.unreadable
-        ]
-        return SourcePlan(
-            source=scope.source.name,
-            below=scope.below,
-            files=scope.files,
-            unread=[file for path, file in tasks.items() if scope.contains(path)] + unreadable,
-            folders=found.folders,
-            rules=self._job.rules.compute_digest(),
-        )
 
     def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():
@@ -361,16 +368,6 @@ class _Run:
         library.record_run(" ".join(report.scope), self._started, finished, changed)
         if changed or report.embedding.embedded or report.embedding.reused:
             library.checkpoint()
-
-
-def _register_new_folders(scopes: Sequence[Scope], library: LibraryWriter) -> None:
-    """Register new folders before they are scanned, so that a killed scan is known."""
-    registered = library.list_sources()
-    for scope in scopes:
-        source = scope.source
-        is_new = source.kind == "folder" and source not in registered
-        if is_new and os.access(source.root, os.R_OK | os.X_OK):
-            library.add_source(source)
 
 
 def _add_results(

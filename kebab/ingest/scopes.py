@@ -14,10 +14,9 @@ from typing import TypeAlias
 
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.files import IGNORE_FILES, cut_root, is_below
-from kebab.core.ports import LibraryWriter
+from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
-from kebab.source.walk import FolderScanner
 from kebab.text.normalize import escape_undecodable
 
 
@@ -47,8 +46,6 @@ class EmptyLibrary:
 
 
 LibraryState: TypeAlias = LibraryWriter | EmptyLibrary
-
-SCANNER = FolderScanner()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +81,13 @@ class Scope:
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 
-def choose_scopes(job: IngestJob, library: LibraryState) -> list[Scope]:
+def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -> list[Scope]:
     """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
         IoError: A path does not exist.
     """
-    chooser = _ScopeChooser(job, library)
+    chooser = _ScopeChooser(job, library, scanner)
     if job.paths:
         return _merge_scopes(chooser.choose_named(path) for path in job.paths)
     scopes = [build_source_scope(source, library) for source in library.list_sources()]
@@ -109,9 +106,10 @@ def build_source_scope(source: Source, library: LibraryState) -> Scope:
 class _ScopeChooser:
     """Chooses the scope of a path: a source, a part of one, or a new source."""
 
-    def __init__(self, job: IngestJob, library: LibraryState) -> None:
+    def __init__(self, job: IngestJob, library: LibraryState, scanner: FileScanner) -> None:
         self._job = job
         self._library = library
+        self._scanner = scanner
         self._sources = library.list_sources()
 
     def choose_named(self, path: str) -> Scope:
@@ -139,7 +137,7 @@ class _ScopeChooser:
         if owner is not None:
             below = cut_root(path, owner.root)
             rules = self._job.rules
-            if SCANNER.find_skip_reason(owner.root, rules, below, folder=True) is None:
+            if self._scanner.find_skip_reason(owner.root, rules, below, folder=True) is None:
                 return Scope(source=owner, below=below)
         return Scope(source=Source(name=path, root=path, kind="folder"))
 
@@ -197,10 +195,12 @@ def _resolve(path: str) -> str:
     return resolved
 
 
-def choose_changed_scopes(job: IngestJob, library: LibraryState) -> list[Scope]:
+def choose_changed_scopes(
+    job: IngestJob, library: LibraryState, scanner: FileScanner
+) -> list[Scope]:
     """Return the parts of registered sources that changed; a path in no source has none."""
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
-    changed = {source.name: _ChangedSource(source, job, library) for source in sources}
+    changed = {source.name: _ChangedSource(source, job, library, scanner) for source in sources}
     for path in dict.fromkeys(map(os.path.abspath, filter(_can_be_document, job.paths))):
         owners = _find_owners(path, sources) or _find_owners(resolve_folder_of(path), sources)
         for source, found in owners:
@@ -235,8 +235,11 @@ def _find_owners(path: str, sources: list[Source]) -> list[tuple[Source, str]]:
 class _ChangedSource:
     """Collects what changed in one source."""
 
-    def __init__(self, source: Source, job: IngestJob, library: LibraryState) -> None:
+    def __init__(
+        self, source: Source, job: IngestJob, library: LibraryState, scanner: FileScanner
+    ) -> None:
         self._source = source
+        self._scanner = scanner
         self._job = job
         self._library = library
         self._files: dict[str, None] = {}
@@ -288,4 +291,4 @@ class _ChangedSource:
 
     def _is_skipped(self, path: str) -> bool:
         root, rules = self._source.root, self._job.rules
-        return SCANNER.find_skip_reason(root, rules, path, folder=True) is not None
+        return self._scanner.find_skip_reason(root, rules, path, folder=True) is not None

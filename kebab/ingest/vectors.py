@@ -7,6 +7,7 @@ the library marks their chunks as committed. The next run deletes rows that are 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import PendingChunk, build_embed_text
@@ -86,25 +87,80 @@ class VectorCounts:
     unsupported: int = 0
 
 
-class ChunkEmbedder:
+class BatchEmbedder:
+    """Embeds groups of chunks with equal text, and appends the vectors to an index in time."""
+
+    def __init__(self, vectors: VectorWriter, context: RunContext) -> None:
+        self._vectors = vectors
+        self._context = context
+        self._rows: list[VectorRow] = []
+        self._done = self._flushes = 0
+        self._last_flush = context.clock.monotonic()
+
+    def _embed_groups(
+        self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
+    ) -> None:
+        """Embed each group of equal chunks once."""
+        if not groups:
+            return
+        texts = [
+            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
+            for chunk, *_ in groups
+        ]
+        handle_late = partial(self._handle_late, groups)
+        for indexes, matrix in embed_texts(embedder, texts, handle_late):
+            for index, vector in zip(indexes, matrix, strict=True):
+                self._add_group(groups[index], vector)
+            self._report(sum(len(groups[index]) for index in indexes), total)
+            if self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
+                self._flush()
+            if self._context.embedding_ended:
+                return
+
+    def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
+        """Raise the error of a text that takes too long alone."""
+        del groups, index
+        raise error
+
+    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
+        self._rows += [VectorRow(one.key, one.chunk_id, one.doc_id, vector) for one in group]
+
+    def _flush(self) -> None:
+        """Make the buffered rows durable, so that a killed run does not compute them again."""
+        if self._rows:
+            self._vectors.append(self._rows)
+            self._mark_stored(self._rows)
+            self._rows = []
+            self._flushes += 1
+            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
+                self._vectors.maintain()
+        self._last_flush = self._context.clock.monotonic()
+
+    def _mark_stored(self, rows: list[VectorRow]) -> None:
+        """Note that rows are durable."""
+
+    def _report(self, count: int, total: int) -> None:
+        self._done += count
+        if count:
+            progress = (self._done, max(total, self._done))
+            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
+
+
+class ChunkEmbedder(BatchEmbedder):
     """Gives pending chunks their vectors in batches: copied where possible, else computed."""
 
     def __init__(
         self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
     ) -> None:
+        super().__init__(vectors, context)
         self.counts = VectorCounts()
         self.fault: TimedOut | None = None
         """The error of the last chunk that took too long; it stays pending."""
         self._late: set[Key] = set()
         self._late_in_a_row = 0
         self._library = library
-        self._vectors = vectors
         self._version = version
-        self._context = context
-        self._rows: list[tuple[VectorRow, bool]] = []
-        self._last_flush = context.clock.monotonic()
-        self._done = 0
-        self._flushes = 0
+        self._copies: set[Key] = set()
 
     def copy_equal_vectors(self) -> None:
         """Copy vectors to the first pending chunks from embedded chunks with the same text."""
@@ -141,34 +197,16 @@ class ChunkEmbedder:
             groups[chunk.embed_hash].append(chunk)
         self._embed_groups(list(groups.values()), embedder, total)
 
-    def _embed_groups(
-        self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
-    ) -> None:
-        """Embed each group of equal chunks once."""
-        if not groups:
-            return
-        firsts = [group[0] for group in groups]
-        texts = [
-            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
-            for chunk in firsts
-        ]
+    def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
+        self._late.update(chunk.key for chunk in groups[index])
+        self._late_in_a_row += 1
+        self.fault = error
+        return self._late_in_a_row < _MAX_LATE_IN_A_ROW and not self._context.embedding_ended
 
-        def skip(index: int, error: TimedOut) -> bool:
-            self._late.update(chunk.key for chunk in groups[index])
-            self._late_in_a_row += 1
-            self.fault = error
-            return self._late_in_a_row < _MAX_LATE_IN_A_ROW and not self._context.embedding_ended
-
-        for indexes, matrix in embed_texts(embedder, texts, skip):
-            self._late_in_a_row = 0
-            for index, vector in zip(indexes, matrix, strict=True):
-                for number, chunk in enumerate(groups[index]):
-                    self._add(chunk, vector, is_copy=number > 0)
-            self._report(sum(len(groups[index]) for index in indexes), total)
-            if self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
-                self._flush()
-            if self._context.embedding_ended:
-                return
+    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
+        self._late_in_a_row = 0
+        self._copies.update(chunk.key for chunk in group[1:])
+        super()._add_group(group, vector)
 
     def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:
         """Copy the vectors of equal chunks; return the chunks without one."""
@@ -181,32 +219,17 @@ class ChunkEmbedder:
             if vector is None:
                 remaining.append(chunk)
             else:
-                self._add(chunk, vector, is_copy=True)
+                self._copies.add(chunk.key)
+                super()._add_group([chunk], vector)
         return remaining
 
-    def _add(self, chunk: PendingChunk, vector: "Vector", *, is_copy: bool) -> None:
-        self._rows.append((VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector), is_copy))
-
-    def _flush(self) -> None:
-        """Make the buffered rows durable, mark their chunks as committed, and count them."""
-        if self._rows:
-            self._vectors.append([row for row, _ in self._rows])
-            keys = [row.key for row, _ in self._rows]
-            self._library.mark_vectors(keys, "committed", self._version)
-            for row, is_copy in self._rows:
-                counts = self.counts.copied if is_copy else self.counts.embedded
-                counts[row.doc_id] += 1
-            self._rows = []
-            self._flushes += 1
-            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
-                self._vectors.maintain()
-        self._last_flush = self._context.clock.monotonic()
-
-    def _report(self, count: int, total: int) -> None:
-        self._done += count
-        if count:
-            progress = (self._done, max(total, self._done))
-            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
+    def _mark_stored(self, rows: list[VectorRow]) -> None:
+        """Mark the chunks as committed, and count them."""
+        self._library.mark_vectors([row.key for row in rows], "committed", self._version)
+        for row in rows:
+            counts = self.counts.copied if row.key in self._copies else self.counts.embedded
+            counts[row.doc_id] += 1
+        self._copies.clear()
 
 
 NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)

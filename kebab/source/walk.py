@@ -334,7 +334,7 @@ def _is_utf8(name: str) -> bool:
 
 
 class FolderScanner:
-    """Finds the files of a folder that can be documents."""
+    """Implements the port `FileScanner` for folders of the file system."""
 
     def scan(
         self,

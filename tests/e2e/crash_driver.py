@@ -25,10 +25,12 @@ from kebab.core.ids import Key
 from kebab.core.progress import Cancel
 from kebab.core.queries import Filters
 from kebab.ingest import reembed as change
+from kebab.ingest import vectors
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
+from kebab.source.walk import FolderScanner
 from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -41,7 +43,7 @@ WRITES = {
     *("append", "delete", "clear", "maintain", "replace_vectors"),
 }
 OTHER = "hashing-other-384-v1"
-vars(change)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
+vars(vectors)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
 QUERIES = ("garden", "section 1", "note7 OR note8", "moved")
 
 
@@ -106,6 +108,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
             ),
             embedder=lambda _: LoadedModel(HashingEmbedder(batch=8)),
             guard=guard_parser,
+            scanner=FolderScanner(),
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
             budget=Budget,
             clock=SystemClock(),

@@ -19,7 +19,19 @@ from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kebab.core.chunks import Matrix
+
+    KeyArray: TypeAlias = NDArray[np.int64]
+    Batch: TypeAlias = tuple[KeyArray, Matrix]
+    Records: TypeAlias = NDArray[np.void]
+
+T = TypeVar("T")
 
 FEATURE = "the vector index"
 """The feature that needs the libraries of this package, for messages."""
@@ -144,21 +156,6 @@ def release_pages(array: Any) -> None:
     if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
         owner.madvise(mmap.MADV_DONTNEED)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import BinaryIO
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from kebab.core.chunks import Matrix
-
-    KeyArray: TypeAlias = NDArray[np.int64]
-    Batch: TypeAlias = tuple[KeyArray, Matrix]
-    Records: TypeAlias = NDArray[np.void]
-
-T = TypeVar("T")
 
 TOMBSTONE = -1
 """The key of a row that was deleted in place."""
@@ -305,17 +302,13 @@ class VectorFile:
             header = self._read_header_at(file, digest)
             yield None if header is None else (file, header)
 
-    def _read_header(self, file: "BinaryIO") -> Header | None:
+    def _read_header_at(self, file: "BinaryIO", digest: bytes) -> Header | None:
+        """Return the header if the file is whole and equals this state of the table."""
         file.seek(0)
         header = Header.unpack(file.read(HEADER_BYTES))
-        if header is None or header.dimension != self._dimension:
+        if header is None or (header.dimension, header.table_digest) != (self._dimension, digest):
             return None
         return header if os.fstat(file.fileno()).st_size >= self._get_offset(header.rows) else None
-
-    def _read_header_at(self, file: "BinaryIO", digest: bytes) -> Header | None:
-        """Return the header if the file equals this state of the table."""
-        header = self._read_header(file)
-        return header if header is not None and header.table_digest == digest else None
 
     def _write_header(
         self,

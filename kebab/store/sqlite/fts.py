@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Numbers: TypeAlias = NDArray[np.int64]
+
 _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
@@ -366,9 +368,6 @@ class Postings:
         scores = (idf if idf > 0 else MIN_IDF) * saturation
         return TermPostings(positions.astype(np.int32), scores)
 
-
-if TYPE_CHECKING:
-    Numbers: TypeAlias = NDArray[np.int64]
 
 _LAST_OF_VARINT = 0x80
 """A byte below it is the last one of a variable-length integer."""

@@ -11,6 +11,7 @@ from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
+from kebab.source.walk import FolderScanner
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors
@@ -57,6 +58,7 @@ class Desk:
             library=library or self.library,
             vectors=self._open,
             embedder=self._load,
+            scanner=FolderScanner(),
             parsers=self.parsers,
             guard=guard_parser,
             budget=Budget,

@@ -11,6 +11,7 @@ from kebab.ingest.plan import (
     store_exempt_files,
 )
 from kebab.ingest.scopes import Scope
+from kebab.source.walk import FolderScanner
 
 
 def folder(path):
@@ -19,7 +20,9 @@ def folder(path):
 
 def scan_scope(desk, scope, **options):
     job = IngestJob(**options)
-    return ScopeScanner(job, desk.library, lambda: None).scan(scope, desk.library.list_sources())
+    return ScopeScanner(job, desk.library, FolderScanner(), lambda: None).scan(
+        scope, desk.library.list_sources()
+    )
 
 
 def test_a_scan_holds_the_files_and_the_known_documents_of_its_scope(desk):

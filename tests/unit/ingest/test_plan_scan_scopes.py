@@ -5,6 +5,7 @@ from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import is_single_file, scan_scopes
 from kebab.ingest.scopes import EmptyLibrary, Scope
+from kebab.source.walk import FolderScanner
 
 
 def folder(path):
@@ -12,7 +13,7 @@ def folder(path):
 
 
 def scan(scopes, **options):
-    return scan_scopes(scopes, IngestJob(**options), EmptyLibrary(), lambda: None)
+    return scan_scopes(scopes, IngestJob(**options), EmptyLibrary(), FolderScanner(), lambda: None)
 
 
 def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):

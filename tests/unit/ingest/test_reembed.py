@@ -5,6 +5,7 @@ from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest import reembed as change
+from kebab.ingest import vectors
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import find_unfinished_change, reembed
 from tests.fakes.embedder import HashingEmbedder
@@ -58,7 +59,7 @@ def fail_after(batches):
 
 @pytest.fixture
 def flush_at_once(monkeypatch):
-    monkeypatch.setattr(change, "FLUSH_INTERVAL_S", 0.0)
+    monkeypatch.setattr(vectors, "FLUSH_INTERVAL_S", 0.0)
 
 
 def test_every_passage_gets_a_vector_of_the_new_model_and_no_file_is_read(desk):

@@ -5,6 +5,7 @@ from kebab.core.files import is_below
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
 from kebab.ingest.scopes import EmptyLibrary, Scope, choose_scopes
+from kebab.source.walk import FolderScanner
 from tests.fakes.library import MemoryLibrary
 
 
@@ -29,7 +30,9 @@ def chosen(paths, *sources, **options):
     library = MemoryLibrary()
     for source in sources:
         library.add_source(source)
-    return choose_scopes(IngestJob(paths=tuple(map(str, paths)), **options), library)
+    return choose_scopes(
+        IngestJob(paths=tuple(map(str, paths)), **options), library, FolderScanner()
+    )
 
 
 def test_an_unknown_folder_becomes_a_source(tree):
@@ -100,7 +103,7 @@ def test_without_a_path_every_source_and_the_workspace_are_looked_at(tree):
 
 
 def test_nothing_named_and_nothing_known_is_nothing_to_look_at():
-    assert choose_scopes(IngestJob(), EmptyLibrary()) == []
+    assert choose_scopes(IngestJob(), EmptyLibrary(), FolderScanner()) == []
 
 
 @pytest.mark.parametrize("path", ["missing", "missing/a.md", "null\0byte", "a.md/b.md"])
