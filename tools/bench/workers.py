@@ -28,7 +28,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
     from kebab.embed.registry import find_model
-    from kebab.ingest.job import IngestJob, IngestPorts, ItemKind, LoadedModel
+    from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
     from kebab.ingest.run import run_ingest
     from kebab.parse.registry import PARSERS, guard_parser
     from kebab.source.walk import FolderScanner
@@ -51,13 +51,13 @@ def index_folder(folder: str, version: str, counter: str) -> int:
             clock=context.clock,
             batch=library.batch,
         )
-        outcome = run_ingest(request, ports)
+        report = run_ingest(request, ports).report
     return _print_reply(
         {
-            "new": outcome.count(ItemKind.NEW),
-            "errors": outcome.count(ItemKind.ERROR),
-            "chunks": sum(item.chunk_count for item in outcome.items),
-            "embedded": outcome.embedding.embedded + outcome.embedding.reused,
+            "new": report.new,
+            "errors": report.errors,
+            "chunks": sum(item.chunk_count for item in report.items),
+            "embedded": report.embedding.embedded + report.embedding.reused,
             "seconds": time.perf_counter() - started,
         }
     )
