@@ -3,11 +3,12 @@
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.core.review import Position, StoredPage, StoredRun, StoredUnit, UnitResult, UnitUsage
 from kebab.errors.catalog import Cancelled, InvalidCursor

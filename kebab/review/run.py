@@ -6,10 +6,10 @@ Each document is planned when it is reached.
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.core.review import (
     StoredDocumentReview,
