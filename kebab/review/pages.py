@@ -46,7 +46,10 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
     """Return how the requests for a page went."""
     return PageUsage(
         requests=sum(one.requests for one in usages),
-        units_answered=sum(one.requests > 0 and not _lacks_answer(one) for one in usages),
+        units_answered=sum(
+            one.requests > 0 and not (one.unanswered or one.unusable or one.truncated)
+            for one in usages
+        ),
         downshift_count=sum(one.downshifts for one in usages),
         forced_pagination_count=int(page.forced),
         cursor_retry_count=page.retries,
@@ -58,10 +61,6 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
 def forget_outcome(usage: UnitUsage) -> UnitUsage:
     """Return the usage of a unit that is asked about again: what it cost, not how it ended."""
     return replace(usage, truncated=False, warnings=(), policy="first")
-
-
-def _lacks_answer(usage: UnitUsage) -> bool:
-    return usage.unanswered or usage.unusable or usage.truncated
 
 
 def find_finish(usages: Sequence[UnitUsage]) -> Literal["stop", "length"] | None:
