@@ -223,7 +223,10 @@ def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewAppli
     if request.dry_run:
         return _build_reply(request, [_describe(file, None) for file in files])
     for file in files:
-        _check_writable(file.path)
+        with translate_os_errors(file.path, "write"):
+            is_writable = file.path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+            if not is_writable or not os.access(file.path, os.W_OK):
+                raise PermissionError(EACCES, "the file is read-only", str(file.path))
     return _build_reply(request, [_describe(file, write_file(file)) for file in files])
 
 
@@ -278,7 +281,11 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
             a character of a fix.
         IoError: It cannot be read.
     """
-    before = _read_reviewed(path, content_hash)
+    with translate_os_errors(path, "read"):
+        data = path.read_bytes()
+    if hash_content(data) != content_hash:
+        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
+    before = data
     decoded = decode_raw(before, str(path))
     chosen = select_fixes(items)
     text = replace_units(decoded.text, chosen)
@@ -288,15 +295,6 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
         raise InvalidInput(field=_RUN, cause=cause)
     diff = compare_texts(decoded.text, text, path.name)
     return FixedFile(path, before, after, len(chosen), len(items) - len(chosen), diff)
-
-
-def _read_reviewed(path: Path, content_hash: str) -> bytes:
-    """Return the bytes of a file that is still the one that was reviewed."""
-    with translate_os_errors(path, "read"):
-        data = path.read_bytes()
-    if hash_content(data) != content_hash:
-        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
-    return data
 
 
 def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:
@@ -337,18 +335,6 @@ def _split_lines(text: str) -> list[str]:
         if lines[-1]
         else [f"{line}\n" for line in lines[:-1]]
     )
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse a file that is read-only; replacing it in its folder would succeed otherwise.
-
-    Raises:
-        IoError: It is.
-    """
-    with translate_os_errors(path, "write"):
-        is_writable = path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-        if not is_writable or not os.access(path, os.W_OK):
-            raise PermissionError(EACCES, "the file is read-only", str(path))
 
 
 def write_file(file: FixedFile) -> Path:
@@ -448,7 +434,47 @@ def review(
     """
     _check_request(request)
     with open_run_store(context) as store:
-        return _review(context, store, request, report, cancel)
+        library = ReviewLibrary(context)
+        if request.run_id is None:
+            found = _start_run(context, library, store, request)
+        else:
+            found = continue_run(context, store, "review", request.run_id, request.limit)
+        if isinstance(found, NotFound):
+            return found
+        run = found
+        if request.tier == "deep" and run.tier != "deep":
+            raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
+        if request.model not in {None, run.model}:
+            cause = (
+                f"the model of this run is `{run.model}`" if run.model else "this run has no model"
+            )
+            raise InvalidInput(field="$.model", cause=cause)
+        first = decode_request(run.request.encode(), ReviewRequest)
+        base, full = build_workers(context, run, first)
+        if request.no_llm:
+            full = None
+        ports = RunPorts(
+            store=store,
+            base=base,
+            full=full,
+            load=lambda file: load_document(context, library, run, first.names, file),
+            report=report,
+            cancel=cancel,
+            build_failure=partial(build_unusable_failure, context, "review"),
+            required="first"
+            if full and (_requires_model(request) or _requires_model(first))
+            else "never",
+        )
+        stored_id = None if context.read_only else run.run_id
+        options = PageOptions(
+            fail_on=request.fail_on,
+            is_stored=not context.read_only,
+            describe_failure=lambda failure: describe_failure(failure, stored_id),
+            describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
+            missing=list_missing(full),
+        )
+        pages = RunPages(run, ports, options)
+        return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
 
 
 def _check_request(request: ReviewRequest) -> None:
@@ -467,59 +493,6 @@ def _check_request(request: ReviewRequest) -> None:
 def _requires_model(request: ReviewRequest) -> bool:
     """Return whether a failure of the model is an error: it is named, or the tier needs one."""
     return request.require_llm or request.model is not None or request.tier == "deep"
-
-
-def _check_run(request: ReviewRequest, run: StoredRun) -> None:
-    """Refuse a tier or a model that is not that of the run."""
-    if request.tier == "deep" and run.tier != "deep":
-        raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
-    if request.model not in {None, run.model}:
-        cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
-        raise InvalidInput(field="$.model", cause=cause)
-
-
-def _review(
-    context: AppContext,
-    store: ReviewStore,
-    request: ReviewRequest,
-    report: "Callable[[ReviewEvent], None]",
-    cancel: Cancel,
-) -> AgentItems | NotFound:
-    library = ReviewLibrary(context)
-    if request.run_id is None:
-        found = _start_run(context, library, store, request)
-    else:
-        found = continue_run(context, store, "review", request.run_id, request.limit)
-    if isinstance(found, NotFound):
-        return found
-    run = found
-    _check_run(request, run)
-    first = decode_request(run.request.encode(), ReviewRequest)
-    base, full = build_workers(context, run, first)
-    if request.no_llm:
-        full = None
-    ports = RunPorts(
-        store=store,
-        base=base,
-        full=full,
-        load=lambda file: load_document(context, library, run, first.names, file),
-        report=report,
-        cancel=cancel,
-        build_failure=partial(build_unusable_failure, context, "review"),
-        required="first"
-        if full and (_requires_model(request) or _requires_model(first))
-        else "never",
-    )
-    stored_id = None if context.read_only else run.run_id
-    options = PageOptions(
-        fail_on=request.fail_on,
-        is_stored=not context.read_only,
-        describe_failure=lambda failure: describe_failure(failure, stored_id),
-        describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
-        missing=list_missing(full),
-    )
-    pages = RunPages(run, ports, options)
-    return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
 
 
 def _start_run(

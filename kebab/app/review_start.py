@@ -42,10 +42,10 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Retry, Signal
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.review.document import ReviewDocument
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import select_rules
 from kebab.review.worker import RulesWorker, UnitWorker
+from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.text.globs import matches_glob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
@@ -339,7 +339,8 @@ _ID_BYTES, _SALT_BYTES = 8, 16
 def open_run_store(context: AppContext) -> Iterator[ReviewStore]:
     """Yield the store of runs; under `--read-only` one that lasts as long as the call."""
     if context.read_only:
-        yield MemoryReviewStore()
+        with SqliteReviewStore(None) as store:
+            yield store
         return
     require_own_process()
     with context.open_review_store() as store:

@@ -101,7 +101,10 @@ def _translate(
     if isinstance(found, NotFound):
         return found
     first = decode_request(found.request.encode(), TranslateRequest)
-    worker = _build_worker(context, found, first)
+    llm = build_language_model(context.settings, found.model, operation="translate")
+    worker = TranslateWorker(
+        llm, tier=first.tier, to=first.to or "", glossary=build_surroundings(context).glossary
+    )
     load = partial(load_document, context, library, found, [first.name or ""])
     completion = _PageCompletion(found, store, load, with_text=request.with_text)
     ports = RunPorts(
@@ -166,13 +169,6 @@ def _check_document(document: ReviewDocument, to: str) -> None:
         raise InvalidInput(field="$.to", cause=cause)
 
 
-def _build_worker(context: AppContext, run: StoredRun, first: TranslateRequest) -> TranslateWorker:
-    llm = build_language_model(context.settings, run.model, operation="translate")
-    return TranslateWorker(
-        llm, tier=first.tier, to=first.to or "", glossary=build_surroundings(context).glossary
-    )
-
-
 class _PageCompletion:
     """Adds to the pages of a run what a translation has besides its items."""
 
@@ -204,7 +200,9 @@ class _PageCompletion:
         return self._done[1]
 
     def _build(self, page: AgentItems) -> AgentItems:
-        results = self._list_results()
+        last = max((part.next for part in self._store.list_documents(self._run.run_id)), default=0)
+        units = self._store.list_units(self._run.run_id, 0, last)
+        results = [unit.result for unit in units if unit.result is not None]
         segments = page.stats.segments or ()
         if segments:
             score = _compute_score(results, max(one.cid for one in segments))
@@ -212,12 +210,6 @@ class _PageCompletion:
         if self._with_text and not page.has_more:
             page = replace(page, translation=_build_text(self._load(0), results))
         return page
-
-    def _list_results(self) -> "list[UnitResult]":
-        """Return the results of the run so far in order."""
-        last = max((part.next for part in self._store.list_documents(self._run.run_id)), default=0)
-        units = self._store.list_units(self._run.run_id, 0, last)
-        return [unit.result for unit in units if unit.result is not None]
 
 
 def _compute_score(results: "Sequence[UnitResult]", last: str) -> float:

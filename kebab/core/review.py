@@ -11,13 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
+from msgspec import Struct
+
+from kebab.wire.review import AgentItem, ItemCitation
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
     from pathlib import Path
 
     from kebab.core.queries import StoredChunk
-    from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
+    from kebab.wire.review import EditName, SeverityName, SideName
 
 Span: TypeAlias = tuple[int, int]
 """[start, end)."""
@@ -225,8 +229,7 @@ class Unit(NamedTuple):
     overlap: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitUsage:
+class UnitUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the requests for a unit cost, and how they ended.
 
     `unanswered` when the model gave no complete response about a part of the unit, so that the unit
@@ -248,8 +251,7 @@ class UnitUsage:
     unusable: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitResult:
+class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a unit.
 
     Attributes:

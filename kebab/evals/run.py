@@ -13,7 +13,6 @@ from typing import TypeAlias
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.evals import metrics
-from kebab.evals import metrics as bootstrap
 from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_questions, read_report
 from kebab.evals.metrics import (
     DEPTH,
@@ -77,10 +76,10 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
         questions=a.golden.answerable,
         pairs=list(_compare_modes((before, a), (after, b), options)),
         test="sign_flip",
-        flips=bootstrap.FLIPS,
-        resamples=bootstrap.RESAMPLES,
-        level=bootstrap.LEVEL,
-        seed=bootstrap.SEED,
+        flips=metrics.FLIPS,
+        resamples=metrics.RESAMPLES,
+        level=metrics.LEVEL,
+        seed=metrics.SEED,
     )
 
 
@@ -138,7 +137,7 @@ def _compare_metric(
     changes.sort(key=lambda change: abs(change.difference), reverse=True)
     better = [change for change in changes if change.difference > 0]
     worse = [change for change in changes if change.difference < 0]
-    mean, low, high = bootstrap.estimate_mean(differences).require_values()
+    mean, low, high = metrics.estimate_mean(differences).require_values()
     return EvalPair(
         mode_a=mode_a,
         mode_b=mode_b,
@@ -148,7 +147,7 @@ def _compare_metric(
         difference=mean,
         low=low,
         high=high,
-        p_value=bootstrap.compute_p_value(differences),
+        p_value=metrics.compute_p_value(differences),
         wins=len(better),
         losses=len(worse),
         ties=len(values) - len(changes),

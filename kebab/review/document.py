@@ -137,7 +137,7 @@ class ReviewDocument:
     def _extra_units(self) -> list[int]:
         """The offset of each character that takes one unit more in the raw file."""
         text, raw = self.text, self.source.raw
-        wide = [] if text.isascii() else _find_wide(text)
+        wide = [] if text.isascii() else [found.start() for found in _WIDE.finditer(text)]
         if len(raw) == len(text):
             return wide
         return sorted([*wide, *_find_double_ends(raw)])
@@ -169,11 +169,6 @@ def hide_spans(text: str, spans: list[Span]) -> str:
             done = end
     parts.append(text[done:])
     return "".join(parts)
-
-
-def _find_wide(text: str) -> list[int]:
-    """Return the offsets of the characters that are two units in UTF-16."""
-    return [found.start() for found in _WIDE.finditer(text)]
 
 
 def _find_double_ends(raw: str) -> list[int]:

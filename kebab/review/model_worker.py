@@ -5,11 +5,12 @@ Its findings get positions in the document; those without one are dropped.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.core.answers import LanguageModel
 from kebab.core.queries import StoredChunk

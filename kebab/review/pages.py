@@ -3,11 +3,12 @@
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.core.review import Position, StoredPage, StoredRun, StoredUnit, UnitResult, UnitUsage
 from kebab.errors.catalog import Cancelled, InvalidCursor
@@ -45,7 +46,10 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
     """Return how the requests for a page went."""
     return PageUsage(
         requests=sum(one.requests for one in usages),
-        units_answered=sum(one.requests > 0 and not _lacks_answer(one) for one in usages),
+        units_answered=sum(
+            one.requests > 0 and not (one.unanswered or one.unusable or one.truncated)
+            for one in usages
+        ),
         downshift_count=sum(one.downshifts for one in usages),
         forced_pagination_count=int(page.forced),
         cursor_retry_count=page.retries,
@@ -57,10 +61,6 @@ def sum_usage(usages: Sequence[UnitUsage], page: StoredPage) -> PageUsage:
 def forget_outcome(usage: UnitUsage) -> UnitUsage:
     """Return the usage of a unit that is asked about again: what it cost, not how it ended."""
     return replace(usage, truncated=False, warnings=(), policy="first")
-
-
-def _lacks_answer(usage: UnitUsage) -> bool:
-    return usage.unanswered or usage.unusable or usage.truncated
 
 
 def find_finish(usages: Sequence[UnitUsage]) -> Literal["stop", "length"] | None:

@@ -6,10 +6,10 @@ Each document is planned when it is reached.
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.core.review import (
     StoredDocumentReview,
@@ -280,15 +280,6 @@ class RunUnits:
         else:
             self._report_stage(unit, "done", item_count=len(result.items))
         self._reporter.report_progress(number, self._count_units(), always=True)
-        self._count_answer(number, usage)
-        return result
-
-    def _count_answer(self, number: int, usage: UnitUsage) -> None:
-        """Count a unit about which the model was asked.
-
-        Raises:
-            Signal: The model gives no usable answers, and is required.
-        """
         if usage.unanswered:
             self._tried.add(number)
         if usage.unusable:
@@ -298,6 +289,7 @@ class RunUnits:
         elif usage.requests:
             self._unusable, self._has_answer = 0, True
             self._reporter.release()
+        return result
 
     def _fail(self, failure: Signal) -> None:
         """Go on without the model, unless it is required."""
@@ -341,10 +333,6 @@ class RunUnits:
             self.open(waiting)
             self._plan_document(waiting.file, waiting.skipped + waiting.units)
             return True
-        return self._plan_again()
-
-    def _plan_again(self) -> bool:
-        """Plan the units of a document that earlier requests left unanswered; return if any."""
         while True:
             untried = self._list_untried()
             if not untried:

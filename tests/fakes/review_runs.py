@@ -8,9 +8,9 @@ from kebab.core.progress import Cancel
 from kebab.core.review import StoredRun, Unit, UnitResult, UnitUsage
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import LoadResult, RunPorts
+from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.review import AgentItems
 from kebab.wire.search import DegradedChannel
 from kebab.wire.stream import ReviewEvent
@@ -86,7 +86,7 @@ class Desk:
     """Documents, a store and a run over them."""
 
     texts: dict[str, str]
-    store: Any = field(default_factory=MemoryReviewStore)
+    store: Any = field(default_factory=lambda: SqliteReviewStore(None))
     page_items: int = 3
     is_stored: bool = True
     full: Any = field(default_factory=ScriptedWorker)

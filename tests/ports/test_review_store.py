@@ -1,9 +1,8 @@
-"""The conformance suite of the port `ReviewStore`: the store in memory and the adapter run it."""
+"""The conformance suite of the port `ReviewStore`: the adapter runs it in memory and in a file."""
 
 import pytest
 
 from kebab.core.review import Position, RunSummary, StoredPage, UnitResult, WorkCounts
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from tests.fakes.review_store import (
     make_full_result,
@@ -35,7 +34,7 @@ def clock():
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request, tmp_path, clock):
     if request.param == "memory":
-        yield MemoryReviewStore(KEEP_DAYS, now=clock)
+        yield SqliteReviewStore(None, KEEP_DAYS, now=clock)
         return
     with SqliteReviewStore(tmp_path / "data", KEEP_DAYS, now=clock) as opened:
         yield opened

@@ -232,14 +232,13 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     if path.startswith("/"):
         first, _, rest = path.lstrip("/").partition("/")
         return bool(rest) and surroundings.exists(document.root / first)
-    if is_page and (is_site(document, surroundings) or _is_note(document, surroundings, path)):
+    if is_page and (
+        is_site(document, surroundings)
+        or (surroundings.find_note(document, path.rstrip("/")) is not None)
+    ):
         return False
     file = Path(os.path.normpath(document.file.parent / path))
     return file.is_relative_to(document.root) or surroundings.exists(file.parent)
-
-
-def _is_note(document: ReviewText, surroundings: Surroundings, path: str) -> bool:
-    return surroundings.find_note(document, path.rstrip("/")) is not None
 
 
 def is_site(document: ReviewText, surroundings: Surroundings) -> bool:

@@ -23,7 +23,6 @@ from kebab.core.review import (
     StoredUnit,
     Unit,
     UnitResult,
-    UnitUsage,
     WorkCounts,
 )
 from kebab.errors.catalog import NotIndexed, ReadOnly
@@ -31,7 +30,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.errors import translate_sqlite_errors
-from kebab.wire.review import AgentItem, ItemCitation
 
 REVIEWS_NAME = "reviews.sqlite"
 MIGRATIONS = "reviews"
@@ -46,13 +44,18 @@ def get_reviews_path(data_dir: Path) -> Path:
 class ReviewDatabase:
     """One connection, opened by the first use. Reading creates no file."""
 
-    def __init__(self, data_dir: Path, *, read_only: bool, wait_s: float) -> None:
-        """Wait `wait_s` seconds for other writers."""
-        self.path = get_reviews_path(data_dir)
-        self._data_dir = data_dir
+    def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
+        """Wait `wait_s` seconds for other writers; without a directory, stay in memory."""
+        self.path = get_reviews_path(data_dir or Path(":memory:"))
+        self._data_dir = data_dir or Path()
+        self._in_memory = data_dir is None
         self._read_only = read_only
         self._wait_s = wait_s
-        self._database: apsw.Connection | None = None
+        self._database = connection.create_schema(MIGRATIONS) if self._in_memory else None
+
+    def exists(self) -> bool:
+        """Return whether anything was stored."""
+        return self._database is not None or self.path.exists()
 
     def close(self) -> None:
         """Close the connection."""
@@ -84,7 +87,8 @@ class ReviewDatabase:
         """
         if self._read_only:
             raise ReadOnly(operation=operation)
-        require_own_process()
+        if not self._in_memory:
+            require_own_process()
         with translate_sqlite_errors(str(self.path), "write"):
             database = self._database = self._database or self._create()
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
@@ -167,19 +171,8 @@ LIST_RUNS = """
 """Selects the columns of `RunSummary`, the newest run first."""
 
 
-class _Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A `UnitResult` with the types that JSON is decoded to."""
-
-    items: tuple[AgentItem, ...] = ()
-    carried: tuple[AgentItem, ...] = ()
-    citations: tuple[ItemCitation, ...] = ()
-    scores: tuple[tuple[str, float], ...] = ()
-    usage: UnitUsage | None = None
-
-
-_NO_USAGE = UnitUsage()
 _encoder = msgspec.json.Encoder()
-_result_decoder = msgspec.json.Decoder(_Result)
+_result_decoder = msgspec.json.Decoder(UnitResult)
 _unit_decoder = msgspec.json.Decoder(Unit)
 _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
@@ -209,28 +202,12 @@ def build_unit(row: tuple[int, int, str, bytes | None, int]) -> StoredUnit:
 
 def encode_result(result: UnitResult) -> bytes:
     """Return the JSON of a result."""
-    stored = _Result(
-        items=result.items,
-        carried=result.carried,
-        citations=result.citations,
-        scores=result.scores,
-        usage=None if result.usage == _NO_USAGE else result.usage,
-    )
-    return _encoder.encode(stored)
+    return _encoder.encode(result)
 
 
 def decode_result(stored: bytes | None) -> UnitResult | None:
     """Return a result, or None for a unit that is not finished."""
-    if stored is None:
-        return None
-    found = _result_decoder.decode(stored)
-    return UnitResult(
-        items=found.items,
-        carried=found.carried,
-        citations=found.citations,
-        scores=found.scores,
-        usage=found.usage or _NO_USAGE,
-    )
+    return None if stored is None else _result_decoder.decode(stored)
 
 
 _MINUTE_S = 60
@@ -286,7 +263,7 @@ _UNIT_COLUMNS = "number, document, unit, result, unanswered"
 
 
 class SqliteReviewStore:
-    """Implements the port `ReviewStore` in a database file; close it after use.
+    """Implements the port `ReviewStore` in a database file or in memory; close it after use.
 
     The connection opens with the first call. Reading creates no file. Every method raises
     `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for
@@ -295,14 +272,14 @@ class SqliteReviewStore:
 
     def __init__(
         self,
-        data_dir: Path,
-        keep_days: int,
+        data_dir: Path | None,
+        keep_days: int = 30,
         *,
         read_only: bool = False,
         wait_s: float = _MAX_WAIT_S,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Keep runs for `keep_days` days after their last use."""
+        """Keep runs for `keep_days` days after their last use; without a directory, in memory."""
         self._database = ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
         self._read_only = read_only
         self._keep_s = keep_days * _DAY_S
@@ -518,7 +495,7 @@ class SqliteReviewStore:
 
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""
-        if not self._read_only and not self._database.path.exists():
+        if not self._read_only and not self._database.exists():
             return False
         with self._database.write("review --rm") as database:
             database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))

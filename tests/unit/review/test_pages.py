@@ -11,7 +11,7 @@ from kebab.errors.catalog import (
     StaleCursor,
 )
 from kebab.errors.signal import Exit
-from kebab.review.memory_store import MemoryReviewStore
+from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.record import find_exit_status
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
 
@@ -144,7 +144,7 @@ def test_a_cursor_is_opaque_and_belongs_to_its_run():
 
 
 def test_cursors_of_two_runs_over_the_same_text_differ():
-    store = MemoryReviewStore()
+    store = SqliteReviewStore(None)
     first, second = Desk({"a.md": "4"}, store), Desk({"a.md": "4"})
     object.__setattr__(second.run, "salt", "another")
 

@@ -14,11 +14,11 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
-from kebab.review.memory_store import MemoryReviewStore
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.prose import RepeatedWord
 from kebab.review.worker import RulesWorker, RunPorts
+from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.review import AgentItems, ReviewTierName
@@ -65,7 +65,7 @@ class Desk:
         files = tuple(document.source.doc_path for document in self.documents)
         self._tier = tier
         self._scripts = scripts
-        self._store = MemoryReviewStore()
+        self._store = SqliteReviewStore(None)
         self.run = make_run(files=files, page_items=limit, tier=tier)
         self._store.add_run(self.run)
 
