@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kebab.core.answers import Completion, FinishReason, Message
-from kebab.llm.http_client import NO_KEY, ApiKey, Call, Endpoint, parse_count
-from kebab.llm.http_stream import Deadlines, HttpStream
-from kebab.llm.server_errors import ErrorTable, ModelRequest
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
+from kebab.llm.http_stream import Call, Deadlines, HttpStream
+from kebab.llm.server_errors import ErrorTable, ModelRequest, parse_count
 from kebab.text.normalize import escape_undecodable
 
 MAX_TOKEN_CHARS = 128

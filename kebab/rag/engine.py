@@ -334,7 +334,13 @@ class AskEngine:
         refused = is_decisive(asked, absent)
         draft = self._write(question, page, history, listener, refused=refused)
         if draft.refusal is None:
-            draft = _add_doubts(draft, query.question, terms, absent, page)
+            quotes = [citation.quote for citation in draft.citations]
+            check = check_answer_terms(query.question, terms, absent, quotes, page)
+            draft = replace(
+                draft,
+                warnings=(*draft.warnings, *to_warnings(check.doubts)),
+                uncertain=draft.uncertain or check.uncertain,
+            )
         latency_ms = round((self._clock() - started) * 1000, 3)
         return AskOutcome(
             text=draft.text or _build_refusal_text(query.question, draft.refusal, names),
@@ -395,23 +401,6 @@ def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:
     if language is None or any(hit.chunk.lang in {None, language} for hit in page.hits):
         return terms
     return tuple(term for term in terms if term.kind in {TermKind.CODE, TermKind.NUMBER})
-
-
-def _add_doubts(
-    draft: DraftAnswer,
-    question: str,
-    terms: Sequence[QuestionTerm],
-    absent: Sequence[QuestionTerm],
-    page: Page,
-) -> DraftAnswer:
-    """Return an answer with a warning for each doubt that it is about the question."""
-    quotes = [citation.quote for citation in draft.citations]
-    check = check_answer_terms(question, terms, absent, quotes, page)
-    return replace(
-        draft,
-        warnings=(*draft.warnings, *to_warnings(check.doubts)),
-        uncertain=draft.uncertain or check.uncertain,
-    )
 
 
 def to_warnings(doubts: Sequence[Doubt]) -> tuple[AnswerWarning, ...]:

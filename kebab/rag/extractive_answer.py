@@ -95,7 +95,18 @@ def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[Suppo
     The best quote comes first. Adjacent sentences become one quote, with the score of the better
     one. Code stays in a fence. Markers count from 1.
     """
-    quotes = _join_adjacent(sentences)
+    groups: list[list[ScoredSentence]] = []
+    for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
+        if groups and is_adjacent(groups[-1][-1], one):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    ranks = {id(one): rank for rank, one in enumerate(sentences)}
+    groups.sort(key=lambda group: min((-one.score, ranks[id(one)]) for one in group))
+    quotes = [
+        Quote(chunk=group[0].passage.chunk, start=group[0].start, end=group[-1].end)
+        for group in groups
+    ]
     bullet = "- " if len(quotes) > 1 else ""
     text, supports = "", []
     for marker, quote in enumerate(quotes, start=1):
@@ -106,22 +117,6 @@ def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[Suppo
         text += "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])])
         supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
     return text, tuple(supports)
-
-
-def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
-    """Return the quotes, best first."""
-    groups: list[list[ScoredSentence]] = []
-    for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
-        if groups and is_adjacent(groups[-1][-1], one):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    ranks = {id(one): rank for rank, one in enumerate(sentences)}
-    groups.sort(key=lambda group: min((-one.score, ranks[id(one)]) for one in group))
-    return [
-        Quote(chunk=group[0].passage.chunk, start=group[0].start, end=group[-1].end)
-        for group in groups
-    ]
 
 
 def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
@@ -351,7 +346,11 @@ def _select_distinct(
         if len(distinct) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
         tokens = collect_tokens(one.text)
-        if any(_overlaps(one, other) or _is_same(tokens, words) for other, words in distinct):
+        if any(
+            _overlaps(one, other)
+            or (len(tokens & words) >= _DUPLICATE_OVERLAP * len(tokens | words))
+            for other, words in distinct
+        ):
             continue
         distinct.append((one, tokens))
         sentence = ScoredSentence(
@@ -393,10 +392,6 @@ def _overlaps(one: _Candidate, other: _Candidate) -> bool:
     if one.passage.chunk.key != other.passage.chunk.key:
         return False
     return one.unit.start < other.unit.end and other.unit.start < one.unit.end
-
-
-def _is_same(tokens: frozenset[str], other: frozenset[str]) -> bool:
-    return len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other)
 
 
 def load_no_leads(doc_ids: Collection[DocId]) -> Mapping[DocId, StoredChunk]:

@@ -100,16 +100,12 @@ def _build_marker(found: re.Match[str]) -> str:
 
 def _remove_instructions(line: str) -> str:
     """Return a line without its sentences that repeat the instructions."""
-    if not _mentions_instructions(line):
+    if not any(map(_repeats_instructions, (line, *_SENTENCE.findall(line)))):
         return line
     parts = [part for part in _SENTENCE.findall(line) if _list_pairs(part)]
     if _repeats_instructions(parts[0], 1) and _repeats_instructions("".join(parts)):
         return ""
     return "".join(part for part in parts if not _repeats_instructions(part))
-
-
-def _mentions_instructions(line: str) -> bool:
-    return any(map(_repeats_instructions, (line, *_SENTENCE.findall(line))))
 
 
 def _repeats_instructions(text: str, min_pairs: int = _MIN_PAIRS) -> bool:

@@ -302,7 +302,20 @@ class ModelWriter:
             ContextOverflow: Even the smallest load does not fit.
         """
         try:
-            return self._ask_model(question, run, history, buffer)
+            limit = run.load.answer_tokens
+            messages = prompt.build_messages(
+                question,
+                run.load.passages,
+                language=detect_question_language(question),
+                answer_tokens=limit,
+                history=history,
+            )
+            guard = RepetitionGuard(buffer.append)
+            try:
+                return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
+            except RepeatedTextError:
+                run.mark_truncated("the model repeated itself")
+                return guard.build_completion(prompt.estimate_prompt_tokens(messages))
         except ContextOverflow as overflow:
             if run.usage.downshifts == MAX_DOWNSHIFTS:
                 raise
@@ -314,25 +327,6 @@ class ModelWriter:
                 raise
             run.add_downshift(smaller, _explain_overflow(told, is_told=told < window))
             return None
-
-    def _ask_model(
-        self, question: str, run: _Run, history: Sequence[Turn], buffer: StreamBuffer
-    ) -> Completion:
-        """Return the answer of the model, broken off when it repeats itself."""
-        limit = run.load.answer_tokens
-        messages = prompt.build_messages(
-            question,
-            run.load.passages,
-            language=detect_question_language(question),
-            answer_tokens=limit,
-            history=history,
-        )
-        guard = RepetitionGuard(buffer.append)
-        try:
-            return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
-        except RepeatedTextError:
-            run.mark_truncated("the model repeated itself")
-            return guard.build_completion(prompt.estimate_prompt_tokens(messages))
 
     def _explain_limit(self, completion: Completion, limit: int) -> str:
         """Return which limit cut an answer off, with the setting that raises it."""

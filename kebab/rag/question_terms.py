@@ -243,32 +243,25 @@ class EvidenceWords:
         All words of a name have to occur, not necessarily together.
         """
         if term.kind is TermKind.NUMBER:
-            return self._contains_number(term)
+            digits = _DIGITS.search(term.text)
+            number = digits[0].replace(",", "") if digits else term.text
+            if not self.tokens.isdisjoint({number, term.words[0][0]}):
+                return True
+            place = int(number) - 1 if number.isdecimal() and len(number) < _MIN_MISSPELT else -1
+            names = _NUMBER_NAMES[place] if 0 <= place < len(_NUMBER_NAMES) else ()
+            return not self._spellings.isdisjoint(names) or any(
+                token.startswith(number) and token[len(number) :] in {"st", "nd", "rd", "th", "s"}
+                for token in self.tokens
+            )
         if term.kind is TermKind.CODE:
-            return self._contains_code(term)
+            whole = max(term.words[0], key=len)
+            return whole in self.tokens or fold_text(term.text) in self._folded
         return all(map(self._contains_word, term.parts, term.words))
 
     def _contains_word(self, word: str, tokens: Sequence[str]) -> bool:
         if not self.tokens.isdisjoint(tokens):
             return True
         return any(map(self._contains_variant, _LETTERS.findall(word)))
-
-    def _contains_number(self, term: QuestionTerm) -> bool:
-        digits = _DIGITS.search(term.text)
-        number = digits[0].replace(",", "") if digits else term.text
-        if not self.tokens.isdisjoint({number, term.words[0][0]}):
-            return True
-        place = int(number) - 1 if number.isdecimal() and len(number) < _MIN_MISSPELT else -1
-        names = _NUMBER_NAMES[place] if 0 <= place < len(_NUMBER_NAMES) else ()
-        return not self._spellings.isdisjoint(names) or any(
-            token.startswith(number) and token[len(number) :] in {"st", "nd", "rd", "th", "s"}
-            for token in self.tokens
-        )
-
-    def _contains_code(self, term: QuestionTerm) -> bool:
-        """Return whether a code occurs as it stands, or with other separators."""
-        whole = max(term.words[0], key=len)
-        return whole in self.tokens or fold_text(term.text) in self._folded
 
     def _contains_variant(self, word: str) -> bool:
         """Return whether a word occurs misspelt, as an adjective, or as initials."""
@@ -421,18 +414,6 @@ def build_standalone_question(
 def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str | None:
     """Return the question as the model rewrites it, or None when the rewrite is not usable."""
     limit = min(_MAX_REWRITE_TOKENS, _REWRITE_TOKENS + estimate_tokens(question))
-    messages = _build_rewrite_messages(question, turns)
-    try:
-        completion = model.chat(messages, max_tokens=limit, on_text=lambda _: None)
-    except (ModelProtocol, ContextOverflow):
-        return None
-    text = _LABEL.sub("", escape_text(completion.text).strip()).strip("*_ ")
-    text = text[1:-1].strip() if text[:1] == text[-1:] == '"' else text
-    usable = completion.finish == "stop" and _is_rewrite(text, question, turns)
-    return text if usable else None
-
-
-def _build_rewrite_messages(question: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
     lines = []
     for turn in turns:
         lines.append(f"Question: {shorten(turn.standalone or turn.question, _TURN_PART_TOKENS)}")
@@ -441,7 +422,15 @@ def _build_rewrite_messages(question: str, turns: Sequence[Turn]) -> tuple[Messa
     escaped = escape_text(question).strip()
     conversation = wrap_in_delimiters("conversation", "\n".join(lines), escaped)
     request = f"{conversation}\n\nLast question: {escaped}\n\nThe question, rewritten:"
-    return Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
+    messages = Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
+    try:
+        completion = model.chat(messages, max_tokens=limit, on_text=lambda _: None)
+    except (ModelProtocol, ContextOverflow):
+        return None
+    text = _LABEL.sub("", escape_text(completion.text).strip()).strip("*_ ")
+    text = text[1:-1].strip() if text[:1] == text[-1:] == '"' else text
+    usable = completion.finish == "stop" and _is_rewrite(text, question, turns)
+    return text if usable else None
 
 
 def _is_rewrite(text: str, question: str, turns: Sequence[Turn]) -> bool:

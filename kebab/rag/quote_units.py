@@ -203,7 +203,21 @@ def find_quote_units(chunk: StoredChunk, start: int, end: int) -> list[QuoteUnit
     units = [one for one in units if start <= one.start and one.end <= end]
     if any(one.form in _STANDS_ALONE for one in units):
         units = [one for one in units if one.form in _STANDS_ALONE]
-    return _extend_short(text, units)
+    extended: dict[tuple[int, int], QuoteUnit] = {}
+    for index, one in enumerate(units):
+        low, high = index, index
+        while not one.has_code and is_short(text[units[low].start : units[high].end]):
+            after = high + 1 < len(units) and _measure_gap(text, units[high], units[high + 1])
+            before = low and _measure_gap(text, units[low - 1], units[low])
+            if not after and not before:
+                break
+            if after and (after <= before or not before):
+                high += 1
+            else:
+                low -= 1
+        span = units[low].start, units[high].end
+        extended.setdefault(span, replace(one, start=span[0], end=span[1]))
+    return list(extended.values())
 
 
 def _mark_leads(chunk: StoredChunk, units: Sequence[QuoteUnit]) -> Iterator[QuoteUnit]:
@@ -249,25 +263,6 @@ def _find_following(text: str, one: QuoteUnit, blocks: Sequence[CodeBlock]) -> C
     if block is None or not _BEFORE_CODE.fullmatch(text, one.end, block.start):
         return None
     return block
-
-
-def _extend_short(text: str, units: Sequence[QuoteUnit]) -> list[QuoteUnit]:
-    """Return the units; a short one is extended by its neighbours, first in its paragraph."""
-    extended: dict[tuple[int, int], QuoteUnit] = {}
-    for index, one in enumerate(units):
-        low, high = index, index
-        while not one.has_code and is_short(text[units[low].start : units[high].end]):
-            after = high + 1 < len(units) and _measure_gap(text, units[high], units[high + 1])
-            before = low and _measure_gap(text, units[low - 1], units[low])
-            if not after and not before:
-                break
-            if after and (after <= before or not before):
-                high += 1
-            else:
-                low -= 1
-        span = units[low].start, units[high].end
-        extended.setdefault(span, replace(one, start=span[0], end=span[1]))
-    return list(extended.values())
 
 
 def _measure_gap(text: str, before: QuoteUnit, after: QuoteUnit) -> int:

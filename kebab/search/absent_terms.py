@@ -28,7 +28,7 @@ from kebab.search.lexical import (
     quote_term,
     reads_as_another_language,
 )
-from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
+from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import QUESTION_BIGRAMS
 from kebab.text.language import (
@@ -111,7 +111,11 @@ def find_absent_terms(
         known = _KnownWords(library, parsed, is_present, first, held, convincing=convincing)
         words = [word for word in words if not known.contains(word)]
     unheld = candidates.dropped or (() if candidates.ranked else parsed.required)
-    phrases = [phrase.format() for phrase in unheld if not _holds_phrase(library, parsed, phrase)]
+    phrases = [
+        phrase.format()
+        for phrase in unheld
+        if not bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
+    ]
     return tuple(dict.fromkeys((*words, *phrases)))
 
 
@@ -131,10 +135,6 @@ def _build_lookup(
         return known.get(token, True)
 
     return is_present
-
-
-def _holds_phrase(library: LibraryReader, parsed: ParsedQuery, phrase: Phrase) -> bool:
-    return bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,20 @@ def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:
     units = [found[0] for found in iter_unit_matches(word)]
     for unit in units:
         if is_dense(unit):
-            yield from _find_absent_runs(unit, is_present, alone=len(units) == 1)
+            alone = len(units) == 1
+            signs = split_clusters(unit)
+            covered = [False] * len(signs)
+            for index, (left, right) in enumerate(pairwise(signs)):
+                gram = normalize_for_index(left + right)
+                if gram in QUESTION_BIGRAMS or is_present(gram):
+                    covered[index] = covered[index + 1] = True
+            for first, last, kind in _split_scripts(signs):
+                if kind == "other":
+                    yield from _find_holes(signs, covered, first, last)
+                    continue
+                is_word = kind != "hiragana" or (alone and last - first == len(signs))
+                if is_word and _is_absent(signs[first:last], covered[first:last], kind):
+                    yield "".join(signs[first:last])
         elif not _holds_compound(unit, is_present):
             yield word if len(units) == 1 else unit
 
@@ -289,23 +302,6 @@ def _holds_compound(unit: str, is_present: Lookup) -> bool:
     if indexed[-1] in "+#" or len(tokens) == 1:
         return whole
     return whole or all(map(is_present, tokens[:-1]))
-
-
-def _find_absent_runs(unit: str, is_present: Lookup, *, alone: bool) -> Iterator[str]:
-    """Yield the parts of a run of a dense script that do not occur."""
-    signs = split_clusters(unit)
-    covered = [False] * len(signs)
-    for index, (left, right) in enumerate(pairwise(signs)):
-        gram = normalize_for_index(left + right)
-        if gram in QUESTION_BIGRAMS or is_present(gram):
-            covered[index] = covered[index + 1] = True
-    for first, last, kind in _split_scripts(signs):
-        if kind == "other":
-            yield from _find_holes(signs, covered, first, last)
-            continue
-        is_word = kind != "hiragana" or (alone and last - first == len(signs))
-        if is_word and _is_absent(signs[first:last], covered[first:last], kind):
-            yield "".join(signs[first:last])
 
 
 def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:

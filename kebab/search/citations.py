@@ -100,16 +100,11 @@ def cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citati
     if not place.row:
         cell = CellSpan(index=place.number)
         return CellCitation(path=path, uri=f"{quoted}#cell={place.number}", cell=cell)
-    cells = _format_cells(place, rows)
+    first, _, last = place.columns.partition(":")
+    cells = f"{first}{place.row}:{last or first}{place.row + rows - 1}"
     span = CellSpan(index=place.number, sheet=place.label, range=cells)
     uri = f"{quoted}#{quote_path(place.label)}!{cells}"
     return CellCitation(path=path, uri=uri, cell=span)
-
-
-def _format_cells(place: Place, rows: int) -> str:
-    """Return the cells of some rows of a sheet, e.g. `A2:F20`."""
-    first, _, last = place.columns.partition(":")
-    return f"{first}{place.row}:{last or first}{place.row + rows - 1}"
 
 
 def format_reference(name: str, first: int, last: int) -> str:

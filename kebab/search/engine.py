@@ -311,7 +311,12 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
         InvalidCursor: The cursor is not of this library, or belongs to another query.
         StaleCursor: The index has changed since the cursor was issued.
     """
-    raw = _decode_bytes(cursor)
+    try:
+        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+    except ValueError as error:
+        raise InvalidCursor(cause="it is not a cursor") from error
+    if urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
+        raise InvalidCursor(cause="it is not a cursor")
     body, signature = raw[: _BODY.size], raw[_BODY.size :]
     if len(raw) != _BODY.size + _SIGNATURE or not hmac.compare_digest(
         _compute_signature(body, salt), signature
@@ -325,17 +330,6 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
     if issued != revision:
         raise StaleCursor(issued_revision=issued, current_revision=revision)
     return int(offset)
-
-
-def _decode_bytes(cursor: str) -> bytes:
-    """Return the bytes of a cursor that is spelled exactly as `encode_cursor` spells it."""
-    try:
-        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-    except ValueError as error:
-        raise InvalidCursor(cause="it is not a cursor") from error
-    if urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
-        raise InvalidCursor(cause="it is not a cursor")
-    return raw
 
 
 def _compute_signature(body: bytes, salt: str) -> bytes:

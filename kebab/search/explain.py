@@ -86,18 +86,19 @@ def find_held_terms(weighted: WeightedTerms, passage: StoredChunk) -> HeldTerms:
 
     def find_terms(text: str) -> list[str]:
         tokens = set(tokenize(text))
-        return [term.text for term in weighted.terms if _is_held(term, tokens)]
+        return [
+            term.text
+            for term in weighted.terms
+            if (
+                term.text in tokens
+                or (term.prefix and any(token.startswith(term.text) for token in tokens))
+            )
+        ]
 
     return HeldTerms(
         title=find_terms(passage.title),
         headings=find_terms("\n".join(passage.heading_path)),
         body=find_terms(passage.text),
-    )
-
-
-def _is_held(term: Term, tokens: set[str]) -> bool:
-    return term.text in tokens or (
-        term.prefix and any(token.startswith(term.text) for token in tokens)
     )
 
 
@@ -417,12 +418,31 @@ def build_verdict(explained: DocumentExplanation, query: Query) -> Verdict:
     if best is None:
         return Verdict("no_text", "lost: no text of it is indexed", "inspect")
     if explained.removed:
-        return _describe_removed(explained, best, query)
+        filters = list_active_filters(explained.parsed.filters)
+        reasons = " and ".join(_describe_condition(one, filters) for one in explained.removed)
+        if best.hit_rank is None:
+            after = "it would not be among the candidates without that either"
+        else:
+            after = f"without that it stands at rank {best.hit_rank:,}"
+            if best.hit_rank > query.limit:
+                after += f", and the page holds {query.limit:,}"
+        return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
     if best.hit_rank is not None:
-        return _describe_rank(best.hit_rank, best, query)
+        if best.hit_rank <= query.limit:
+            weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
+            return Verdict(
+                "found", f"found at rank {best.hit_rank}" + (", as a weak hit" if weak else "")
+            )
+        text = f"it stands at rank {best.hit_rank:,}, and the page holds {query.limit:,}"
+        return Verdict("next_page", text, "limit")
     if best.withheld is not None:
         return _describe_withheld(best.withheld, query)
-    return _describe_loss(best, query)
+    lexical = _describe_lexical_loss(best, query.mode)
+    semantic, remedy = _describe_vector_loss(best, query.mode)
+    kind: VerdictName = (
+        "no_match" if best.lexical.rank is None and best.semantic.rank is None else "too_far"
+    )
+    return Verdict(kind, "lost: " + " and ".join(filter(None, (lexical, semantic))), remedy)
 
 
 def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
@@ -433,28 +453,6 @@ def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
         text = f"lost: its confidence is below {query.min_confidence.value}"
         return Verdict("confidence", text, "confidence")
     return Verdict("copy", "lost: the very same text is shown from other documents", "copies")
-
-
-def _describe_rank(rank: int, best: PassageExplanation, query: Query) -> Verdict:
-    if rank <= query.limit:
-        weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
-        return Verdict("found", f"found at rank {rank}" + (", as a weak hit" if weak else ""))
-    text = f"it stands at rank {rank:,}, and the page holds {query.limit:,}"
-    return Verdict("next_page", text, "limit")
-
-
-def _describe_removed(
-    explained: DocumentExplanation, best: PassageExplanation, query: Query
-) -> Verdict:
-    filters = list_active_filters(explained.parsed.filters)
-    reasons = " and ".join(_describe_condition(one, filters) for one in explained.removed)
-    if best.hit_rank is None:
-        after = "it would not be among the candidates without that either"
-    else:
-        after = f"without that it stands at rank {best.hit_rank:,}"
-        if best.hit_rank > query.limit:
-            after += f", and the page holds {query.limit:,}"
-    return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
 
 
 def _describe_condition(condition: BrokenCondition, filters: Mapping[str, Any]) -> str:
@@ -473,16 +471,6 @@ def _describe_filter(name: str, filters: Mapping[str, Any]) -> str:
     values = " or ".join(value) if isinstance(value, tuple) else value
     flag = f"--{_FLAGS.get(name, name)}"
     return f"{flag} {values}" if isinstance(values, str) else flag
-
-
-def _describe_loss(best: PassageExplanation, query: Query) -> Verdict:
-    """Return why a passage that breaks no condition is no candidate."""
-    lexical = _describe_lexical_loss(best, query.mode)
-    semantic, remedy = _describe_vector_loss(best, query.mode)
-    kind: VerdictName = (
-        "no_match" if best.lexical.rank is None and best.semantic.rank is None else "too_far"
-    )
-    return Verdict(kind, "lost: " + " and ".join(filter(None, (lexical, semantic))), remedy)
 
 
 def _describe_lexical_loss(best: PassageExplanation, mode: Mode) -> str:

@@ -45,11 +45,9 @@ def is_question(text: str) -> bool:
     early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
     if not _QUESTION_WORDS.isdisjoint(early):
         return True
-    return text.rstrip().endswith("?") or (not text.isascii() and _has_question_form(text))
-
-
-def _has_question_form(text: str) -> bool:
-    return re.search(_QUESTION_FORMS, text) is not None
+    return text.rstrip().endswith("?") or (
+        not text.isascii() and (re.search(_QUESTION_FORMS, text) is not None)
+    )
 
 
 def _split_words(text: str) -> frozenset[str]:
@@ -126,18 +124,15 @@ def is_command_line(text: str) -> bool:
         return True
     if any(_names_option(*pair) or _names_option(*pair[::-1]) for pair in pairwise(words)):
         return True
-    start = next((at for at, word in enumerate(words) if not _is_prefix(word)), len(words))
+    start = next(
+        (at for at, word in enumerate(words) if not (word in _PREFIXES or "=" in word)), len(words)
+    )
     program, following = (*words[start : start + 2], "", "")[:2]
     if program in _EVERYDAY_COMMANDS:
         return not _LONG_OPTIONS.isdisjoint(words)
     if program in _LONG_OPTION_PROGRAMS or program.startswith(("./", "../", "~/")):
         return True
     return program in _COMMANDS and (following[:1] == "-" or following in _SUBCOMMANDS)
-
-
-def _is_prefix(word: str) -> bool:
-    """Return whether a word stands before the name of a program: `sudo`, or a variable."""
-    return word in _PREFIXES or "=" in word
 
 
 def _names_option(word: str, beside: str) -> bool:
@@ -271,20 +266,18 @@ class _OperatorReader:
         """Return the words of an operator."""
         parts = match.groupdict()
         if parts["quoted"] is not None:
-            return self._read_phrase(match[0], parts)
+            whole = match[0]
+            name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
+            if name and name not in _COLUMNS:
+                return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
+            if parts["minus"]:
+                return self._exclude(whole, text, _COLUMNS.get(name))
+            return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
         if parts["excluded"] is not None:
             if self.excludes and _is_long_enough(parts["excluded"]):
                 return self._exclude(match[0], parts["excluded"], None)
             return _Piece(match[0])
         return self._read_field(match[0], parts["name"].lower(), parts["value"])
-
-    def _read_phrase(self, whole: str, parts: dict[str, str | None]) -> _Piece:
-        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
-        if name and name not in _COLUMNS:
-            return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
-        if parts["minus"]:
-            return self._exclude(whole, text, _COLUMNS.get(name))
-        return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
 
     def _exclude(self, whole: str, text: str, column: Column | None) -> _Piece:
         return _Piece("" if _add_phrase(self.excluded, text, column) else whole)

@@ -155,7 +155,11 @@ def rerank_candidates(
     stays as it is, and `degraded` says why.
     """
     if candidates.model is None:
-        return _explain_missing_vectors(candidates)
+        if candidates.degraded or not candidates.parsed.terms:
+            return candidates
+        return _add_note(
+            candidates, "words alone were searched, and reranking compares vectors", None
+        )
     weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
     limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
     keys = select_close(candidates)[:limit] if weight > 0 else []
@@ -176,21 +180,11 @@ def rerank_candidates(
         scores = compute_late_interaction(asked, close)
         moved = {key: weight * score for key, score in scores.items()}
         candidates = _reorder(candidates, keys, moved)
-    return _add_match(candidates, asked, tokens, common)
-
-
-def _add_match(
-    candidates: RankedCandidates,
-    query: TokenVectors,
-    tokens: dict[Key, TokenVectors],
-    common: list[TokenVectors],
-) -> RankedCandidates:
-    """Return the candidates with how far the tokens of the first ones match, if it is asked."""
     if not common:
         return candidates
     first = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
     text = candidates.parsed.plain
-    return replace(candidates, match=measure_token_match(text, query, first, common[0]))
+    return replace(candidates, match=measure_token_match(text, asked, first, common[0]))
 
 
 def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
@@ -215,13 +209,6 @@ def select_close(candidates: RankedCandidates) -> list[Key]:
     """Return the best candidates whose evidence is near that of the first."""
     first = candidates.ranked[:RERANKED_LIMIT]
     return [key for key, score in first if score >= first[0][1] - _REACH]
-
-
-def _explain_missing_vectors(candidates: RankedCandidates) -> RankedCandidates:
-    """Return the candidates with a note, unless the vector channel says why it has no model."""
-    if candidates.degraded or not candidates.parsed.terms:
-        return candidates
-    return _add_note(candidates, "words alone were searched, and reranking compares vectors", None)
 
 
 def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:

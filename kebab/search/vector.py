@@ -106,7 +106,9 @@ class VectorRetriever:
     ) -> VectorMatches | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(parsed.plain):
-            return _build_unknown_script(embedder.profile)
+            other = embedder.profile.alternative
+            reason = f"{embedder.profile.version} does not know the script of this query"
+            return build_degraded(reason, f"kebab model use {other}" if other else None)
         vectors = self.vectors()
         if vectors is None or not vectors.count():
             return build_degraded("no passage has a vector yet", "kebab ingest")
@@ -174,12 +176,6 @@ def find_nearest(
         if len(found) >= limit or len(rows) < wanted:
             return found[:limit]
         wanted *= 2
-
-
-def _build_unknown_script(model: ModelProfile) -> DegradedChannel:
-    other = model.alternative
-    reason = f"{model.version} does not know the script of this query"
-    return build_degraded(reason, f"kebab model use {other}" if other else None)
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

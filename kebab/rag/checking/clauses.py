@@ -498,11 +498,7 @@ def _list_eastern_terms(text: str) -> list[str]:
         return [part.lower() for part in parts if part not in _HAN_GRAMMAR and not part.isdigit()]
     words = (_ENDING.sub("", word) for word in _KOREAN_WORD.findall(text))
     stems = (word if word.isascii() else word[:1] + word[1:2].translate(_VERB) for word in words)
-    return [stem.lower() for stem in stems if not _is_korean_grammar(stem)]
-
-
-def _is_korean_grammar(stem: str) -> bool:
-    return stem in _KOREAN_GRAMMAR or stem.isdigit()
+    return [stem.lower() for stem in stems if not (stem in _KOREAN_GRAMMAR or stem.isdigit())]
 
 
 _DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")

@@ -329,7 +329,18 @@ class CodeIndex:
                 yield f"{key}: {value}"
         if not missing:
             for one, two in line.heads:
-                if not self._is_near(one, two):
+                windows = (f"{low} {high}" for low, high in pairwise([*self._lines, ""]))
+                if not any(
+                    _occurs(one, window)
+                    and (
+                        _occurs(two, window)
+                        or (
+                            _WORD.fullmatch(two) is not None
+                            and tokenize(two)[0] in tokenize(window)
+                        )
+                    )
+                    for window in windows
+                ):
                     yield f"{one} {two}"
 
     def contains(self, part: str, *, dotted: bool) -> bool:
@@ -391,16 +402,6 @@ class CodeIndex:
         if values is None or value in values or any(map(_TEMPLATE_VALUE.match, values)):
             return True
         return any(_occurs(key, line) and _occurs(value, line) for line in self._lines)
-
-    def _is_near(self, one: str, two: str) -> bool:
-        """Return whether two words are in one line or in neighbouring ones."""
-        windows = (f"{low} {high}" for low, high in pairwise([*self._lines, ""]))
-        return any(_occurs(one, window) and self._has_form(two, window) for window in windows)
-
-    def _has_form(self, word: str, window: str) -> bool:
-        return _occurs(word, window) or (
-            _WORD.fullmatch(word) is not None and tokenize(word)[0] in tokenize(window)
-        )
 
     def _fills_template(self, line: CodeLine, missing: list[str]) -> bool:
         """Return whether what is missing stands where the passage has placeholders.
