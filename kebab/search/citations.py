@@ -138,14 +138,11 @@ def quote_path(path: str) -> str:
     """Return a path with reserved, blank and invisible characters escaped for an IRI."""
     if _PLAIN.fullmatch(path):
         return path
-    return "".join(char if _is_plain(char) else _escape(char) for char in path)
-
-
-def _is_plain(character: str) -> bool:
-    if character in _RESERVED:
-        return False
-    return " " < character < "\x7f" or unicodedata.category(character)[0] not in "CZ"
-
-
-def _escape(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
+    parts: list[str] = []
+    for char in path:
+        visible = " " < char < "\x7f" or unicodedata.category(char)[0] not in "CZ"
+        if visible and char not in _RESERVED:
+            parts.append(char)
+        else:
+            parts += (f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
+    return "".join(parts)

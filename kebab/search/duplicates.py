@@ -77,10 +77,12 @@ def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
     import numpy as np
 
     width = _STEEP if threshold >= _STEEP_FROM else _FLAT
-    keys = [
-        _hash_band(rows[:, start : start + width])
-        for start in range(0, SIGNATURE_SIZE - width + 1, width)
-    ]
+    keys: list[Hashes] = []
+    for start in range(0, SIGNATURE_SIZE - width + 1, width):
+        band = np.zeros(len(rows), np.uint64)
+        for column in rows[:, start : start + width].T:
+            band = (band ^ column) * np.uint64(_ODD)
+        keys.append(band)
     near = [
         pairs[estimate_similarities(rows, pairs) >= threshold - _SLACK]
         for band, key in enumerate(keys)
@@ -98,16 +100,6 @@ def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.flo
         left, right = pairs[start : start + _BLOCK].T
         found[start : start + _BLOCK] = (rows[left] == rows[right]).mean(axis=1)
     return found
-
-
-def _hash_band(band: "Signatures") -> "Hashes":
-    """Return a hash of the band of each row."""
-    import numpy as np
-
-    keys = np.zeros(len(band), np.uint64)
-    for column in band.T:
-        keys = (keys ^ column) * np.uint64(_ODD)
-    return keys
 
 
 def _pair_buckets(keys: "Hashes", others: "Hashes") -> "Iterator[Pairs]":
@@ -149,7 +141,11 @@ class Shingler:
     def shingle_texts(self, texts: Sequence[str]) -> "tuple[Hashes, Indexes, Indexes]":
         """Return the shingles of all texts, where those of each text start, and its token count."""
         np = self._np
-        tokens = [self._hash_tokens(text) for text in texts]
+        # Texts are cut as `tokenize` cuts them.
+        tokens = [
+            [one for unit in split_units(normalize_for_index(text)) for one in self._hashes[unit]]
+            for text in texts
+        ]
         counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
         padded = [one + [0] * (SHINGLE_WIDTH - len(one)) for one in tokens]
         lengths = np.fromiter(map(len, padded), np.int64, len(padded))
@@ -159,28 +155,14 @@ class Shingler:
         for back in range(1, SHINGLE_WIDTH):
             whole[ends[:-1] - back] = False
         starts = np.concatenate([[0], np.cumsum(lengths - SHINGLE_WIDTH + 1)[:-1]]).astype(np.int64)
-        return self._hash_runs(flat)[whole], starts, counts
+        runs = np.zeros(len(whole), np.uint64)
+        for index, odd in enumerate(_ODD_MULTIPLIER):
+            runs += flat[index : index + len(runs)] * np.uint64(odd)
+        return (runs ^ (runs >> np.uint64(_SHIFT)))[whole], starts, counts
 
     def shingle_union(self, texts: Sequence[str]) -> "Hashes":
         """Return the distinct shingles of some texts together, in order."""
         found: Hashes = self._np.unique(self.shingle_texts(texts)[0])
-        return found
-
-    def _hash_runs(self, flat: "Hashes") -> "Hashes":
-        """Return a hash of each run of tokens."""
-        np = self._np
-        last = len(flat) - SHINGLE_WIDTH + 1
-        runs = np.zeros(max(0, last), np.uint64)
-        for index, odd in enumerate(_ODD_MULTIPLIER):
-            runs += flat[index : index + len(runs)] * np.uint64(odd)
-        mixed: Hashes = runs ^ (runs >> np.uint64(_SHIFT))
-        return mixed
-
-    def _hash_tokens(self, text: str) -> list[int]:
-        """Return the hashes of the tokens of a text, cut as `tokenize` cuts them."""
-        found: list[int] = []
-        for unit in split_units(normalize_for_index(text)):
-            found += self._hashes[unit]
         return found
 
 
@@ -354,38 +336,25 @@ def find_duplicates(
     if not signed.keys:
         return DuplicateGroups(groups=[], compared=0)
     finder = _Finder(library, signed, threshold, exact=exact)
-    documents, passages = _list_documents(signed), _list_passages(signed)
-    clusters = finder.find_clusters(documents)
-    group_of = {
-        document: number for number, cluster in enumerate(clusters) for document in cluster.items
-    }
-    groups = [finder.build_group(cluster, documents) for cluster in clusters]
-    groups += [
-        finder.build_group(cluster, passages)
-        for cluster in finder.find_clusters(passages)
-        if not _is_explained(cluster, signed.owners, group_of)
-    ]
+    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
+    whole = ["".join(signed.texts[index] for index in span) for span in spans]
+    rows = merge_signatures(signed.rows, signed.starts)
+    documents = _Items("document", rows, spans, whole, signed.contents)
+    alone = [range(index, index + 1) for index in range(len(signed.keys))]
+    passages = _Items("passage", signed.rows, alone, signed.texts, signed.texts)
+    groups: list[Group] = []
+    group_of: dict[int, int] = {}
+    for number, cluster in enumerate(finder.find_clusters(documents)):
+        groups.append(finder.build_group(cluster, documents))
+        group_of |= dict.fromkeys(cluster.items, number)
+    for cluster in finder.find_clusters(passages):
+        # Passages may repeat only because their documents are duplicates.
+        owners = [signed.owners[item] for item in cluster.items]
+        common = {group_of.get(owner) for owner in owners}
+        if len(set(owners)) < len(owners) or len(common) > 1 or None in common:
+            groups.append(finder.build_group(cluster, passages))
     groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
     return DuplicateGroups(groups=groups, compared=len(signed.keys))
-
-
-def _list_documents(signed: SignedPassages) -> _Items:
-    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
-    rows = merge_signatures(signed.rows, signed.starts)
-    texts = ["".join(signed.texts[index] for index in span) for span in spans]
-    return _Items("document", rows, spans, texts, signed.contents)
-
-
-def _list_passages(signed: SignedPassages) -> _Items:
-    spans = [range(index, index + 1) for index in range(len(signed.keys))]
-    return _Items("passage", signed.rows, spans, signed.texts, signed.texts)
-
-
-def _is_explained(cluster: Cluster, owners: Sequence[int], group_of: dict[int, int]) -> bool:
-    """Return whether passages repeat only because their documents are duplicates."""
-    documents = [owners[item] for item in cluster.items]
-    groups = {group_of.get(document) for document in documents}
-    return len(set(documents)) == len(documents) and len(groups) == 1 and None not in groups
 
 
 class _Finder:
@@ -402,12 +371,26 @@ class _Finder:
 
     def find_clusters(self, items: _Items) -> list[Cluster]:
         """Return the clusters of duplicate items."""
-        copies = self._find_equal(items)
+        # Equal items are compared once; passages that are too short repeat everywhere.
+        equal: dict[str, list[int]] = defaultdict(list)
+        for item, digest in enumerate(items.contents if self._exact else items.texts):
+            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
+                equal[digest].append(item)
+        copies = {group[0]: group for group in equal.values()}
         similar = [] if self._exact else list(self._cluster_similar(items, list(copies)))
         clustered = {item for one in similar for item in one.items}
         alone = [Cluster((first,), (1.0,)) for first in copies if first not in clustered]
-        clusters = (_add_copies(one, copies) for one in (*similar, *alone))
-        return [cluster for cluster in clusters if len(cluster.items) > 1]
+        clusters: list[Cluster] = []
+        for one in (*similar, *alone):
+            scored = sorted(
+                (item, score)
+                for first, score in zip(one.items, one.similarity, strict=True)
+                for item in copies[first]
+            )
+            if len(scored) > 1:
+                members, similarity = zip(*scored, strict=True)
+                clusters.append(Cluster(members, similarity))
+        return clusters
 
     def build_group(self, cluster: Cluster, items: _Items) -> Group:
         """Return the group of a cluster, with the chunks of its members."""
@@ -421,14 +404,6 @@ class _Finder:
             for item, score in zip(cluster.items, cluster.similarity, strict=True)
         )
         return Group(unit=items.unit, copies=copies)
-
-    def _find_equal(self, items: _Items) -> dict[int, list[int]]:
-        """Return the equal items by the first of them, without passages that are too short."""
-        equal: dict[str, list[int]] = defaultdict(list)
-        for item, digest in enumerate(items.contents if self._exact else items.texts):
-            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
-                equal[digest].append(item)
-        return {group[0]: group for group in equal.values()}
 
     def _cluster_similar(self, items: _Items, firsts: Sequence[int]) -> Iterator[Cluster]:
         """Yield the clusters of similar items among those that differ."""
@@ -448,17 +423,6 @@ class _Finder:
 
     def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
         return tuple(self._signed.keys[index] for index in items.spans[item])
-
-
-def _add_copies(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:
-    """Return a cluster with every item that equals one of it, in order after the leader."""
-    scored = sorted(
-        (item, score)
-        for first, score in zip(cluster.items, cluster.similarity, strict=True)
-        for item in copies[first]
-    )
-    items, similarity = zip(*scored, strict=True)
-    return Cluster(items, similarity)
 
 
 def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

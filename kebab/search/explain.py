@@ -123,9 +123,23 @@ def find_broken_conditions(
     """Return the conditions that each passage of one document breaks."""
     found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
     doc = passages[0].doc_id if passages else DocId("")
-    for condition, keys in _iter_broken(library, parsed, doc, list(found)):
+
+    def add(condition: BrokenCondition, keys: Collection[Key]) -> None:
         for key in keys:
             found[key] += (condition,)
+
+    for name, value in list_active_filters(parsed.filters).items():
+        given: dict[str, Any] = {"doc_id": doc, name: value}
+        if found.keys().isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
+            add(BrokenCondition("filter", filter=name), found.keys())
+    phrases: list[tuple[BarrierKind, Phrase]] = [("phrase", one) for one in parsed.required]
+    phrases += (("exclusion", one) for one in parsed.excluded)
+    for kind, phrase in phrases:
+        match = lexical.quote_phrase(phrase)
+        hits = library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)
+        holding = found.keys() & {key for key, _ in hits}
+        broken = holding if kind == "exclusion" else found.keys() - holding
+        add(BrokenCondition(kind, phrase=phrase), broken)
     return found
 
 
@@ -143,30 +157,6 @@ def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) 
     )
 
 
-def _iter_broken(
-    library: LibraryReader, parsed: ParsedQuery, doc: DocId, keys: Sequence[Key]
-) -> Iterator[tuple[BrokenCondition, Sequence[Key]]]:
-    """Yield each condition that some passage breaks, with these passages."""
-    for name, value in list_active_filters(parsed.filters).items():
-        given: dict[str, Any] = {"doc_id": doc, name: value}
-        if set(keys).isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
-            yield BrokenCondition("filter", filter=name), keys
-    for phrase in parsed.required:
-        holding = _find_holding(library, phrase, doc)
-        yield (
-            BrokenCondition("phrase", phrase=phrase),
-            [key for key in keys if key not in holding],
-        )
-    for phrase in parsed.excluded:
-        holding = _find_holding(library, phrase, doc)
-        yield BrokenCondition("exclusion", phrase=phrase), [key for key in keys if key in holding]
-
-
-def _find_holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:
-    match = lexical.quote_phrase(phrase)
-    return {key for key, _ in library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)}
-
-
 def find_standings(ranked: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
     """Return the ranks of passages in an order."""
     return {
@@ -180,12 +170,12 @@ def find_lexical_standings(
     library: LibraryReader, candidates: RankedCandidates, keys: Collection[Key]
 ) -> dict[Key, Standing]:
     """Return the ranks of passages in the lexical channel."""
-
-    def search_all() -> Sequence[KeyedScore]:
-        total = library.count_chunks()
-        return lexical.search_lexical(library, candidates.parsed, candidates.weighted, total)
-
-    return _find_deep_standings(candidates.lexical, keys, search_all)
+    parsed, weighted = candidates.parsed, candidates.weighted
+    return _find_deep_standings(
+        candidates.lexical,
+        keys,
+        lambda: lexical.search_lexical(library, parsed, weighted, library.count_chunks()),
+    )
 
 
 def find_vector_standings(
@@ -400,6 +390,7 @@ the copies, fewer conditions, both channels, an embedding, a repair, a search wi
 at its record.
 """
 
+_ONLY_AT = "it is only at rank {:,} ({:,} are looked at)"
 _FLAGS = {"path_glob": "path", "doc_id": "doc-id", "folder": "in"}
 
 
@@ -418,8 +409,9 @@ def build_verdict(explained: DocumentExplanation, query: Query) -> Verdict:
     if best is None:
         return Verdict("no_text", "lost: no text of it is indexed", "inspect")
     if explained.removed:
-        filters = list_active_filters(explained.parsed.filters)
-        reasons = " and ".join(_describe_condition(one, filters) for one in explained.removed)
+        reasons = " and ".join(
+            _describe_condition(one, explained.parsed.filters) for one in explained.removed
+        )
         if best.hit_rank is None:
             after = "it would not be among the candidates without that either"
         else:
@@ -427,22 +419,17 @@ def build_verdict(explained: DocumentExplanation, query: Query) -> Verdict:
             if best.hit_rank > query.limit:
                 after += f", and the page holds {query.limit:,}"
         return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
+    if best.hit_rank is not None and best.hit_rank <= query.limit:
+        weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
+        return Verdict(
+            "found", f"found at rank {best.hit_rank}" + (", as a weak hit" if weak else "")
+        )
     if best.hit_rank is not None:
-        if best.hit_rank <= query.limit:
-            weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
-            return Verdict(
-                "found", f"found at rank {best.hit_rank}" + (", as a weak hit" if weak else "")
-            )
         text = f"it stands at rank {best.hit_rank:,}, and the page holds {query.limit:,}"
         return Verdict("next_page", text, "limit")
     if best.withheld is not None:
         return _describe_withheld(best.withheld, query)
-    lexical = _describe_lexical_loss(best, query.mode)
-    semantic, remedy = _describe_vector_loss(best, query.mode)
-    kind: VerdictName = (
-        "no_match" if best.lexical.rank is None and best.semantic.rank is None else "too_far"
-    )
-    return Verdict(kind, "lost: " + " and ".join(filter(None, (lexical, semantic))), remedy)
+    return _describe_loss(best, query.mode)
 
 
 def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
@@ -455,44 +442,39 @@ def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
     return Verdict("copy", "lost: the very same text is shown from other documents", "copies")
 
 
-def _describe_condition(condition: BrokenCondition, filters: Mapping[str, Any]) -> str:
-    phrase = condition.phrase
-    if phrase is None:
-        return f"the filter {_describe_filter(str(condition.filter), filters)} keeps it out"
-    where = f" in its {phrase.column}" if phrase.column else ""
-    if condition.kind == "exclusion":
-        return f"it holds the excluded \u201c{phrase.text}\u201d{where}"
-    return f"it does not hold \u201c{phrase.text}\u201d{where}"
-
-
-def _describe_filter(name: str, filters: Mapping[str, Any]) -> str:
-    """Return a filter as a flag with its values, but without times."""
-    value = filters[name]
+def _describe_condition(condition: BrokenCondition, filters: Filters) -> str:
+    if (phrase := condition.phrase) is not None:
+        where = f" in its {phrase.column}" if phrase.column else ""
+        verb = "holds the excluded" if condition.kind == "exclusion" else "does not hold"
+        return f"it {verb} \u201c{phrase.text}\u201d{where}"
+    name = str(condition.filter)
+    value = getattr(filters, name)
     values = " or ".join(value) if isinstance(value, tuple) else value
     flag = f"--{_FLAGS.get(name, name)}"
-    return f"{flag} {values}" if isinstance(values, str) else flag
+    # Times are not shown.
+    return f"the filter {f'{flag} {values}' if isinstance(values, str) else flag} keeps it out"
 
 
-def _describe_lexical_loss(best: PassageExplanation, mode: Mode) -> str:
-    if mode is Mode.VECTOR:
-        return ""
-    if best.lexical.rank is None:
-        return "no term that was asked for occurs in it"
-    return _describe_far("words", best.lexical.rank)
-
-
-def _describe_vector_loss(best: PassageExplanation, mode: Mode) -> tuple[str, Remedy]:
-    if mode is Mode.LEXICAL:
-        return "", "hybrid"
-    if best.semantic.rank is not None:
-        return _describe_far("meaning", best.semantic.rank), "within"
-    if best.chunk.vector_state == "pending":
-        return "it still waits for its vector", "ingest"
-    if best.chunk.vector_state == "unsupported":
-        remedy: Remedy = "inspect" if best.lexical.rank is None else "within"
-        return "the model does not know its script", remedy
-    return "its vector could not be compared", "mend"
-
-
-def _describe_far(channel: str, rank: int) -> str:
-    return f"by its {channel} it is only at rank {rank:,} ({CANDIDATE_LIMIT:,} are looked at)"
+def _describe_loss(best: PassageExplanation, mode: Mode) -> Verdict:
+    """Return why a passage that breaks no condition is no candidate."""
+    losses: list[str] = []
+    if mode is not Mode.VECTOR:
+        loss = "no term that was asked for occurs in it"
+        if (rank := best.lexical.rank) is not None:
+            loss = f"by its words {_ONLY_AT.format(rank, CANDIDATE_LIMIT)}"
+        losses.append(loss)
+    remedy: Remedy = "hybrid"
+    if mode is not Mode.LEXICAL:
+        if (rank := best.semantic.rank) is not None:
+            loss, remedy = f"by its meaning {_ONLY_AT.format(rank, CANDIDATE_LIMIT)}", "within"
+        elif best.chunk.vector_state == "pending":
+            loss, remedy = "it still waits for its vector", "ingest"
+        elif best.chunk.vector_state == "unsupported":
+            loss = "the model does not know its script"
+            remedy = "inspect" if best.lexical.rank is None else "within"
+        else:
+            loss, remedy = "its vector could not be compared", "mend"
+        losses.append(loss)
+    unmatched = best.lexical.rank is None and best.semantic.rank is None
+    text = "lost: " + " and ".join(losses)
+    return Verdict("no_match" if unmatched else "too_far", text, remedy)

@@ -1,7 +1,6 @@
 """Parses a query into terms, phrases and filters, and classifies its form and its intent."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -209,7 +208,12 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
     plain: list[str] = []
     unquoted: list[str] = []
     position = 0
-    for match in _find_operators(text, prose=prose):
+    # Most queries have no operator, and need no pattern.
+    found: list[re.Match[str]] = []
+    if not _OPERATOR_SIGNS.isdisjoint(text):
+        pattern = _QUOTED_PATTERN if prose else _OPERATOR_PATTERN
+        found = list(re.finditer(pattern, text, re.IGNORECASE))
+    for match in found:
         piece, before = read(match), text[position : match.start()]
         plain += (before, piece.text)
         unquoted += (before, "" if piece.is_phrase else piece.text)
@@ -224,13 +228,6 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
     )
 
 
-def _find_operators(text: str, *, prose: bool) -> Iterator[re.Match[str]]:
-    """Yield the operators of a query; most queries have none, and need no pattern."""
-    if _OPERATOR_SIGNS.isdisjoint(text):
-        return iter(())
-    return re.compile(_QUOTED_PATTERN if prose else _OPERATOR_PATTERN, re.IGNORECASE).finditer(text)
-
-
 def _join_words(parts: tuple[str, ...]) -> str:
     return " ".join(" ".join(parts).split())
 
@@ -238,12 +235,6 @@ def _join_words(parts: tuple[str, ...]) -> str:
 _SHORTEST_EXCLUSION = 3
 _SHORTEST_DENSE_EXCLUSION = 2
 """The least letters of an excluded word, and of one in a script without blanks."""
-
-
-def _is_long_enough(word: str) -> bool:
-    """Return whether a word behind a minus is long enough for an exclusion, and no option."""
-    least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
-    return sum(map(str.isalpha, word)) >= least
 
 
 class _OperatorReader:
@@ -274,8 +265,11 @@ class _OperatorReader:
                 return self._exclude(whole, text, _COLUMNS.get(name))
             return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
         if parts["excluded"] is not None:
-            if self.excludes and _is_long_enough(parts["excluded"]):
-                return self._exclude(match[0], parts["excluded"], None)
+            word = parts["excluded"]
+            least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
+            # A shorter one is an option.
+            if self.excludes and sum(map(str.isalpha, word)) >= least:
+                return self._exclude(match[0], word, None)
             return _Piece(match[0])
         return self._read_field(match[0], parts["name"].lower(), parts["value"])
 
@@ -389,13 +383,6 @@ def list_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(islice(bare, _MAX_WORDS)))
 
 
-def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
-    """Return the words of a query outside its phrases, without stop words if others are left."""
-    words = list_words(unquoted)
-    kept = (word for word in words if not is_stop_word(word) and not _is_contraction(word))
-    return tuple(kept) or (() if required else words)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuery:
     """A query after parsing.
@@ -423,26 +410,23 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
         InvalidInput: The query only excludes.
     """
     found = read_operators(text, filters, prose=prose)
-    terms, stop_terms = _split_terms(found.plain)
+    looked_up = islice(build_query_terms(strip_stop_words(found.plain)), _MAX_TERMS)
+    terms = tuple(dict.fromkeys(looked_up))
     if found.excluded and not terms and found.filters == filters:
         raise InvalidInput(field="$.query", cause="it only excludes, and searches for no word")
+    stop_words = " ".join(dict.fromkeys(filter(is_stop_word, found.plain.split())))
+    # Stop words are listed only if there are no other words and no phrases.
+    words = list_words(found.unquoted)
+    kept = tuple(one for one in words if not is_stop_word(one) and not _is_contraction(one))
     return ParsedQuery(
         plain=found.plain,
-        words=_list_words(found.unquoted, found.required),
+        words=kept or (() if found.required else words),
         terms=terms,
-        stop_terms=stop_terms,
+        stop_terms=tuple(term for term in build_query_terms(stop_words) if term not in terms),
         required=found.required,
         excluded=found.excluded,
         filters=found.filters,
     )
-
-
-def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """Return the terms of a text without its stop words, and the terms of its stop words."""
-    terms = dict.fromkeys(islice(build_query_terms(strip_stop_words(plain)), _MAX_TERMS))
-    stop_words = dict.fromkeys(filter(is_stop_word, plain.split()))
-    stop_terms = build_query_terms(" ".join(stop_words))
-    return tuple(terms), tuple(term for term in stop_terms if term not in terms)
 
 
 _BIGRAM = 0.2

@@ -89,21 +89,14 @@ def apply_boosts(
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])
-    inherited = _compute_heading_penalty(scores, weighted, passages)
-    if inherited:
+    best_scores = {key: scores[key] for key in select_best(scores)}
+    if inherited := compute_heading_penalty(best_scores, weighted.rarities, passages):
         boosts["headings"] = inherited
         scores = add_boost(scores, inherited)
     if step:
         boosts["spread"] = compute_diversity_penalty(select_best(scores), owners, step)
         scores = add_boost(scores, boosts["spread"])
     return {**fused, **scores}, boosts
-
-
-def _compute_heading_penalty(
-    scores: Scores, weighted: WeightedTerms, passages: PassageCache
-) -> Scores:
-    best = {key: scores[key] for key in select_best(scores)}
-    return compute_heading_penalty(best, weighted.rarities, passages)
 
 
 def select_best(scores: Scores, limit: int | None = None) -> list[Key]:
@@ -136,15 +129,16 @@ def compute_proximity(
     for left, right in pairwise(term for term in query_tokens if term in weights):
         weight = min(weights[left], weights[right])
         total += weight
-        near += weight * _invert_distance(positions.get(left, ()), positions.get(right, ()))
+        least = min(
+            (
+                end - start if end > start else start - end + 1
+                for start in positions.get(left, ())
+                for end in positions.get(right, ())
+            ),
+            default=_MAX_DISTANCE + 1,
+        )
+        near += weight / max(1, least) if least <= _MAX_DISTANCE else 0.0
     return near / total if total else 0.0
-
-
-def _invert_distance(left: Sequence[int], right: Sequence[int]) -> float:
-    """Return 1 over the least distance of two words, 0 when they are not near."""
-    apart = (end - start if end > start else start - end + 1 for start in left for end in right)
-    least = max(1, min(apart, default=_MAX_DISTANCE + 1))
-    return 1 / least if least <= _MAX_DISTANCE else 0.0
 
 
 def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) -> Scores:
@@ -390,16 +384,12 @@ def estimate_trust(
 
     asks_in_english = detect_question_language(query).code == "en"
     gain = levels.english - levels.other
+    words = [word.lower() for text in texts for word in split_units(text)]
+    english = 1.0
+    if len(words) >= _MIN_WORDS:
+        share = sum(word in _COMMON for word in words) / len(words)
+        english = (share - _FOREIGN_LEVEL) / (_ENGLISH_LEVEL - _FOREIGN_LEVEL)
     return VectorTrust(
-        passages=levels.other + gain * _estimate_english(texts),
+        passages=levels.other + gain * min(1.0, max(0.0, english)),
         query=levels.english if asks_in_english else levels.other + gain * strength,
     )
-
-
-def _estimate_english(texts: Iterable[str]) -> float:
-    """Return how far texts are English, from 0 (another language) to 1."""
-    words = [word.lower() for text in texts for word in split_units(text)]
-    if len(words) < _MIN_WORDS:
-        return 1.0
-    share = sum(word in _COMMON for word in words) / len(words)
-    return min(1.0, max(0.0, (share - _FOREIGN_LEVEL) / (_ENGLISH_LEVEL - _FOREIGN_LEVEL)))

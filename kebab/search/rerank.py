@@ -107,21 +107,19 @@ def compare_tokens(
         passages: The tokens of each passage.
         centre: The vector that is subtracted from that of every token.
     """
-    asked = _centre_rows(query.vectors, centre)
-    return {
-        key: (asked @ _centre_rows(found.vectors, centre).T).max(axis=1)
-        for key, found in passages.items()
-    }
-
-
-def _centre_rows(vectors: "Matrix", centre: "Vector") -> "Matrix":
     with translate_import_errors("embedding", "numpy"):
         import numpy as np
 
-    moved = vectors - centre
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    scaled: Matrix = moved / np.maximum(lengths, _LEAST)
-    return scaled
+    def centre_rows(vectors: "Matrix") -> "Matrix":
+        moved = vectors - centre
+        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+        scaled: Matrix = moved / np.maximum(lengths, _LEAST)
+        return scaled
+
+    asked = centre_rows(query.vectors)
+    return {
+        key: (asked @ centre_rows(found.vectors).T).max(axis=1) for key, found in passages.items()
+    }
 
 
 RERANKED_LIMIT = 20
@@ -178,8 +176,9 @@ def rerank_candidates(
     if keys[1:]:
         close = {key: tokens[key] for key in keys if key in tokens}
         scores = compute_late_interaction(asked, close)
-        moved = {key: weight * score for key, score in scores.items()}
-        candidates = _reorder(candidates, keys, moved)
+        candidates = _reorder(
+            candidates, keys, {key: weight * score for key, score in scores.items()}
+        )
     if not common:
         return candidates
     first = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
