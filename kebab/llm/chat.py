@@ -23,10 +23,8 @@ _LEAST_S = 0.001
 class ChatOptions:
     """The options that are the same for every request.
 
-    Attributes:
-        context_tokens: The window that the prompt and the answer share, in tokens.
-        deadlines: The limits for an answer.
-        operation: The operation that the signals name.
+    `context_tokens` is the window that the prompt and the answer share; `operation` is named by the
+    signals.
     """
 
     context_tokens: int

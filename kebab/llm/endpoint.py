@@ -131,9 +131,7 @@ _MIN_INNER_CHARS = 8
 class ApiKey:
     """The API key of a server; empty when the server needs none.
 
-    Args:
-        secret: The key itself.
-        variable: The environment variable that holds it, for error messages.
+    `variable` is the environment variable that holds it.
 
     Raises:
         ConfigInvalid: An HTTP header cannot carry it.

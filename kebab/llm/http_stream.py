@@ -323,12 +323,8 @@ class _Connection:
 def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Client":
     """Return an HTTP client for the server of a call.
 
-    The client uses no proxy for this machine and follows no redirect.
-
-    Args:
-        call: The call to make.
-        connect_s: The limit for connecting, in seconds; 0 means none.
-        silence_s: The limit for each read and write, in seconds; 0 means none.
+    It uses no proxy for this machine and follows no redirect. The limits for connecting and for
+    each read and write are in seconds; 0 means none.
 
     Raises:
         ModelUnreachable: The proxy or the certificates of the environment cannot be used.

@@ -88,10 +88,6 @@ class OpenAiOptions(ChatOptions):
     """The options of an OpenAI-compatible server.
 
     The API does not transmit `context_tokens`: it is the window that the server started with.
-
-    Attributes:
-        key: The API key, if the server requires one.
-        key_variable: The environment variable that holds the key.
     """
 
     key: str | None = field(default=None, repr=False)

@@ -251,11 +251,8 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 class CheckedModel:
     """A language model whose server is checked before a prompt, and waited for while it loads.
 
-    Args:
-        model: The model.
-        check: Raises a signal when no server listens.
-        loading_s: The longest wait for a server that loads its model, in seconds; 0 means no limit.
-        on_wait: Receives the reason when a wait begins.
+    `check` raises a signal when no server listens. `loading_s` is the longest wait for a server
+    that loads its model, 0 without a limit; `on_wait` receives the reason when it begins.
     """
 
     model: LanguageModel

@@ -83,39 +83,27 @@ def _group_pairs() -> dict[str, list[tuple[str, str]]]:
     return grouped
 
 
-def _list_opposites(word: str) -> Iterator[str]:
-    """Yield the index tokens of the opposites of a word in any of its forms."""
-    token = tokenize(word)[0]
-    for one, other in _group_pairs().get(word[:_FIRST_LETTERS].lower(), ()):
-        if tokenize(one)[0] == token:
-            yield tokenize(other)[0]
-
-
 def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
     """Return the first word that a passage lacks while a sentence of it has its opposite.
 
-    Args:
-        words: The words of the question.
-        sentence: The quoted sentence.
-        passage: The tokens of the passage around it.
+    `passage` are the tokens of the passage around the quoted sentence.
     """
     said = collect_tokens(sentence)
     for word in words:
         token = tokenize(word)[0]
         if token in said:
             continue
-        if not said.isdisjoint(_list_opposites(word)):
+        # The words of a pair count in any of their forms.
+        pairs = _group_pairs().get(word[:_FIRST_LETTERS].lower(), ())
+        opposites = [tokenize(other)[0] for one, other in pairs if tokenize(one)[0] == token]
+        if not said.isdisjoint(opposites):
             return word
-        if token not in passage and _denies(word, said):
+        lower = word.lower()
+        bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
+        denies = any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
+        if denies and token not in passage:
             return word
     return None
-
-
-def _denies(word: str, said: Collection[str]) -> bool:
-    """Return whether a word is a word of a sentence with a negative prefix."""
-    lower = word.lower()
-    bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
-    return any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
 
 
 def find_unmatched_negation(question: str, sentence: str) -> str | None:
@@ -201,6 +189,17 @@ _MESSAGES: Mapping[DoubtKind, str] = {
 }
 
 
+_LACKS = {
+    (TermKind.NAME, True): DoubtKind.NAME_NOT_CITED,
+    (TermKind.NAME, False): DoubtKind.NAME_NOT_FOUND,
+    (TermKind.NUMBER, True): DoubtKind.NUMBER_NOT_CITED,
+    (TermKind.NUMBER, False): DoubtKind.NUMBER_NOT_FOUND,
+    (TermKind.CODE, True): DoubtKind.NUMBER_NOT_CITED,
+    (TermKind.CODE, False): DoubtKind.NUMBER_NOT_FOUND,
+}
+"""The doubt about a term that the cited passages lack; True when another passage has it."""
+
+
 WEIGHTS: Mapping[DoubtKind, float] = {
     DoubtKind.NAME_NOT_CITED: 2.8,
     DoubtKind.NAME_NOT_FOUND: 2.6,
@@ -274,15 +273,13 @@ def is_decisive(terms: Sequence[QuestionTerm], absent: Collection[QuestionTerm])
 
     A number may be an example of the person who asks, and a plain word a paraphrase.
     """
-    facts = filter(_is_decisive_kind, terms)
-    return any(all(part in absent for part in term.split_words()) for term in facts)
-
-
-def _is_decisive_kind(term: QuestionTerm) -> bool:
-    if term.kind is TermKind.CODE:
-        return len(term.text) >= _LONG_CODE
-    acronym = term.text.isupper() and len(term.text) < _LONG_ACRONYM
-    return term.kind is TermKind.NAME and not acronym
+    for term in terms:
+        is_long = len(term.text) >= _LONG_ACRONYM or not term.text.isupper()
+        is_name = term.kind is TermKind.NAME and is_long
+        is_code = term.kind is TermKind.CODE and len(term.text) >= _LONG_CODE
+        if (is_name or is_code) and all(part in absent for part in term.split_words()):
+            return True
+    return False
 
 
 def check_answer_terms(
@@ -294,12 +291,7 @@ def check_answer_terms(
 ) -> AnswerCheck:
     """Return the doubts about an answer from the passages that it cites.
 
-    Args:
-        question: The standalone question.
-        terms: Its key terms.
-        absent: Those that occur nowhere in the notes.
-        quotes: The cited sentences.
-        page: The hits that the answer was written from.
+    `terms` are the key terms of the question, `absent` those that occur nowhere in the notes.
     """
     doubts = [Doubt(DoubtKind.ABSENT_TERM, term.text) for term in absent]
     others = [term for term in terms if not any(part in absent for part in term.split_words())]
@@ -327,40 +319,25 @@ def compute_logit(probability: float) -> float:
 
 def _compare_terms(
     terms: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
-) -> Iterator[Doubt]:
-    """Yield the names, numbers and codes that the cited passages lack."""
+) -> list[Doubt]:
+    """Return the names, numbers and codes that the cited passages lack, or no passage has all."""
     facts = [term for term in terms if term.kind is not TermKind.WORD]
     if not facts:
-        return
+        return []
     cited = EvidenceWords(_list_texts(quote.chunk for quote in quotes))
     lacking = [term for term in facts if not cited.contains(term)]
-    if not lacking:
-        yield from _compare_names(facts, quotes, page)
-        return
-    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
-    for term in lacking:
-        yield Doubt(_classify_lack(term, is_found=found.contains(term)), term.text)
-
-
-def _compare_names(
-    facts: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
-) -> Iterator[Doubt]:
-    """Yield the names and codes that occur, but in no passage together."""
+    if lacking:
+        found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+        return [Doubt(_LACKS[term.kind, found.contains(term)], term.text) for term in lacking]
     names = [term for term in facts if term.kind is not TermKind.NUMBER]
-    if len(names) < 2:  # noqa: PLR2004 - a pair
-        return
+    if not names[1:]:
+        return []
     chunks = (*(quote.chunk for quote in quotes), *(hit.chunk for hit in page.hits))
     for chunk in dict.fromkeys(chunks):
         words = EvidenceWords([*_list_texts(iter([chunk])), chunk.path])
         if all(map(words.contains, names)):
-            return
-    yield Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))
-
-
-def _classify_lack(term: QuestionTerm, *, is_found: bool) -> DoubtKind:
-    if term.kind is TermKind.NAME:
-        return DoubtKind.NAME_NOT_CITED if is_found else DoubtKind.NAME_NOT_FOUND
-    return DoubtKind.NUMBER_NOT_CITED if is_found else DoubtKind.NUMBER_NOT_FOUND
+            return []
+    return [Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))]
 
 
 def _compare_wording(
@@ -401,12 +378,8 @@ def check_quote(
     """Return why a quote does not give what a question asks for; nothing when it may give it.
 
     A word that the quote lacks counts as covered as far as a token of the quote is near it.
-
-    Args:
-        question: The question.
-        rarities: The rarity of each term of the question.
-        quote: The best quote of an extractive answer.
-        nearness: The best cosine of each term with a token of the quote; None without vectors.
+    `rarities` are those of the terms of the question, `nearness` the best cosine of each term with
+    a token of the quote; None without vectors.
     """
     chunk, keywords = quote.chunk, weigh_keywords(rarities)
     tokens = collect_all_tokens((quote.text, chunk.title, *chunk.heading_path, chunk.context))
@@ -433,7 +406,10 @@ def check_quote(
     doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
     if gaps:
         term = least or max(gaps, key=gaps.__getitem__)
-        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, _find_word(question, term)))
+        words_of_term = (
+            question[start:end] for one, start, end in locate_terms(question) if one == term
+        )
+        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, next(words_of_term, "")))
     return tuple(doubts)
 
 
@@ -452,12 +428,6 @@ def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
         for first, last in parts:
             for term in tokenize_unit(normalize_for_index(question[first:last])):
                 yield term, first, last
-
-
-def _find_word(question: str, wanted: str) -> str:
-    """Return the word of a question that an index term stands for, empty when there is none."""
-    places = (question[start:end] for term, start, end in locate_terms(question) if term == wanted)
-    return next(places, "")
 
 
 def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:

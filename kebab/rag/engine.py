@@ -211,10 +211,8 @@ def get_refusal_sentence(
 ) -> str:
     """Return the sentence of a refusal in a language, in English when there is no translation.
 
-    Args:
-        reason: Why there is no answer; None when not all files are searched.
-        code: The code of the language.
-        terms: The absent terms that the sentence names.
+    The reason None means that not all files are searched. `terms` are the absent ones that it
+    names.
     """
     sentence = REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]
     return sentence.replace("{terms}", ", ".join(terms))
@@ -287,14 +285,7 @@ class AnswerWriter(Protocol):
 
 
 class AskEngine:
-    """Answers questions over one snapshot of the library.
-
-    Args:
-        search: Returns a page of hits.
-        writer: Writes the answer.
-        count_occurrences: Counts the passages that contain a token.
-        clock: Returns monotonic seconds.
-    """
+    """Answers questions over one snapshot of the library."""
 
     def __init__(
         self,
@@ -325,14 +316,30 @@ class AskEngine:
         started = self._clock()
         model = self._writer.model
         question = build_standalone_question(query.question, history, model)
-        page = self._search(_build_search(query, question))
+        page = self._search(
+            Query(
+                text=question,
+                prose=True,
+                mode=query.mode,
+                limit=query.limit,
+                rerank=query.mode is not Mode.LEXICAL if query.rerank is None else query.rerank,
+                filters=query.filters,
+            )
+        )
         listener.on_retrieved(page)
         terms = _extract_terms(query.question, page)
         absent = find_absent_terms(terms, page, self._count_occurrences)
         names = tuple(term.text for term in absent)
         asked = _extract_terms(select_asking_sentences(query.question), page)
-        refused = is_decisive(asked, absent)
-        draft = self._write(question, page, history, listener, refused=refused)
+        if not page.hits:
+            draft = DraftAnswer(refusal=Refusal.NO_CHUNKS)
+        elif page.answerability < MIN_ANSWERABILITY:
+            draft = DraftAnswer(refusal=Refusal.SCORE_GATE)
+        elif is_decisive(asked, absent):
+            draft = DraftAnswer(refusal=Refusal.ABSENT_TERMS)
+        else:
+            draft = self._writer.write(question, page, history, listener)
+        text = draft.text
         if draft.refusal is None:
             quotes = [citation.quote for citation in draft.citations]
             check = check_answer_terms(query.question, terms, absent, quotes, page)
@@ -341,9 +348,12 @@ class AskEngine:
                 warnings=(*draft.warnings, *to_warnings(check.doubts)),
                 uncertain=draft.uncertain or check.uncertain,
             )
+        elif not text:
+            code = detect_question_language(query.question).code
+            text = get_refusal_sentence(draft.refusal, code, names)
         latency_ms = round((self._clock() - started) * 1000, 3)
         return AskOutcome(
-            text=draft.text or _build_refusal_text(query.question, draft.refusal, names),
+            text=text,
             mode=self._writer.mode,
             model=model.name if model else None,
             refusal=draft.refusal,
@@ -360,35 +370,6 @@ class AskEngine:
             absent_terms=names,
             uncertain=draft.uncertain,
         )
-
-    def _write(
-        self,
-        question: str,
-        page: Page,
-        history: Sequence[Turn],
-        listener: AnswerListener,
-        *,
-        refused: bool,
-    ) -> DraftAnswer:
-        if not page.hits:
-            return DraftAnswer(refusal=Refusal.NO_CHUNKS)
-        if page.answerability < MIN_ANSWERABILITY:
-            return DraftAnswer(refusal=Refusal.SCORE_GATE)
-        if refused:
-            return DraftAnswer(refusal=Refusal.ABSENT_TERMS)
-        return self._writer.write(question, page, history, listener)
-
-
-def _build_search(query: AskQuery, question: str) -> Query:
-    """Return the search for the passages that answer a question."""
-    return Query(
-        text=question,
-        prose=True,
-        mode=query.mode,
-        limit=query.limit,
-        rerank=query.mode is not Mode.LEXICAL if query.rerank is None else query.rerank,
-        filters=query.filters,
-    )
 
 
 def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:
@@ -409,8 +390,3 @@ def to_warnings(doubts: Sequence[Doubt]) -> tuple[AnswerWarning, ...]:
         AnswerWarning(code=doubt.kind.value, message=doubt.message, marker=None, span=None)
         for doubt in doubts
     )
-
-
-def _build_refusal_text(question: str, refusal: Refusal | None, absent: Sequence[str]) -> str:
-    code = detect_question_language(question).code
-    return get_refusal_sentence(refusal, code, absent) if refusal else ""

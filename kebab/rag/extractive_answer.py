@@ -154,12 +154,8 @@ def drop_link_targets(line: str) -> str:
     """
     labels = line
     for _ in range(_MAX_NESTED):
-        labels = _LINK.sub(_select_label, labels)
+        labels = _LINK.sub(lambda one: one["code"] or one["page"] or one["label"] or "", labels)
     return labels if labels.strip() else line
-
-
-def _select_label(link: re.Match[str]) -> str:
-    return link["code"] or link["page"] or link["label"] or ""
 
 
 def _flatten(text: str) -> str:
@@ -245,12 +241,7 @@ def rank_sentences(
 ) -> list[ScoredSentence]:
     """Return the best sentences without duplicates, best first.
 
-    Args:
-        question: The question.
-        passages: The evidence, best first.
-        asked: The weight of each term of the question.
-        embedder: The embedding model of the index; without it only words count.
-        limit: The most sentences.
+    `asked` are the weights of the terms of the question. Without an embedder only words count.
     """
     asking = _Asking(
         question, weigh_keywords(asked), classify_question(question), find_fact_kind(question)
@@ -299,11 +290,11 @@ def _compare_meaning(
     question: str, candidates: list[_Candidate], embedder: Embedder
 ) -> list[_Candidate]:
     """Return the candidates with their late interaction, or unchanged when the model fails."""
-    known = {
-        Key(position): _build_embed_text(one)
-        for position, one in enumerate(candidates)
-        if embedder.supports(one.text)
-    }
+    known: dict[Key, str] = {}
+    for position, one in enumerate(candidates):
+        if embedder.supports(one.text):
+            chunk, text = one.passage.chunk, " ".join(one.text.split())
+            known[Key(position)] = build_embed_text(chunk.title, chunk.heading_path, text)
     try:
         (asked,) = embedder.embed_tokens([question], as_query=True)
         tokens = dict(zip(known, embedder.embed_tokens(list(known.values())), strict=True))
@@ -331,11 +322,6 @@ def _compare_meaning(
     ]
 
 
-def _build_embed_text(one: _Candidate) -> str:
-    chunk = one.passage.chunk
-    return build_embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
-
-
 def _select_distinct(
     candidates: Sequence[_Candidate], asking: _Asking, limit: int
 ) -> Iterator[ScoredSentence]:
@@ -347,7 +333,11 @@ def _select_distinct(
             return
         tokens = collect_tokens(one.text)
         if any(
-            _overlaps(one, other)
+            (
+                one.passage.chunk.key == other.passage.chunk.key
+                and one.unit.start < other.unit.end
+                and other.unit.start < one.unit.end
+            )
             or (len(tokens & words) >= _DUPLICATE_OVERLAP * len(tokens | words))
             for other, words in distinct
         ):
@@ -387,51 +377,16 @@ def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking
     return has_fact and own >= _MIN_SHARE_WITH_FACT * best
 
 
-def _overlaps(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether two candidates share a part of the same chunk."""
-    if one.passage.chunk.key != other.passage.chunk.key:
-        return False
-    return one.unit.start < other.unit.end and other.unit.start < one.unit.end
-
-
-def load_no_leads(doc_ids: Collection[DocId]) -> Mapping[DocId, StoredChunk]:
-    """Return no first passages: only the hits are quoted."""
-    del doc_ids
-    return {}
-
-
-def _find_leads(
-    question: str, passages: Sequence[Evidence], asked: Mapping[str, float], load: LoadLeads
-) -> Iterator[Evidence]:
-    """Yield the first passages of found documents that define what the question asks about."""
-    if classify_question(question) is not QuestionKind.DEFINITION:
-        return
-    subject = frozenset(weigh_keywords(asked))
-    keys = {passage.chunk.key for passage in passages}
-    leads = load({passage.chunk.doc_id for passage in passages})
-    for passage in passages:
-        lead = leads.get(passage.chunk.doc_id)
-        if lead is None or lead.key in keys:
-            continue
-        keys.add(lead.key)
-        units = find_quote_units(lead, 0, len(lead.text))
-        if any(rate_definition(unit, lead, subject) == 1 for unit in units):
-            yield replace(passage, chunk=lead, text=lead.text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractiveWriter:
     """Answers with sentences quoted from the notes.
 
-    Args:
-        embedder: Returns the embedding model, or None when there is none. Called once per answer.
-        sentences: The most sentences of an answer.
-        load_leads: Returns the first passages of documents.
+    `load_leads` returns the first passages of documents; without it only the hits are quoted.
     """
 
     embedder: Callable[[], Embedder | None]
     sentences: int
-    load_leads: LoadLeads = load_no_leads
+    load_leads: LoadLeads | None = None
     mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
     model: ClassVar[None] = None
 
@@ -444,7 +399,19 @@ class ExtractiveWriter:
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        passages += _find_leads(question, passages, page.term_rarities, self.load_leads)
+        if self.load_leads and classify_question(question) is QuestionKind.DEFINITION:
+            # The first passage of a found document may define what the question asks about.
+            subject = frozenset(weigh_keywords(page.term_rarities))
+            keys = {passage.chunk.key for passage in passages}
+            leads = self.load_leads({passage.chunk.doc_id for passage in passages})
+            for passage in list(passages):
+                lead = leads.get(passage.chunk.doc_id)
+                if lead is None or lead.key in keys:
+                    continue
+                keys.add(lead.key)
+                units = find_quote_units(lead, 0, len(lead.text))
+                if any(rate_definition(unit, lead, subject) == 1 for unit in units):
+                    passages.append(replace(passage, chunk=lead, text=lead.text))
         found = rank_sentences(
             question, passages, page.term_rarities, self.embedder(), self.sentences
         )

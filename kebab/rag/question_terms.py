@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
 from kebab.core.answers import LanguageModel, Message, Turn
@@ -120,16 +120,21 @@ def select_asking_sentences(question: str) -> str:
 def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[QuestionTerm, ...]:
     """Return the key terms of a question in order; adjacent words of a name are one term.
 
-    Args:
-        question: The question.
-        nouns: Whether its language capitalises every noun.
+    With `nouns` its language capitalises every noun.
     """
     text = normalize_for_index(question)
     capitals = not nouns and _uses_capitals_for_names(text)
     words = list(islice(_classify_words(text, capitals=capitals), MAX_WORDS))
     terms: list[QuestionTerm] = []
-    for _, group in groupby(_number_names(text, words), key=lambda pair: pair[0]):
-        found = [word for _, word in group]
+    groups: list[list[_Word]] = []
+    for word in words:
+        before = groups[-1][-1] if groups else None
+        joins = before and word.kind is before.kind is TermKind.NAME
+        if before and joins and text[before.end : word.start] == " ":
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    for found in groups:
         parts = tuple(word.text.removesuffix("'s") for word in found)
         tokens = tuple(tokenize_unit(word.text) for word in found)
         terms.append(QuestionTerm(" ".join(parts), found[0].kind, tokens, parts))
@@ -140,21 +145,6 @@ def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[Quest
 def is_content_word(word: str) -> bool:
     """Return whether a word is no stop word."""
     return len(strip_stop_words(f"{_ANCHOR} {word.lower()}").split()) > 1
-
-
-def _number_names(text: str, words: list[_Word]) -> Iterator[tuple[int, _Word]]:
-    """Yield each word with a number that adjacent words of a name share."""
-    number = 0
-    before: _Word | None = None
-    for word in words:
-        joins = (
-            before is not None
-            and word.kind is before.kind is TermKind.NAME
-            and text[before.end : word.start] == " "
-        )
-        number += not joins
-        before = word
-        yield number, word
 
 
 def _classify_words(text: str, *, capitals: bool) -> Iterator[_Word]:
@@ -179,20 +169,15 @@ def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: b
         return TermKind.NUMBER
     if _CODE.fullmatch(word) or text.endswith("--", 0, unit.start()):
         return TermKind.CODE
-    if word.lower() in _CALENDAR:
+    if word.lower() in _CALENDAR or len(word) == 1:
         return TermKind.WORD
-    if eastern or (capitals and word[0].isupper() and not _opens_sentence(text, unit)):
-        return TermKind.NAME if len(word) > 1 else TermKind.WORD
-    return TermKind.WORD
-
-
-def _opens_sentence(text: str, unit: re.Match[str]) -> bool:
-    """Return whether a word has its capital from its place; an acronym never has."""
-    word = unit[0]
-    opens = _starts_sentence(text, unit)
+    # A word may have its capital from its place; an acronym and the first word of a name never do.
     after = text[unit.end() : unit.end() + 2]
-    joined = after[:1] == " " and after[1:].isupper()
-    return opens and not (word.isupper() and len(word) > 1) and not joined
+    is_first_of_name = after[:1] == " " and after[1:].isupper()
+    named = word.isupper() or is_first_of_name or not _starts_sentence(text, unit)
+    if eastern or (capitals and word[0].isupper() and named):
+        return TermKind.NAME
+    return TermKind.WORD
 
 
 def _uses_capitals_for_names(text: str) -> bool:
@@ -227,11 +212,7 @@ _MIN_MISSPELT, _MAX_MISSPELT = 4, 40
 
 
 class EvidenceWords:
-    """The words of some passages with their titles and headings.
-
-    Args:
-        texts: The texts.
-    """
+    """The words of some passages with their titles and headings."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = tuple(dict.fromkeys(texts))
@@ -397,12 +378,8 @@ def build_standalone_question(
 ) -> str:
     """Return a question that means the same without the turns before it.
 
-    Args:
-        question: The current question.
-        turns: The earlier turns of the session, in order.
-        model: Rewrites the question; without it keywords of the last turn are added.
-
-    Errors of the model other than `ModelProtocol` and `ContextOverflow` propagate.
+    Without a model the keywords of the last turn are added. Errors of the model other than
+    `ModelProtocol` and `ContextOverflow` propagate.
     """
     if not turns:
         return question
@@ -434,37 +411,29 @@ def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str 
 
 
 def _is_rewrite(text: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Return whether a text is the question in other words, and nothing else."""
+    """Return whether a text is the question in other words, and nothing else.
+
+    It is in the same language, shares words with the question, and adds few new words.
+    """
     required = [*_DIGIT_RUN.findall(question), *_QUOTED.findall(question)]
-    return (
-        0 < len(text) <= _MAX_REWRITE_CHARACTERS
-        and "\n" not in text
-        and all(part in text for part in required)
-        and bool(_QUESTION_MARK.search(text)) >= bool(_QUESTION_MARK.search(question))
-        and _is_statement(text) <= _is_statement(question)
-        and _is_same_language(text, question)
-        and _is_same_topic(text, question, turns)
-    )
-
-
-def _is_statement(text: str) -> bool:
-    return text.rstrip().endswith((".", "\u3002"))
-
-
-def _is_same_language(text: str, question: str) -> bool:
-    """Return whether two texts are in one language, or a language is unknown."""
+    if not 0 < len(text) <= _MAX_REWRITE_CHARACTERS or "\n" in text:
+        return False
+    if not all(part in text for part in required):
+        return False
+    if _QUESTION_MARK.search(question) and not _QUESTION_MARK.search(text):
+        return False
+    stops = (".", "\u3002")
+    if text.rstrip().endswith(stops) and not question.rstrip().endswith(stops):
+        return False
     codes = {detect_question_language(text).code, detect_question_language(question).code}
-    return None in codes or len(codes) == 1
-
-
-def _is_same_topic(text: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Return whether a text shares words with the question, and adds few new words."""
+    if None not in codes and len(codes) > 1:
+        return False
     tokens = set(tokenize(strip_stop_words(text)))
     history = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
     known = {*tokenize(question), *tokenize(history)}
-    keywords = set(tokenize(strip_stop_words(question)))
-    shares_words = is_followup(question) or bool(tokens & keywords)
-    return len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens) and shares_words
+    shared = tokens.intersection(tokenize(strip_stop_words(question)))
+    is_known = len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens)
+    return is_known and (is_followup(question) or bool(shared))
 
 
 def _add_keywords(question: str, before: Turn) -> str:

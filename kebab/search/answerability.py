@@ -72,8 +72,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     evidence: list[tuple[float, float]] = []
     for chunk in first:
         cosine = cosines.get(chunk.key, highest)
-        known = model is not None and cosine is not None
-        near = model.cosine_scale.normalise(cosine) if known else 0.0
+        near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
         evidence.append((compute_own_coverage(keywords, chunk, passages), near))
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:

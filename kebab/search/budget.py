@@ -63,13 +63,8 @@ def fit_budget(
 
     Hits are whole. The required ones are always kept; when they exceed the budget together, they
     share it, and the longer ones are cut to the sentences around their best match. A page ends
-    before the first hit that does not fit, so that the next page begins with it.
-
-    Args:
-        hits: The hits of the page, the best first.
-        query: The query with its budget.
-        weigh: Returns the weights of the tokens that match in a chunk.
-        required: How many of the first hits are kept under any budget.
+    before the first hit that does not fit, so that the next page begins with it. `weigh` returns
+    the weights of the tokens that match in a chunk.
     """
     if not hits:
         return [], None

@@ -306,12 +306,8 @@ _LEAST_LIKELY = 0.1
 class SearchEngine:
     """Searches one snapshot of the library.
 
-    Args:
-        library: The snapshot.
-        vectors: Returns the vector index, or None when there is none. Called only when needed.
-        embedder: Returns the model, or raises why there is none. Called only when needed.
-        cache: Caches the vectors of queries.
-        clock: Returns monotonic seconds.
+    The vector index (None when there is none) and the model (or why there is none) are loaded only
+    when needed. `cache` holds the vectors of queries.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from msgspec import structs
@@ -21,7 +21,13 @@ from kebab.search.answerability import (
 )
 from kebab.search.engine import deduplicate_hits
 from kebab.search.lexical import COMMON_SHARE, WeightedTerms
-from kebab.search.query_parser import ParsedQuery, Phrase, QueryIntent, classify_intent
+from kebab.search.query_parser import (
+    ParsedQuery,
+    Phrase,
+    QueryIntent,
+    classify_intent,
+    list_active_filters,
+)
 from kebab.search.ranking import rank_by_score
 from kebab.search.rerank import rerank_candidates
 from kebab.search.retrieval import (
@@ -46,8 +52,6 @@ from kebab.wire.related import (
 from kebab.wire.search import DegradedChannel, Lift
 
 UNRANKED = Standing(rank=None, score=None, candidate=False)
-
-_FILTERS = tuple(one.name for one in fields(Filters) if one.compare)
 
 
 def describe_terms(
@@ -109,12 +113,6 @@ class BrokenCondition:
     kind: BarrierKind
     filter: str | None = None
     phrase: Phrase | None = None
-
-
-def list_active_filters(filters: Filters) -> dict[str, Any]:
-    """Return the filters that are set, by name."""
-    given = {name: getattr(filters, name) for name in _FILTERS}
-    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 def find_broken_conditions(

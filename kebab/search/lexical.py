@@ -157,11 +157,11 @@ def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
     """
     total = library.count_chunks()
     counts = library.get_document_frequencies({term.text for term in parsed.terms})
-    indexed = _select_indexed(parsed.terms, counts)
+    indexed = [term for term in parsed.terms if term.prefix or counts[term.text]]
     if not indexed:
         # Half of all passages hold a stop word: counting them costs more than all the rest.
         counts |= library.get_document_frequencies({term.text for term in parsed.stop_terms})
-        indexed = _select_indexed(parsed.stop_terms, counts)
+        indexed = [term for term in parsed.stop_terms if term.prefix or counts[term.text]]
     weights = {text: _compute_idf(count, total) for text, count in counts.items()}
     rarities = {text: compute_rarity(count, total) for text, count in counts.items()}
     rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
@@ -211,10 +211,6 @@ def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> d
 def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
     found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
     return sorted(key for key, _ in found)
-
-
-def _select_indexed(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
-    return [term for term in terms if term.prefix or counts[term.text]]
 
 
 def _compute_demand(

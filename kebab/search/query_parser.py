@@ -1,7 +1,7 @@
 """Parses a query into terms, phrases and filters, and classifies its form and its intent."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -399,6 +399,12 @@ class ParsedQuery:
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
+
+
+def list_active_filters(filters: Filters) -> dict[str, Any]:
+    """Return the filters that are set, by name."""
+    given = {one.name: getattr(filters, one.name) for one in fields(filters) if one.compare}
+    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:

@@ -62,13 +62,6 @@ def apply_boosts(
     """Return the boosted scores of all candidates, and every boost by its name.
 
     Each boost is computed from the scores that include the boosts before it.
-
-    Args:
-        parsed: The query.
-        intent: Its intent.
-        weighted: Its weighted terms.
-        fused: The fused evidence of the candidates.
-        passages: Reads the passages.
     """
     scores: Scores = {key: fused[key] for key in select_best(fused, BOOSTED_LIMIT)}
     boosts: dict[str, Scores] = {}
@@ -172,12 +165,6 @@ def apply_relevance_feedback(
     """Return cosines with the query vector plus `weight` times the vector of the best passage.
 
     Without a vector of that passage, or with a weight of 0, the cosines stay as they are.
-
-    Args:
-        cosines: The cosines of the query with every candidate that has a vector.
-        first: The best passage.
-        weight: The weight of that passage beside the query, from 0.
-        vectors: The index.
     """
     passage = vectors.get([first]).get(first) if weight > 0 and first in cosines else None
     if passage is None:
@@ -250,15 +237,9 @@ def fuse_channels(
 ) -> Scores:
     """Return the evidence of both channels; a described need gets relevance feedback.
 
-    Without lexical candidates it is the evidence of the vector channel alone.
-
-    Args:
-        parsed: The query.
-        need: How far the query describes a need, from 0 to 1.
-        evidence: The evidence of the candidates of the lexical channel, the best first.
-        matches: The result of the vector channel.
-        passages: Reads the passages.
-        vectors: Returns the index, or None when there is none.
+    Without lexical candidates it is the evidence of the vector channel alone. `need` tells how far
+    the query describes a need, from 0 to 1. `evidence` is that of the lexical candidates, the best
+    first.
     """
     model, scale = matches.model, matches.model.cosine_scale
     semantic = scale.normalise_all(matches.cosines)
@@ -294,11 +275,8 @@ def compute_lexical_share(
 ) -> float:
     """Return the share of lexical evidence; the rest is semantic.
 
-    Args:
-        model: The model of the vectors.
-        trust: How far its vectors count.
-        strength: How much the words of the query say, from 0 to 1.
-        need: How far the query describes a need, from 0 to 1.
+    `strength` tells how much the words of the query say, and `need` how far it describes a need,
+    both from 0 to 1.
     """
     known = trust.passages
     share = model.lexical_share + _FOREIGN_GAIN * (1 - known) - _NEED_LOSS * need * known
@@ -328,13 +306,8 @@ def place_unembedded(
     The passages with a vector share the places that they have in the order of words, and change
     them by their scores. These places give points: the score by words, and the score of the passage
     that has the place now. The score of a passage without a vector lies on the line between the
-    points around it. Where the words say little, it keeps a part of the score that it had.
-
-    Args:
-        words: The passages that hold words of the query with their scores by words, in order.
-        scores: The scores by words and vectors of all passages.
-        embedded: The passages that have a vector.
-        strength: How much the words of the query say, from 0 to 1.
+    points around it. Where the words say little, it keeps a part of the score that it had. `words`
+    are in order. `strength` tells how much the words of the query say, from 0 to 1.
     """
     taken = (scores[key] for key in select_best(scores) if key in embedded)
     points = [(score, next(taken)) for key, score in words if key in embedded]

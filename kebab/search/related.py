@@ -357,11 +357,7 @@ def find_similar_passage(
 ) -> SimilarParagraph | None:
     """Return the passage that holds nearly all of a paragraph, from another document.
 
-    Args:
-        library: The passages.
-        paragraph: The text of the paragraph.
-        is_own: Whether a passage is from the document of the paragraph.
-        copies: How many passages of the library are known to hold it: 1 when it is indexed.
+    `copies` passages of the library are known to hold it: 1 when it is indexed.
     """
     tokens = tokenize(paragraph)
     if len(tokens) < _RUN:

@@ -57,13 +57,8 @@ def measure_token_match(
 ) -> TokenMatch | None:
     """Return how far the words of a query match the passages; None without tokens.
 
-    A word matches as well as the best of its tokens: few endings have a counterpart.
-
-    Args:
-        text: The query.
-        query: Its tokens.
-        passages: The tokens of each passage.
-        common: The tokens of `COMMON_TEXT`.
+    A word matches as well as the best of its tokens: few endings have a counterpart. `common` are
+    the tokens of `COMMON_TEXT`.
     """
     if not passages or not len(query.spans):
         return None
@@ -102,10 +97,7 @@ def compare_tokens(
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 
-    Args:
-        query: The tokens of the query.
-        passages: The tokens of each passage.
-        centre: The vector that is subtracted from that of every token.
+    `centre` is subtracted from the vector of every token.
     """
     with translate_import_errors("embedding", "numpy"):
         import numpy as np
@@ -181,9 +173,9 @@ def rerank_candidates(
         )
     if not common:
         return candidates
-    first = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
     text = candidates.parsed.plain
-    return replace(candidates, match=measure_token_match(text, asked, first, common[0]))
+    best = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
+    return replace(candidates, match=measure_token_match(text, asked, best, common[0]))
 
 
 def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:

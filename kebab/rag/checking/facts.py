@@ -73,11 +73,15 @@ class Name:
 def find_names(text: str, *, nouns: bool = False) -> list[Name]:
     """Return the names of a sentence in NFKC.
 
-    Args:
-        text: One sentence, or a part of one.
-        nouns: Whether its language capitalises every noun.
+    With `nouns` its language capitalises every noun.
     """
-    found = list(_find_identifiers(text))
+    found: list[Name] = []
+    for match in _CHUNK.finditer(text):
+        chunk = match[0].rstrip(_CHUNK_ENDS)
+        is_address = "://" in chunk or ("@" in chunk[1:] and "." in chunk)
+        literal = is_address or any(one.fullmatch(chunk) for one in (_FILE, _PATH, _FLAG))
+        if literal or _IDENTIFIER.fullmatch(chunk):
+            found.append(Name(match.start(), match.start() + len(chunk), chunk, literal))
     rest = blank_spans(text, [(one.start, one.end) for one in found])
     dense = len(_DENSE.findall(rest))
     every = dense > 0 and dense * _DENSITY >= len(_LATIN.findall(rest))
@@ -87,12 +91,7 @@ def find_names(text: str, *, nouns: bool = False) -> list[Name]:
 
 
 class NameIndex:
-    """The words of a passage and its headings.
-
-    Args:
-        text: The text of all of them in NFKC.
-        tokens: The index tokens of the text.
-    """
+    """The words of a passage and its headings, as NFKC and as index tokens."""
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
         self._folded = fold_text(text)
@@ -122,21 +121,6 @@ class NameIndex:
         return any(has_same_root(lower, other) for other in others)
 
 
-def _find_identifiers(text: str) -> Iterator[Name]:
-    for found in _CHUNK.finditer(text):
-        chunk = found[0].rstrip(_CHUNK_ENDS)
-        literal = _is_literal(chunk)
-        if literal or _IDENTIFIER.fullmatch(chunk):
-            yield Name(found.start(), found.start() + len(chunk), chunk, literal)
-
-
-def _is_literal(chunk: str) -> bool:
-    """Return whether a chunk is an address, a file, a path or a flag."""
-    if "://" in chunk or ("@" in chunk[1:] and "." in chunk):
-        return True
-    return any(one.fullmatch(chunk) for one in (_FILE, _PATH, _FLAG))
-
-
 def _find_capitalised(text: str, *, every: bool, nouns: bool) -> Iterator[Name]:
     """Yield the words that are names by their capitals, or `every` content word."""
     words = list(_WORD.finditer(text))
@@ -159,13 +143,12 @@ def _is_name(text: str, found: re.Match[str], after: re.Match[str] | None, *, no
         return True
     if after is None or text[found.end() : after.start()] != " ":
         return False
-    return (after[0][0].isupper() and is_content_word(after[0])) or _is_subject(word, after[0])
-
-
-def _is_subject(word: str, after: str) -> bool:
-    """Return whether the first word of a sentence is the subject of the verb after it."""
-    finite = after in _VERBS or (_VERB.fullmatch(after) is not None and is_content_word(after))
-    return finite and not _COMMON.search(word)
+    follower = after[0]
+    if follower[0].isupper():
+        return is_content_word(follower)
+    # The first word of a sentence may be the subject of the verb after it.
+    is_verb = _VERB.fullmatch(follower) is not None and is_content_word(follower)
+    return (follower in _VERBS or is_verb) and not _COMMON.search(word)
 
 
 _MONTHS = (
@@ -313,12 +296,14 @@ class Facts:
 def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
     """Return the facts of a claim.
 
-    Args:
-        claim: One sentence, or a part of one, without markers.
-        nouns: Whether its language capitalises every noun.
+    It is one sentence without markers, or a part of one. With `nouns` its language capitalises
+    every noun.
     """
     text = normalize_punctuation(claim)
-    prose = normalize_punctuation(_CODE.sub(_blank_code, claim))
+    # Code is replaced by blanks, as many as it has normalized characters.
+    prose = normalize_punctuation(
+        _CODE.sub(lambda one: f"`{' ' * len(normalize_punctuation(one[1]))}`", claim)
+    )
     dates = find_dates(prose)
     spans = [(date[0].start, date[0].end) for date in dates]
     names = [one for one in find_names(prose, nouns=nouns) if not is_inside(spans, one.start)]
@@ -333,18 +318,8 @@ def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
     return Facts(text, words, quantities, tuple(dates), tuple(names), quotations, tuple(code))
 
 
-def _blank_code(found: re.Match[str]) -> str:
-    """Return a span of code with blanks instead of its text, as long as when normalized."""
-    return f"`{' ' * len(normalize_punctuation(found[1]))}`"
-
-
 class FactIndex:
-    """The facts of a passage and its headings.
-
-    Args:
-        text: The text of all of them.
-        tokens: The index tokens of the text.
-    """
+    """The facts of a passage and its headings."""
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
         plain = normalize_punctuation(text)

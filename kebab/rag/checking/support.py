@@ -142,8 +142,7 @@ def parse_claim(claim: str) -> ParsedClaim:
 class IndexedEvidence:
     """A passage with the tokens, facts and polarity that claims are compared with.
 
-    Args:
-        passage: The passage; its title, headings, context and path count as its words.
+    The title, headings, context and path of a passage count as its words.
     """
 
     def __init__(self, passage: Evidence) -> None:
@@ -166,9 +165,8 @@ class IndexedEvidence:
     def split_clauses(self, terms: Collection[str] = (), *, denying: bool = False) -> list[Clause]:
         """Return the clauses of the passage.
 
-        Args:
-            terms: Only those of sentences that have one of these terms.
-            denying: Only those of sentences that may deny something.
+        `terms` restricts them to sentences that have one of these, `denying` to those that may deny
+        something.
         """
         found: list[Clause] = []
         for index, sentence in enumerate(self._plain):
@@ -204,12 +202,6 @@ class IndexedEvidence:
             self._sentence_facts[sentence] = FactIndex(text, self.sentences[sentence])
         return list(self._sentence_facts[sentence].find_missing(claimed))
 
-    def find_best_sentence(self, terms: Sequence[str]) -> tuple[float, str]:
-        """Return the largest share of the terms in one sentence, and that sentence."""
-        shares = [compute_share(terms, tokens) for tokens in self.sentences]
-        best = max(range(len(shares)), key=shares.__getitem__)
-        return shares[best], self.passage.text[slice(*self.spans[best])]
-
 
 def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
     """Return the share of the terms that is among the tokens; 1 without terms."""
@@ -218,7 +210,8 @@ def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
 
 def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> SupportCheck:
     """Return whether one or several passages together support a claim."""
-    label = _build_label(evidence)
+    *others, last = (str(one.marker) for one in evidence)
+    label = f"passages {', '.join(others)} and {last}" if others else f"passage {last}"
     lists = [one.find_missing(claim.facts) for one in evidence]
     missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
     comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
@@ -227,34 +220,31 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
         tokens = frozenset().union(*(one.tokens for one in comparable))
         share = compute_share(claim.terms, tokens)
         if share < claim.min_share:
-            missing += [one for one in _find_missing_words(claim, tokens) if one not in missing]
+            missing += (
+                word
+                for word, terms in claim.words.items()
+                if compute_share(terms, tokens) < _MIN_WORD_SHARE and word not in missing
+            )
     if missing:
         reason = f"not in {label}: {format_missing(missing)}"
         return SupportCheck(supported=False, reason=reason, share=share, missing=tuple(missing))
-    if not comparable:
-        denied = _find_foreign_denial(claim, evidence)
-        if denied:
-            reason = f"contradicted by {label}: {denied}"
-            return SupportCheck(supported=False, reason=reason)
-        reason = f"only numbers, names and quotations were compared with {label}"
-        return SupportCheck(supported=True, reason=reason)
-    denied = _find_denial(claim, comparable)
+    denied = None
+    if comparable:
+        denied = _find_denial(claim, comparable)
+    elif can_deny(claim.clauses):
+        stated = [clause for one in evidence for clause in one.split_clauses()]
+        denied = find_foreign_denial(claim.clauses, stated)
     if denied:
-        return SupportCheck(
-            supported=False, reason=f"contradicted by {label}: {denied}", share=share
-        )
-    return SupportCheck(supported=True, share=share)
+        reason = f"contradicted by {label}: {denied}"
+        return SupportCheck(supported=False, reason=reason, share=share)
+    reason = f"only numbers, names and quotations were compared with {label}"
+    return SupportCheck(supported=True, reason=None if comparable else reason, share=share)
 
 
 def drop_redundant(
     passages: Sequence[IndexedEvidence], supports: Callable[[Sequence[IndexedEvidence]], bool]
 ) -> tuple[IndexedEvidence, ...]:
-    """Return passages that support something together, but not without any one of them.
-
-    Args:
-        passages: Passages that support it together.
-        supports: Returns whether some of them do.
-    """
+    """Return passages that support something together, but not without any one of them."""
     needed = tuple(passages)
     for one in passages:
         rest = tuple(other for other in needed if other is not one)
@@ -271,18 +261,6 @@ def format_missing(missing: Sequence[str]) -> str:
     return f"{listed} \u2026" if len(missing) > _MAX_LISTED else listed
 
 
-def _build_label(evidence: Sequence[IndexedEvidence]) -> str:
-    numbers = [str(one.marker) for one in evidence]
-    if len(numbers) == 1:
-        return f"passage {numbers[0]}"
-    return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
-
-
-def _find_missing_words(claim: ParsedClaim, tokens: Collection[str]) -> list[str]:
-    shares = {word: compute_share(terms, tokens) for word, terms in claim.words.items()}
-    return [word for word, share in shares.items() if share < _MIN_WORD_SHARE]
-
-
 def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
     """Return the word or negation in which evidence and claim contradict each other, if any."""
     tokens = frozenset().union(*(one.tokens for one in evidence))
@@ -293,13 +271,6 @@ def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str
         return word
     every = [clause for one in evidence for clause in one.split_clauses(claim.terms)]
     return find_contradiction(claim.clauses, every, tokens)
-
-
-def _find_foreign_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
-    if not can_deny(claim.clauses):
-        return None
-    stated = [clause for one in evidence for clause in one.split_clauses()]
-    return find_foreign_denial(claim.clauses, stated)
 
 
 def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:
