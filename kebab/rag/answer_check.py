@@ -296,7 +296,17 @@ def check_answer_terms(
     doubts = [Doubt(DoubtKind.ABSENT_TERM, term.text) for term in absent]
     others = [term for term in terms if not any(part in absent for part in term.split_words())]
     doubts += _compare_terms(others, quotes, page)
-    doubts += _compare_wording(question, others, quotes)
+    if quotes:
+        # The question may be negated, or have the opposite of a word of the best quote.
+        tokens = [token for term in others for word in term.words for token in word]
+        best = max(
+            quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
+        )
+        if negation := find_unmatched_negation(question, best.text):
+            doubts.append(Doubt(DoubtKind.NEGATION, negation))
+        words = [term.text for term in others if term.kind is TermKind.WORD]
+        if opposite := find_opposite(words, best.text, collect_tokens(best.chunk.text)):
+            doubts.append(Doubt(DoubtKind.OPPOSITE, opposite))
     return AnswerCheck(tuple(doubts), estimate_probability(doubts, page.answerability))
 
 
@@ -338,24 +348,6 @@ def _compare_terms(
         if all(map(words.contains, names)):
             return []
     return [Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))]
-
-
-def _compare_wording(
-    question: str, terms: Sequence[QuestionTerm], quotes: Sequence[Quote]
-) -> Iterator[Doubt]:
-    """Yield the negation and the opposites by which a question differs from the best quote."""
-    if not quotes:
-        return
-    tokens = [token for term in terms for word in term.words for token in word]
-    best = max(
-        quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
-    )
-    if negation := find_unmatched_negation(question, best.text):
-        yield Doubt(DoubtKind.NEGATION, negation)
-    words = [term.text for term in terms if term.kind is TermKind.WORD]
-    passage = collect_tokens(best.chunk.text)
-    if opposite := find_opposite(words, best.text, passage):
-        yield Doubt(DoubtKind.OPPOSITE, opposite)
 
 
 _QUOTE_START, _SHARE_WEIGHT, _NO_FACT_WEIGHT = -3.4, 1.5, 0.6

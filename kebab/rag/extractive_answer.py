@@ -247,11 +247,21 @@ def rank_sentences(
         question, weigh_keywords(asked), classify_question(question), find_fact_kind(question)
     )
     best = max((passage.score for passage in passages), default=0.0)
-    candidates = [
-        one
-        for passage in passages
-        for one in _find_candidates(passage, compute_relative_evidence(passage.score, best), asking)
-    ]
+    candidates: list[_Candidate] = []
+    for passage in passages:
+        chunk, passage_score = passage.chunk, compute_relative_evidence(passage.score, best)
+        context = collect_all_tokens((chunk.title, *chunk.heading_path))
+        for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
+            text = chunk.text[unit.start : unit.end]
+            own = collect_tokens(text)
+            shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
+            factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
+            bonus = 0.0
+            if asking.kind is QuestionKind.DEFINITION:
+                bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, frozenset(asking.weights))
+            candidates.append(
+                _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
+            )
     candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
         candidates = _compare_meaning(question, candidates[:MAX_EMBEDDED], embedder)
@@ -266,24 +276,6 @@ class _Asking(NamedTuple):
     weights: Mapping[str, float]
     kind: QuestionKind
     fact: FactKind | None
-
-
-def _find_candidates(
-    passage: Evidence, passage_score: float, asking: _Asking
-) -> Iterator[_Candidate]:
-    """Yield the complete sentences of a passage."""
-    chunk = passage.chunk
-    context = collect_all_tokens((chunk.title, *chunk.heading_path))
-    subject = frozenset(asking.weights)
-    for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
-        text = chunk.text[unit.start : unit.end]
-        own = collect_tokens(text)
-        shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
-        factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
-        bonus = 0.0
-        if asking.kind is QuestionKind.DEFINITION:
-            bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, subject)
-        yield _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
 
 
 def _compare_meaning(

@@ -237,12 +237,11 @@ class EvidenceWords:
         if term.kind is TermKind.CODE:
             whole = max(term.words[0], key=len)
             return whole in self.tokens or fold_text(term.text) in self._folded
-        return all(map(self._contains_word, term.parts, term.words))
-
-    def _contains_word(self, word: str, tokens: Sequence[str]) -> bool:
-        if not self.tokens.isdisjoint(tokens):
-            return True
-        return any(map(self._contains_variant, _LETTERS.findall(word)))
+        return all(
+            not self.tokens.isdisjoint(tokens)
+            or any(map(self._contains_variant, _LETTERS.findall(word)))
+            for word, tokens in zip(term.parts, term.words, strict=True)
+        )
 
     def _contains_variant(self, word: str) -> bool:
         """Return whether a word occurs misspelt, as an adjective, or as initials."""
@@ -385,7 +384,14 @@ def build_standalone_question(
         return question
     last = list(turns)[-_TURNS:]
     rewritten = _rewrite(question, last, model) if model else None
-    return rewritten or _add_keywords(question, last[-1])
+    if rewritten or not is_followup(question):
+        return rewritten or question
+    lower = question.lower()
+    previous = strip_stop_words(last[-1].standalone or last[-1].question)
+    words = dict.fromkeys(word.strip(_PUNCTUATION) for word in previous.split())
+    new = [word for word in words if word and word.lower() not in lower]
+    added = " ".join(new[:_MAX_ADDED_WORDS])[:_MAX_ADDED_CHARACTERS].strip()
+    return f"{question.rstrip()} ({added})" if added else question
 
 
 def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str | None:
@@ -434,15 +440,3 @@ def _is_rewrite(text: str, question: str, turns: Sequence[Turn]) -> bool:
     shared = tokens.intersection(tokenize(strip_stop_words(question)))
     is_known = len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens)
     return is_known and (is_followup(question) or bool(shared))
-
-
-def _add_keywords(question: str, before: Turn) -> str:
-    """Return a follow-up question with the keywords of the turn before."""
-    if not is_followup(question):
-        return question
-    lower = question.lower()
-    previous = strip_stop_words(before.standalone or before.question)
-    words = dict.fromkeys(word.strip(_PUNCTUATION) for word in previous.split())
-    new = [word for word in words if word and word.lower() not in lower]
-    added = " ".join(new[:_MAX_ADDED_WORDS])[:_MAX_ADDED_CHARACTERS].strip()
-    return f"{question.rstrip()} ({added})" if added else question

@@ -39,7 +39,6 @@ from kebab.search.answerability import (
     read_first_passages,
     select_confident,
 )
-from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
@@ -397,22 +396,18 @@ class SearchEngine:
         convincing = is_convincing(candidates, calibration)
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
+        parsed = candidates.parsed
         return QueryResult(
             candidates=select_confident(candidates, calibration, query.min_confidence),
             calibration=calibration,
-            interpretation=interpret_query(candidates.parsed),
+            interpretation=QueryInterpretation(
+                terms=parsed.words,
+                phrases=tuple(phrase.format() for phrase in parsed.required),
+                excluded=tuple(phrase.format() for phrase in parsed.excluded),
+                filters=parsed.filters,
+            ),
             absent_terms=find_absent_terms(
                 self._library, candidates, first, held, convincing=convincing
             ),
             convincing=convincing,
         )
-
-
-def interpret_query(parsed: ParsedQuery) -> QueryInterpretation:
-    """Return how the text of a query was read."""
-    return QueryInterpretation(
-        terms=parsed.words,
-        phrases=tuple(phrase.format() for phrase in parsed.required),
-        excluded=tuple(phrase.format() for phrase in parsed.excluded),
-        filters=parsed.filters,
-    )

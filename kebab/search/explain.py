@@ -302,7 +302,7 @@ class Explainer:
             parsed=first.parsed,
             intent=classify_intent(first.parsed),
             terms=describe_terms(self._library, first.parsed, candidates.weighted),
-            relaxed=first.relaxed,
+            relaxed=bool(first.dropped),
             removed=removed,
             passages=tuple(self._explain_passages(candidates, query, broken, cache)),
             candidate_count=len(candidates.ranked),

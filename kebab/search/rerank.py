@@ -152,7 +152,8 @@ def rerank_candidates(
         )
     weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
     limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
-    keys = select_close(candidates)[:limit] if weight > 0 else []
+    close = [one for one in candidates.ranked[:limit] if weight > 0]
+    keys = [key for key, score in close if score >= close[0][1] - _REACH]
     across = is_across_languages(candidates, passages)
     if not keys[1:] and not across:
         return candidates
@@ -166,8 +167,8 @@ def rerank_candidates(
         return _add_note(candidates, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
     if keys[1:]:
-        close = {key: tokens[key] for key in keys if key in tokens}
-        scores = compute_late_interaction(asked, close)
+        compared = {key: tokens[key] for key in keys if key in tokens}
+        scores = compute_late_interaction(asked, compared)
         candidates = _reorder(
             candidates, keys, {key: weight * score for key, score in scores.items()}
         )
@@ -194,12 +195,6 @@ def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) 
         ranked=[*moved.items(), *candidates.ranked[len(keys) :]],
         boosts={**candidates.boosts, NAME: lifts},
     )
-
-
-def select_close(candidates: RankedCandidates) -> list[Key]:
-    """Return the best candidates whose evidence is near that of the first."""
-    first = candidates.ranked[:RERANKED_LIMIT]
-    return [key for key, score in first if score >= first[0][1] - _REACH]
 
 
 def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:

@@ -102,11 +102,6 @@ class RankedCandidates:
     match: TokenMatch | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
 
-    @property
-    def relaxed(self) -> bool:
-        """Whether required phrases were dropped."""
-        return bool(self.dropped)
-
     def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
         """Return how a candidate was found; with `trace` also its boosts."""
         lexical, vector = self.lexical.ranks.get(key), self.vector.ranks.get(key)

@@ -7,7 +7,7 @@ Markers and marks stand on a line of their own after a block.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kebab.core.answers import Quote
@@ -187,7 +187,7 @@ def _explain(
 def _find_missing(block: CodeBlock, one: IndexedEvidence) -> list[str]:
     """Return what a passage lacks of a block."""
     if block.prose is None:
-        return one.find_missing_code(block.code, block.question)
+        return one.facts.code.find_missing(block.code, block.question)
     result = check_support(block.prose, [one])
     return [] if result.supported else list(result.missing) or [result.reason or ""]
 
@@ -223,8 +223,11 @@ def _is_supported(
     if result.supported:
         return True
     code = "\n".join(" ".join(line.parts) for line in block.code.lines)
-    passages = [one.join_code(code) for one in supporting]
-    facts = merge_missing([one.find_missing(parsed.facts) for one in passages])
+    passages = [
+        IndexedEvidence(replace(one.passage, text=f"{one.passage.text}\n{code}"))
+        for one in supporting
+    ]
+    facts = merge_missing([list(one.facts.find_missing(parsed.facts)) for one in passages])
     tokens = frozenset().union(*(one.tokens for one in passages))
     is_denied = bool(result.reason) and not result.missing
     return not (facts or is_denied) and compute_share(parsed.terms, tokens) >= _MIN_COMMENT_SHARE
@@ -237,7 +240,7 @@ def _warn(block: CodeBlock, code: WarningCode, marker: int | None, message: str)
 def _select_lines(code: Code, evidence: IndexedEvidence) -> Quote:
     """Return the lines around the best one as long as they contain parts of the code."""
     text, start = evidence.passage.text, evidence.passage.start
-    counts = evidence.count_code(code)
+    counts = CodeIndex(text).count_found(code)
     lines = text.split("\n")
     best = max(range(len(lines)), key=lambda index: counts[index])
     low = high = best

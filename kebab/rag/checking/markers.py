@@ -8,7 +8,7 @@ equation.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -136,54 +136,44 @@ class _Row:
     entries: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-@dataclass(slots=True)
-class _Output:
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
-    markers: list[MarkerSpan] = field(default_factory=list)
-    unknown: list[MarkerSpan] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        self.parts.append(text)
-        self.length += len(text)
-
-    def add_row(self, row: _Row, known: Collection[int]) -> None:
-        written: set[int] = set()
-        for before, numbers in row.entries:
-            new = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
-            if new and written:
-                self.add(before)
-            for number in new:
-                start = self.length
-                self.add(f"[{number}]")
-                self.markers.append(MarkerSpan(number, start, self.length))
-            written.update(new)
-            self.unknown += (
-                MarkerSpan(number, self.length, self.length)
-                for number in dict.fromkeys(numbers)
-                if number not in known
-            )
-
-
 def parse_markers(text: str, known: Collection[int]) -> MarkedText:
     """Return a text with its known markers in one form, and without the others.
 
     Equal neighbours become one marker. The rest of the text is unchanged.
     """
-    output = _Output()
-    position = 0
+    parts: list[str] = []
+    markers: list[MarkerSpan] = []
+    unknown: list[MarkerSpan] = []
+    position = length = 0
+
+    def add(part: str) -> None:
+        nonlocal length
+        parts.append(part)
+        length += len(part)
+
     for row in _find_rows(text):
         low, high = row.start, row.end
         is_known = any(number in known for _, numbers in row.entries for number in numbers)
         if not is_known:
             low, high = _include_brackets(text, position, low, high)
-        output.add(text[position:low])
-        output.add_row(row, known)
+        add(text[position:low])
+        written: set[int] = set()
+        for before, numbers in row.entries:
+            new = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
+            if new and written:
+                add(before)
+            for number in new:
+                start = length
+                add(f"[{number}]")
+                markers.append(MarkerSpan(number, start, length))
+            written.update(new)
+            lost = [one for one in dict.fromkeys(numbers) if one not in known]
+            unknown += (MarkerSpan(number, length, length) for number in lost)
         if not is_known:
-            output.add(choose_separator(text, low, high))
+            add(choose_separator(text, low, high))
         position = high
-    output.add(text[position:])
-    return MarkedText("".join(output.parts), tuple(output.markers), tuple(output.unknown))
+    add(text[position:])
+    return MarkedText("".join(parts), tuple(markers), tuple(unknown))
 
 
 def find_markers(text: str) -> list[MarkerSpan]:

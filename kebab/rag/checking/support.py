@@ -6,13 +6,12 @@ the passage must say the opposite of the verb, and never the same.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from kebab.core.answers import Evidence, Quote
 from kebab.rag.checking.clauses import Clause, Mode, find_contradiction, may_deny, split_clauses
-from kebab.rag.checking.code_index import Code, CodeIndex
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
 from kebab.rag.checking.terms import compute_bigram_share, extract_key_words
 from kebab.text.language import WrittenForm, detect_written_form, may_share_words
@@ -159,7 +158,7 @@ class IndexedEvidence:
         self.written_form = detect_written_form(passage.text)
         self._plain = plain
         self._clauses: dict[int, tuple[Clause, ...]] = {}
-        self._facts = FactIndex(whole, self.tokens)
+        self.facts = FactIndex(whole, self.tokens)
         self._sentence_facts: dict[int, FactIndex] = {}
 
     def split_clauses(self, terms: Collection[str] = (), *, denying: bool = False) -> list[Clause]:
@@ -178,23 +177,6 @@ class IndexedEvidence:
                 found += self._clauses[index]
         return found
 
-    def find_missing(self, claimed: Facts) -> list[str]:
-        """Return the facts of a claim that the passage lacks."""
-        return list(self._facts.find_missing(claimed))
-
-    def find_missing_code(self, code: Code, question: CodeIndex | None = None) -> list[str]:
-        """Return the parts of code that the passage lacks and that are no values of a question."""
-        return self._facts.code.find_missing(code, question)
-
-    def count_code(self, code: Code) -> list[int]:
-        """Return for each line of the passage how many parts of code it contains."""
-        return CodeIndex(self.passage.text).count_found(code)
-
-    def join_code(self, code: str) -> "IndexedEvidence":
-        """Return the passage with code of an answer after it."""
-        text = f"{self.passage.text}\n{code}"
-        return IndexedEvidence(replace(self.passage, text=text))
-
     def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
         """Return the facts of a claim that the sentence with this index lacks."""
         if sentence not in self._sentence_facts:
@@ -212,7 +194,7 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
     """Return whether one or several passages together support a claim."""
     *others, last = (str(one.marker) for one in evidence)
     label = f"passages {', '.join(others)} and {last}" if others else f"passage {last}"
-    lists = [one.find_missing(claim.facts) for one in evidence]
+    lists = [list(one.facts.find_missing(claim.facts)) for one in evidence]
     missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
     comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
     share = 0.0
