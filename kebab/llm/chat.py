@@ -1,4 +1,4 @@
-"""Contains what the chat adapters share: options, the request, and the reading of an answer."""
+"""Builds requests and reads answers, as far as the chat adapters do it alike."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -27,47 +27,6 @@ from kebab.llm.server_errors import (
     parse_server_error,
 )
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSentEvent:
-    """One event: its name, empty for most, and its data."""
-
-    name: str
-    data: bytes
-
-
-def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
-    """Yield the events of a stream, given lines that end in LF or CRLF.
-
-    Three things extend the standard: the last event may lack its blank line, and a field `error`
-    or a line of bare JSON is an event, because some servers send their errors this way.
-    """
-    name, data = "", list[bytes]()
-    first = True
-    for raw in chain(lines, [b""]):
-        # A line may also end in CR alone.
-        for line in (raw.removeprefix(_BYTE_ORDER_MARK) if first else raw).split(b"\r"):
-            # A comment has an empty name.
-            field, _, value = line.partition(b":")
-            value = value.removeprefix(b" ")
-            if line.startswith(b"{"):
-                yield ServerSentEvent("", line)
-            elif field == b"data":
-                data.append(value)
-            elif field == b"event":
-                name = value.decode("utf-8", "replace")
-            elif field == b"error":
-                yield ServerSentEvent(ERROR, value)
-            elif not line:
-                if any(data):
-                    yield ServerSentEvent(name, b"\n".join(data))
-                name, data = "", []
-        first = False
-
-
 _OK = 200
 _COUNTS, _FORMAT = "stream_options", "response_format"
 _INVALID = {400, 422}
@@ -255,3 +214,44 @@ class _EventReader(AnswerReader):
         return self._build_completion(
             finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
         )
+
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event: its name, empty for most, and its data."""
+
+    name: str
+    data: bytes
+
+
+def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
+    """Yield the events of a stream, given lines that end in LF or CRLF.
+
+    Three things extend the standard: the last event may lack its blank line, and a field `error`
+    or a line of bare JSON is an event, because some servers send their errors this way.
+    """
+    name, data = "", list[bytes]()
+    first = True
+    for raw in chain(lines, [b""]):
+        # A line may also end in CR alone.
+        for line in (raw.removeprefix(_BYTE_ORDER_MARK) if first else raw).split(b"\r"):
+            # A comment has an empty name.
+            field, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if line.startswith(b"{"):
+                yield ServerSentEvent("", line)
+            elif field == b"data":
+                data.append(value)
+            elif field == b"event":
+                name = value.decode("utf-8", "replace")
+            elif field == b"error":
+                yield ServerSentEvent(ERROR, value)
+            elif not line:
+                if any(data):
+                    yield ServerSentEvent(name, b"\n".join(data))
+                name, data = "", []
+        first = False

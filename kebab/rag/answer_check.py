@@ -27,128 +27,6 @@ from kebab.text.language import is_dense, iter_unit_matches
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
-_PAIRS = (
-    "more less, more fewer, most least, most fewest, first last, before after, north south, "
-    "northern southern, east west, eastern western, northeast southwest, high low, higher "
-    "lower, highest lowest, large small, larger smaller, largest smallest, big small, bigger "
-    "smaller, biggest smallest, long short, longer shorter, longest shortest, early late, "
-    "earlier later, earliest latest, earliest last, old new, older newer, older younger, oldest "
-    "youngest, oldest newest, win lose, won lost, victory defeat, rich poor, good bad, better "
-    "worse, best worst, inside outside, above below, upper lower, top bottom, begin end, began "
-    "ended, begin stop, start stop, started stopped, start end, started ended, positive "
-    "negative, public private, maximum minimum, male female, man woman, men women, strong weak, "
-    "stronger weaker, strongest weakest, easy difficult, easy hard, simple complex, include "
-    "exclude, major minor, majority minority, cause prevent, allow forbid, allow prohibit, "
-    "accept reject, gain lose, gained lost, rise fall, rose fell, increase decrease, increase "
-    "reduce, increase decline, gain loss, same different, always never, all none, support "
-    "oppose, hard soft, hardest softest, fast slow, faster slower, fastest slowest, internal "
-    "external, domestic foreign, rural urban, buy sell, bought sold, enter leave, entered left, "
-    "birth death, born died, open closed, open close, wet dry, hot cold, hottest coldest, warm "
-    "cold, light dark, common rare, expand contract, success failure, succeed fail, succeeded "
-    "failed, primary secondary, modern ancient, natural artificial, import export, create "
-    "destroy, created destroyed, build destroy, built destroyed, attack defend, love hate, "
-    "remember forget, push pull, give take, gave took, remove add, removed added, enable "
-    "disable, enabled disabled, thick thin, thicker thinner, deep shallow, heavy light, near "
-    "far, nearest farthest, closest farthest, winter summer, day night, wealthy poor, "
-    "wealthiest poorest, encrypt decrypt, upload download, client server, encode decode, "
-    "acquire sell, hire fire"
-)
-_NEGATION = re.compile(r"\b(?:not|never|cannot|\w+n['\u2019]t)\b", re.IGNORECASE)
-_DENIAL = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['\u2019]t)\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_FACT = re.compile(
-    r"[^\w]*(?:\w+\s+)?(?:who|whom|whose|what|which|where|when|how (?:many|much|long|often|far))\b",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(
-    r"\b(?:if|when|while|because|although|unless|so that|do i|can i|should i|i|my|we|our|you)\b",
-    re.IGNORECASE,
-)
-_PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
-_MIN_BASE = 4
-_FIRST_LETTERS = 3
-"""Two forms of a word share so many letters; all forms of one stem are compared."""
-
-
-@cache
-def _group_pairs() -> dict[str, list[tuple[str, str]]]:
-    """Return the pairs in both directions by the first letters of their first word."""
-    grouped: dict[str, list[tuple[str, str]]] = {}
-    for pair in _PAIRS.split(", "):
-        one, other = pair.split()
-        grouped.setdefault(one[:_FIRST_LETTERS], []).append((one, other))
-        grouped.setdefault(other[:_FIRST_LETTERS], []).append((other, one))
-    return grouped
-
-
-def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
-    """Return the first word that a passage lacks while a sentence of it has its opposite.
-
-    `passage` are the tokens of the passage around the quoted sentence.
-    """
-    said = collect_tokens(sentence)
-    for word in words:
-        token = tokenize(word)[0]
-        if token in said:
-            continue
-        # The words of a pair count in any of their forms.
-        pairs = _group_pairs().get(word[:_FIRST_LETTERS].lower(), ())
-        opposites = [tokenize(other)[0] for one, other in pairs if tokenize(one)[0] == token]
-        if not said.isdisjoint(opposites):
-            return word
-        lower = word.lower()
-        bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
-        denies = any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
-        if denies and token not in passage:
-            return word
-    return None
-
-
-def find_unmatched_negation(question: str, sentence: str) -> str | None:
-    """Return the negation of a question for a fact when the sentence denies nothing.
-
-    A question about a problem (`why does it not start`, `what if I cannot log in`) is no such one.
-    """
-    negation = _NEGATION.search(question)
-    if negation is None or _DENIAL.search(sentence):
-        return None
-    opener = _ASKS_FOR_FACT.match(question)
-    if opener is None or _CLAUSE.search(question, opener.end()):
-        return None
-    return negation[0]
-
-
-CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
-"""Returns in how many passages of the notes each index token occurs."""
-
-MIN_PROBABILITY = 0.5
-"""Below this probability an answer is uncertain."""
-
-_STARTS = ("un", "in", "im", "dis", "mis", "non", "re", "over", "under", "out", "pre", "de")
-_ORDINARY_ENDS = (
-    "ing ed est ly ness ity ance ence ism ship hood ful less able ible ous ive ise ize ify"
-)
-_ENDS = tuple(_ORDINARY_ENDS.split())
-"""The ends of words that a question often says otherwise than the notes.
-
-Nouns in `ion` and `ment` name things: `deceleration` or `regression` that occurs nowhere is asked
-for, not reworded. None of 1,000 answerable questions of SQuAD 2 has such a word.
-"""
-
-_MIN_RARE = 4
-"""Shorter words are neither names of products nor roots."""
-
-_MIN_RARITY = 6.5
-"""A word that occurs nowhere is so rare in notes of about 1,000 passages.
-
-In fewer notes ordinary words are missing too, so there only names, codes and numbers are absent.
-"""
-
-_LONG_ACRONYM, _LONG_CODE = 6, 4
-"""Shorter ones, such as `RAM` and `2FA`, may be written out in the notes."""
-
 
 class DoubtKind(StrEnum):
     """Why an answer may not be about what was asked; the value is the code of its warning."""
@@ -244,6 +122,10 @@ class AnswerCheck(NamedTuple):
         """Whether the answer should be shown as uncertain."""
         absent = any(doubt.kind is DoubtKind.ABSENT_TERM for doubt in self.doubts)
         return absent or (bool(self.doubts) and self.probability < MIN_PROBABILITY)
+
+
+CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
+"""Returns in how many passages of the notes each index token occurs."""
 
 
 def find_absent_terms(
@@ -348,6 +230,126 @@ def _compare_terms(
         if all(map(words.contains, names)):
             return []
     return [Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))]
+
+
+_PAIRS = (
+    "more less, more fewer, most least, most fewest, first last, before after, north south, "
+    "northern southern, east west, eastern western, northeast southwest, high low, higher "
+    "lower, highest lowest, large small, larger smaller, largest smallest, big small, bigger "
+    "smaller, biggest smallest, long short, longer shorter, longest shortest, early late, "
+    "earlier later, earliest latest, earliest last, old new, older newer, older younger, oldest "
+    "youngest, oldest newest, win lose, won lost, victory defeat, rich poor, good bad, better "
+    "worse, best worst, inside outside, above below, upper lower, top bottom, begin end, began "
+    "ended, begin stop, start stop, started stopped, start end, started ended, positive "
+    "negative, public private, maximum minimum, male female, man woman, men women, strong weak, "
+    "stronger weaker, strongest weakest, easy difficult, easy hard, simple complex, include "
+    "exclude, major minor, majority minority, cause prevent, allow forbid, allow prohibit, "
+    "accept reject, gain lose, gained lost, rise fall, rose fell, increase decrease, increase "
+    "reduce, increase decline, gain loss, same different, always never, all none, support "
+    "oppose, hard soft, hardest softest, fast slow, faster slower, fastest slowest, internal "
+    "external, domestic foreign, rural urban, buy sell, bought sold, enter leave, entered left, "
+    "birth death, born died, open closed, open close, wet dry, hot cold, hottest coldest, warm "
+    "cold, light dark, common rare, expand contract, success failure, succeed fail, succeeded "
+    "failed, primary secondary, modern ancient, natural artificial, import export, create "
+    "destroy, created destroyed, build destroy, built destroyed, attack defend, love hate, "
+    "remember forget, push pull, give take, gave took, remove add, removed added, enable "
+    "disable, enabled disabled, thick thin, thicker thinner, deep shallow, heavy light, near "
+    "far, nearest farthest, closest farthest, winter summer, day night, wealthy poor, "
+    "wealthiest poorest, encrypt decrypt, upload download, client server, encode decode, "
+    "acquire sell, hire fire"
+)
+_NEGATION = re.compile(r"\b(?:not|never|cannot|\w+n['\u2019]t)\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['\u2019]t)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_FACT = re.compile(
+    r"[^\w]*(?:\w+\s+)?(?:who|whom|whose|what|which|where|when|how (?:many|much|long|often|far))\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"\b(?:if|when|while|because|although|unless|so that|do i|can i|should i|i|my|we|our|you)\b",
+    re.IGNORECASE,
+)
+_PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
+_MIN_BASE = 4
+_FIRST_LETTERS = 3
+"""Two forms of a word share so many letters; all forms of one stem are compared."""
+
+
+@cache
+def _group_pairs() -> dict[str, list[tuple[str, str]]]:
+    """Return the pairs in both directions by the first letters of their first word."""
+    grouped: dict[str, list[tuple[str, str]]] = {}
+    for pair in _PAIRS.split(", "):
+        one, other = pair.split()
+        grouped.setdefault(one[:_FIRST_LETTERS], []).append((one, other))
+        grouped.setdefault(other[:_FIRST_LETTERS], []).append((other, one))
+    return grouped
+
+
+def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
+    """Return the first word that a passage lacks while a sentence of it has its opposite.
+
+    `passage` are the tokens of the passage around the quoted sentence.
+    """
+    said = collect_tokens(sentence)
+    for word in words:
+        token = tokenize(word)[0]
+        if token in said:
+            continue
+        # The words of a pair count in any of their forms.
+        pairs = _group_pairs().get(word[:_FIRST_LETTERS].lower(), ())
+        opposites = [tokenize(other)[0] for one, other in pairs if tokenize(one)[0] == token]
+        if not said.isdisjoint(opposites):
+            return word
+        lower = word.lower()
+        bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
+        denies = any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
+        if denies and token not in passage:
+            return word
+    return None
+
+
+def find_unmatched_negation(question: str, sentence: str) -> str | None:
+    """Return the negation of a question for a fact when the sentence denies nothing.
+
+    A question about a problem (`why does it not start`, `what if I cannot log in`) is no such one.
+    """
+    negation = _NEGATION.search(question)
+    if negation is None or _DENIAL.search(sentence):
+        return None
+    opener = _ASKS_FOR_FACT.match(question)
+    if opener is None or _CLAUSE.search(question, opener.end()):
+        return None
+    return negation[0]
+
+
+MIN_PROBABILITY = 0.5
+"""Below this probability an answer is uncertain."""
+
+_STARTS = ("un", "in", "im", "dis", "mis", "non", "re", "over", "under", "out", "pre", "de")
+_ORDINARY_ENDS = (
+    "ing ed est ly ness ity ance ence ism ship hood ful less able ible ous ive ise ize ify"
+)
+_ENDS = tuple(_ORDINARY_ENDS.split())
+"""The ends of words that a question often says otherwise than the notes.
+
+Nouns in `ion` and `ment` name things: `deceleration` or `regression` that occurs nowhere is asked
+for, not reworded. None of 1,000 answerable questions of SQuAD 2 has such a word.
+"""
+
+_MIN_RARE = 4
+"""Shorter words are neither names of products nor roots."""
+
+_MIN_RARITY = 6.5
+"""A word that occurs nowhere is so rare in notes of about 1,000 passages.
+
+In fewer notes ordinary words are missing too, so there only names, codes and numbers are absent.
+"""
+
+_LONG_ACRONYM, _LONG_CODE = 6, 4
+"""Shorter ones, such as `RAM` and `2FA`, may be written out in the notes."""
 
 
 _QUOTE_START, _SHARE_WEIGHT, _NO_FACT_WEIGHT = -3.4, 1.5, 0.6

@@ -26,110 +26,6 @@ from kebab.text.model_input import estimate_tokens
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
-_MIN_COPIES = 3
-_MIN_LENGTH = 240
-"""The fewest characters of all copies together; short rows of equal signs are no fault."""
-_MAX_PART = 800
-_KEY = 24
-"""The last characters of the text, whose earlier place gives the length of the repeated part."""
-
-
-def find_repetition(text: str) -> int | None:
-    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
-    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
-    key = tail[-_KEY:]
-    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
-        return None
-    earlier = tail.rfind(key, 0, -1)
-    part = len(tail) - _KEY - earlier
-    copies = max(_MIN_COPIES, -(-_MIN_LENGTH // part))
-    repeated = copies * part
-    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
-        return None
-    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
-    return len(text) - repeated + part if is_repeated else None
-
-
-class RepeatedTextError(Exception):
-    """The answer repeats itself."""
-
-
-class RepetitionGuard:
-    """Passes on the pieces of an answer until it repeats itself."""
-
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self._pass_on = pass_on
-        self._started = monotonic()
-        self._text = ""
-        self._first_token_ms: float | None = None
-
-    def append(self, piece: str) -> None:
-        """Pass on a piece.
-
-        Raises:
-            RepeatedTextError: The text so far ends in several equal parts.
-        """
-        if self._first_token_ms is None:
-            self._first_token_ms = (monotonic() - self._started) * 1000
-        self._text += piece
-        self._pass_on(piece)
-        if find_repetition(self._text) is not None:
-            raise RepeatedTextError
-
-    def build_completion(self, prompt_tokens: int) -> Completion:
-        """Return the answer without the repeated parts; its tokens are estimated."""
-        return Completion(
-            text=self._text[: find_repetition(self._text)],
-            finish="length",
-            prompt_tokens=prompt_tokens,
-            completion_tokens=estimate_tokens(self._text),
-            first_token_ms=self._first_token_ms,
-        )
-
-
-_MARKER = r"\[[#^]?\d{1,3}\]|\u3010\d{1,3}\u3011"
-_FINISHED = re.compile(
-    rf"(?:[.!?:\u2026\u3002\uff01\uff1f\uff1a\u0964\u061f]|{_MARKER})"
-    rf"(?:[*_\"'`)\]\u201d\u2019\u00bb\u300d\u300f\uff09]|\s?(?:{_MARKER}))*\Z"
-)
-_OPENING = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
-_WHOLE_LINES = {LayoutKind.HEADING, LayoutKind.ROW}
-"""The kinds of which only the end of the line is an end."""
-
-_ELLIPSIS = " \u2026"
-
-
-def cut_unfinished(text: str) -> str:
-    """Return a partial answer without its unfinished last sentence, or last line of code.
-
-    An open code block is closed. A sentence that is the whole answer stays without its last word,
-    and ends with an ellipsis.
-    """
-    # In an open block any further line is code.
-    start, end = next(reversed(find_fenced_blocks(f"{text}\n.")), (0, 0))
-    if end > len(text):
-        # The block is closed after its last whole line, or left out.
-        block, newline, _ = text[start:].rpartition("\n")
-        opening = _OPENING.match(block)
-        if not newline or opening is None or "\n" not in block:
-            return text[:start].rstrip()
-        return f"{text[:start]}{block}\n{opening[0]}"
-    sentences, whole = find_sentences(text), text.rstrip()
-    if not sentences:
-        return whole
-    last = sentences[-1]
-    is_whole_line = "\n" in text[last.end :]
-    if is_whole_line or (last.kind not in _WHOLE_LINES and _FINISHED.search(whole)):
-        return whole
-    if len(sentences) > 1:
-        # The sign of a list item goes with its sentence.
-        line = text.rfind("\n", 0, last.start) + 1
-        has_words = any(map(str.isalpha, text[line : last.start]))
-        return text[: last.start if has_words else line].rstrip()
-    kept, blank, _ = whole.rpartition(" ")
-    return (kept.rstrip() if blank else whole) + _ELLIPSIS
-
-
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 
 _SEPARATORS = re.compile(r"[\W_]+")
@@ -322,3 +218,107 @@ class ModelWriter:
             run.usage = structs.replace(run.usage, downshifts=run.usage.downshifts + 1)
             run.warn("downshifted", f"asked again with less because {reason}")
             return None
+
+
+_MIN_COPIES = 3
+_MIN_LENGTH = 240
+"""The fewest characters of all copies together; short rows of equal signs are no fault."""
+_MAX_PART = 800
+_KEY = 24
+"""The last characters of the text, whose earlier place gives the length of the repeated part."""
+
+
+def find_repetition(text: str) -> int | None:
+    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
+    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
+    key = tail[-_KEY:]
+    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
+        return None
+    earlier = tail.rfind(key, 0, -1)
+    part = len(tail) - _KEY - earlier
+    copies = max(_MIN_COPIES, -(-_MIN_LENGTH // part))
+    repeated = copies * part
+    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
+        return None
+    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
+    return len(text) - repeated + part if is_repeated else None
+
+
+class RepeatedTextError(Exception):
+    """The answer repeats itself."""
+
+
+class RepetitionGuard:
+    """Passes on the pieces of an answer until it repeats itself."""
+
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
+        self._started = monotonic()
+        self._text = ""
+        self._first_token_ms: float | None = None
+
+    def append(self, piece: str) -> None:
+        """Pass on a piece.
+
+        Raises:
+            RepeatedTextError: The text so far ends in several equal parts.
+        """
+        if self._first_token_ms is None:
+            self._first_token_ms = (monotonic() - self._started) * 1000
+        self._text += piece
+        self._pass_on(piece)
+        if find_repetition(self._text) is not None:
+            raise RepeatedTextError
+
+    def build_completion(self, prompt_tokens: int) -> Completion:
+        """Return the answer without the repeated parts; its tokens are estimated."""
+        return Completion(
+            text=self._text[: find_repetition(self._text)],
+            finish="length",
+            prompt_tokens=prompt_tokens,
+            completion_tokens=estimate_tokens(self._text),
+            first_token_ms=self._first_token_ms,
+        )
+
+
+_MARKER = r"\[[#^]?\d{1,3}\]|\u3010\d{1,3}\u3011"
+_FINISHED = re.compile(
+    rf"(?:[.!?:\u2026\u3002\uff01\uff1f\uff1a\u0964\u061f]|{_MARKER})"
+    rf"(?:[*_\"'`)\]\u201d\u2019\u00bb\u300d\u300f\uff09]|\s?(?:{_MARKER}))*\Z"
+)
+_OPENING = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
+_WHOLE_LINES = {LayoutKind.HEADING, LayoutKind.ROW}
+"""The kinds of which only the end of the line is an end."""
+
+_ELLIPSIS = " \u2026"
+
+
+def cut_unfinished(text: str) -> str:
+    """Return a partial answer without its unfinished last sentence, or last line of code.
+
+    An open code block is closed. A sentence that is the whole answer stays without its last word,
+    and ends with an ellipsis.
+    """
+    # In an open block any further line is code.
+    start, end = next(reversed(find_fenced_blocks(f"{text}\n.")), (0, 0))
+    if end > len(text):
+        # The block is closed after its last whole line, or left out.
+        block, newline, _ = text[start:].rpartition("\n")
+        opening = _OPENING.match(block)
+        if not newline or opening is None or "\n" not in block:
+            return text[:start].rstrip()
+        return f"{text[:start]}{block}\n{opening[0]}"
+    sentences, whole = find_sentences(text), text.rstrip()
+    if not sentences:
+        return whole
+    last = sentences[-1]
+    is_whole_line = "\n" in text[last.end :]
+    if is_whole_line or (last.kind not in _WHOLE_LINES and _FINISHED.search(whole)):
+        return whole
+    if len(sentences) > 1:
+        # The sign of a list item goes with its sentence.
+        line = text.rfind("\n", 0, last.start) + 1
+        has_words = any(map(str.isalpha, text[line : last.start]))
+        return text[: last.start if has_words else line].rstrip()
+    kept, blank, _ = whole.rpartition(" ")
+    return (kept.rstrip() if blank else whole) + _ELLIPSIS

@@ -27,6 +27,238 @@ if TYPE_CHECKING:
     Hashes: TypeAlias = NDArray[np.uint64]
     Indexes: TypeAlias = NDArray[np.int64]
 
+
+_CACHED_SETS = 4096
+"""How many sets of shingles are cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Items by index, the leader first, and the similarity of each to the leader."""
+
+    items: tuple[int, ...]
+    similarity: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One member of a group: its chunks, and its similarity to the first member."""
+
+    keys: tuple[Key, ...]
+    similarity: float
+    exact: bool
+    """Whether it equals the first member."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Copies of one text, the leader first."""
+
+    unit: GroupUnit
+    copies: tuple[Copy, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether all copies are equal."""
+        return all(copy.exact for copy in self.copies)
+
+    @property
+    def similarity(self) -> float:
+        """The lowest similarity of a copy to the first one."""
+        return min(copy.similarity for copy in self.copies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateGroups:
+    """All groups in order, and the number of passages that were compared."""
+
+    groups: list[Group]
+    compared: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """Documents or passages to compare."""
+
+    unit: GroupUnit
+    rows: "Signatures"
+    spans: Sequence[range]
+    """The passages of each item."""
+    texts: Sequence[str]
+    """The digest of the text of each item."""
+    contents: Sequence[str]
+    """The digest of the bytes of each item."""
+
+
+def find_duplicates(
+    library: LibraryReader,
+    threshold: float,
+    filters: Filters,
+    *,
+    exact: bool = False,
+    report: ProgressCallback = ignore_progress,
+) -> DuplicateGroups:
+    """Return the groups of duplicate documents, and of passages that those do not explain.
+
+    With `exact` only identical documents and passages count.
+    """
+    signed = sign_passages(library, filters, report)
+    if not signed.keys:
+        return DuplicateGroups(groups=[], compared=0)
+    finder = _Finder(library, signed, threshold, exact=exact)
+    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
+    whole = ["".join(signed.texts[index] for index in span) for span in spans]
+    rows = merge_signatures(signed.rows, signed.starts)
+    documents = _Items("document", rows, spans, whole, signed.contents)
+    alone = [range(index, index + 1) for index in range(len(signed.keys))]
+    passages = _Items("passage", signed.rows, alone, signed.texts, signed.texts)
+    groups: list[Group] = []
+    group_of: dict[int, int] = {}
+    for number, cluster in enumerate(finder.find_clusters(documents)):
+        groups.append(finder.build_group(cluster, documents))
+        group_of |= dict.fromkeys(cluster.items, number)
+    for cluster in finder.find_clusters(passages):
+        # Passages may repeat only because their documents are duplicates.
+        owners = [signed.owners[item] for item in cluster.items]
+        common = {group_of.get(owner) for owner in owners}
+        if len(set(owners)) < len(owners) or len(common) > 1 or None in common:
+            groups.append(finder.build_group(cluster, passages))
+    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
+    return DuplicateGroups(groups=groups, compared=len(signed.keys))
+
+
+@dataclass(slots=True)
+class SignedPassages:
+    """The passages of a library with their signatures, grouped by document."""
+
+    keys: list[Key] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    """The document of each passage, by its index among the documents."""
+    counts: list[int] = field(default_factory=list)
+    """The number of tokens of each passage."""
+    texts: list[str] = field(default_factory=list)
+    """The digest of each text."""
+    starts: list[int] = field(default_factory=list)
+    """The first passage of each document."""
+    contents: list[str] = field(default_factory=list)
+    """The hash of the bytes of each document."""
+    parts: "list[Signatures]" = field(default_factory=list)
+
+    @property
+    def rows(self) -> "Signatures":
+        """The signature of each passage."""
+        if len(self.parts) > 1:
+            import numpy as np
+
+            self.parts = [np.concatenate(self.parts)]
+        return self.parts[0]
+
+
+class _Finder:
+    """Finds the duplicates of one library."""
+
+    def __init__(
+        self, library: LibraryReader, signed: SignedPassages, threshold: float, *, exact: bool
+    ) -> None:
+        self._library = library
+        self._signed = signed
+        self._threshold = threshold
+        self._exact = exact
+        self._shingler = Shingler()
+
+    def find_clusters(self, items: _Items) -> list[Cluster]:
+        """Return the clusters of duplicate items."""
+        # Equal items are compared once; passages that are too short repeat everywhere.
+        equal: dict[str, list[int]] = defaultdict(list)
+        for item, digest in enumerate(items.contents if self._exact else items.texts):
+            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
+                equal[digest].append(item)
+        copies = {group[0]: group for group in equal.values()}
+        similar = [] if self._exact else list(self._cluster_similar(items, list(copies)))
+        clustered = {item for one in similar for item in one.items}
+        alone = [Cluster((first,), (1.0,)) for first in copies if first not in clustered]
+        clusters: list[Cluster] = []
+        for one in (*similar, *alone):
+            scored = sorted(
+                (item, score)
+                for first, score in zip(one.items, one.similarity, strict=True)
+                for item in copies[first]
+            )
+            if len(scored) > 1:
+                members, similarity = zip(*scored, strict=True)
+                clusters.append(Cluster(members, similarity))
+        return clusters
+
+    def build_group(self, cluster: Cluster, items: _Items) -> Group:
+        """Return the group of a cluster, with the chunks of its members."""
+        first = items.contents[cluster.items[0]]
+        copies = tuple(
+            Copy(
+                keys=self._find_keys(items, item),
+                similarity=score,
+                exact=items.contents[item] == first,
+            )
+            for item, score in zip(cluster.items, cluster.similarity, strict=True)
+        )
+        return Group(unit=items.unit, copies=copies)
+
+    def _cluster_similar(self, items: _Items, firsts: Sequence[int]) -> Iterator[Cluster]:
+        """Yield the clusters of similar items among those that differ."""
+
+        @lru_cache(_CACHED_SETS)
+        def load_shingles(index: int) -> "Hashes":
+            chunks = self._library.load_chunks(self._find_keys(items, firsts[index]))
+            return self._shingler.shingle_union([chunk.text for chunk in chunks])
+
+        def measure(left: int, right: int) -> float:
+            return compute_jaccard(load_shingles(left), load_shingles(right))
+
+        pairs = find_candidate_pairs(items.rows[list(firsts)], self._threshold)
+        partners = build_adjacency(map(tuple, pairs.tolist()))
+        for one in cluster_by_leader(partners, measure, self._threshold):
+            yield Cluster(tuple(firsts[index] for index in one.items), one.similarity)
+
+    def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
+        return tuple(self._signed.keys[index] for index in items.spans[item])
+
+
+def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the partners of each item, items in rising order."""
+    partners: dict[int, list[int]] = defaultdict(list)
+    for left, right in pairs:
+        partners[left].append(right)
+        partners[right].append(left)
+    return dict(sorted(partners.items()))
+
+
+def cluster_by_leader(
+    partners: Mapping[int, Sequence[int]],
+    measure: Callable[[int, int], float],
+    threshold: float,
+) -> Iterator[Cluster]:
+    """Yield clusters: the first item leads the items that are similar to it, and so on.
+
+    A leader is compared with its partners and with those of its members. A chain of items, each
+    similar to the next one only, is split. Every pair is compared at most once.
+    """
+    taken: set[int] = set()
+    for leader in partners:
+        if leader in taken:
+            continue
+        members: dict[int, float] = {}
+        seen, pending = {leader}, [leader]
+        while pending:
+            new = [one for one in partners[pending.pop()] if one not in seen and one not in taken]
+            seen.update(new)
+            similar = {one: score for one in new if (score := measure(leader, one)) >= threshold}
+            members |= similar
+            pending += similar
+        taken |= {leader, *members}
+        if members:
+            items = sorted(members)
+            yield Cluster((leader, *items), (1.0, *(members[item] for item in items)))
+
+
 SIGNATURE_SIZE = 64
 """Values in a signature: the estimate of a similarity of .7 is off by .06 (one sigma)."""
 
@@ -200,33 +432,6 @@ _REPORT_EVERY = 16 * _BATCH
 _DIGEST = 12
 
 
-@dataclass(slots=True)
-class SignedPassages:
-    """The passages of a library with their signatures, grouped by document."""
-
-    keys: list[Key] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    """The document of each passage, by its index among the documents."""
-    counts: list[int] = field(default_factory=list)
-    """The number of tokens of each passage."""
-    texts: list[str] = field(default_factory=list)
-    """The digest of each text."""
-    starts: list[int] = field(default_factory=list)
-    """The first passage of each document."""
-    contents: list[str] = field(default_factory=list)
-    """The hash of the bytes of each document."""
-    parts: "list[Signatures]" = field(default_factory=list)
-
-    @property
-    def rows(self) -> "Signatures":
-        """The signature of each passage."""
-        if len(self.parts) > 1:
-            import numpy as np
-
-            self.parts = [np.concatenate(self.parts)]
-        return self.parts[0]
-
-
 def sign_passages(
     library: LibraryReader, filters: Filters, report: ProgressCallback
 ) -> SignedPassages:
@@ -256,207 +461,3 @@ def sign_passages(
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
-
-
-_CACHED_SETS = 4096
-"""How many sets of shingles are cached."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Items by index, the leader first, and the similarity of each to the leader."""
-
-    items: tuple[int, ...]
-    similarity: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """One member of a group: its chunks, and its similarity to the first member."""
-
-    keys: tuple[Key, ...]
-    similarity: float
-    exact: bool
-    """Whether it equals the first member."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Copies of one text, the leader first."""
-
-    unit: GroupUnit
-    copies: tuple[Copy, ...]
-
-    @property
-    def exact(self) -> bool:
-        """Whether all copies are equal."""
-        return all(copy.exact for copy in self.copies)
-
-    @property
-    def similarity(self) -> float:
-        """The lowest similarity of a copy to the first one."""
-        return min(copy.similarity for copy in self.copies)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateGroups:
-    """All groups in order, and the number of passages that were compared."""
-
-    groups: list[Group]
-    compared: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Items:
-    """Documents or passages to compare."""
-
-    unit: GroupUnit
-    rows: "Signatures"
-    spans: Sequence[range]
-    """The passages of each item."""
-    texts: Sequence[str]
-    """The digest of the text of each item."""
-    contents: Sequence[str]
-    """The digest of the bytes of each item."""
-
-
-def find_duplicates(
-    library: LibraryReader,
-    threshold: float,
-    filters: Filters,
-    *,
-    exact: bool = False,
-    report: ProgressCallback = ignore_progress,
-) -> DuplicateGroups:
-    """Return the groups of duplicate documents, and of passages that those do not explain.
-
-    With `exact` only identical documents and passages count.
-    """
-    signed = sign_passages(library, filters, report)
-    if not signed.keys:
-        return DuplicateGroups(groups=[], compared=0)
-    finder = _Finder(library, signed, threshold, exact=exact)
-    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
-    whole = ["".join(signed.texts[index] for index in span) for span in spans]
-    rows = merge_signatures(signed.rows, signed.starts)
-    documents = _Items("document", rows, spans, whole, signed.contents)
-    alone = [range(index, index + 1) for index in range(len(signed.keys))]
-    passages = _Items("passage", signed.rows, alone, signed.texts, signed.texts)
-    groups: list[Group] = []
-    group_of: dict[int, int] = {}
-    for number, cluster in enumerate(finder.find_clusters(documents)):
-        groups.append(finder.build_group(cluster, documents))
-        group_of |= dict.fromkeys(cluster.items, number)
-    for cluster in finder.find_clusters(passages):
-        # Passages may repeat only because their documents are duplicates.
-        owners = [signed.owners[item] for item in cluster.items]
-        common = {group_of.get(owner) for owner in owners}
-        if len(set(owners)) < len(owners) or len(common) > 1 or None in common:
-            groups.append(finder.build_group(cluster, passages))
-    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
-    return DuplicateGroups(groups=groups, compared=len(signed.keys))
-
-
-class _Finder:
-    """Finds the duplicates of one library."""
-
-    def __init__(
-        self, library: LibraryReader, signed: SignedPassages, threshold: float, *, exact: bool
-    ) -> None:
-        self._library = library
-        self._signed = signed
-        self._threshold = threshold
-        self._exact = exact
-        self._shingler = Shingler()
-
-    def find_clusters(self, items: _Items) -> list[Cluster]:
-        """Return the clusters of duplicate items."""
-        # Equal items are compared once; passages that are too short repeat everywhere.
-        equal: dict[str, list[int]] = defaultdict(list)
-        for item, digest in enumerate(items.contents if self._exact else items.texts):
-            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
-                equal[digest].append(item)
-        copies = {group[0]: group for group in equal.values()}
-        similar = [] if self._exact else list(self._cluster_similar(items, list(copies)))
-        clustered = {item for one in similar for item in one.items}
-        alone = [Cluster((first,), (1.0,)) for first in copies if first not in clustered]
-        clusters: list[Cluster] = []
-        for one in (*similar, *alone):
-            scored = sorted(
-                (item, score)
-                for first, score in zip(one.items, one.similarity, strict=True)
-                for item in copies[first]
-            )
-            if len(scored) > 1:
-                members, similarity = zip(*scored, strict=True)
-                clusters.append(Cluster(members, similarity))
-        return clusters
-
-    def build_group(self, cluster: Cluster, items: _Items) -> Group:
-        """Return the group of a cluster, with the chunks of its members."""
-        first = items.contents[cluster.items[0]]
-        copies = tuple(
-            Copy(
-                keys=self._find_keys(items, item),
-                similarity=score,
-                exact=items.contents[item] == first,
-            )
-            for item, score in zip(cluster.items, cluster.similarity, strict=True)
-        )
-        return Group(unit=items.unit, copies=copies)
-
-    def _cluster_similar(self, items: _Items, firsts: Sequence[int]) -> Iterator[Cluster]:
-        """Yield the clusters of similar items among those that differ."""
-
-        @lru_cache(_CACHED_SETS)
-        def load_shingles(index: int) -> "Hashes":
-            chunks = self._library.load_chunks(self._find_keys(items, firsts[index]))
-            return self._shingler.shingle_union([chunk.text for chunk in chunks])
-
-        def measure(left: int, right: int) -> float:
-            return compute_jaccard(load_shingles(left), load_shingles(right))
-
-        pairs = find_candidate_pairs(items.rows[list(firsts)], self._threshold)
-        partners = build_adjacency(map(tuple, pairs.tolist()))
-        for one in cluster_by_leader(partners, measure, self._threshold):
-            yield Cluster(tuple(firsts[index] for index in one.items), one.similarity)
-
-    def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
-        return tuple(self._signed.keys[index] for index in items.spans[item])
-
-
-def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return the partners of each item, items in rising order."""
-    partners: dict[int, list[int]] = defaultdict(list)
-    for left, right in pairs:
-        partners[left].append(right)
-        partners[right].append(left)
-    return dict(sorted(partners.items()))
-
-
-def cluster_by_leader(
-    partners: Mapping[int, Sequence[int]],
-    measure: Callable[[int, int], float],
-    threshold: float,
-) -> Iterator[Cluster]:
-    """Yield clusters: the first item leads the items that are similar to it, and so on.
-
-    A leader is compared with its partners and with those of its members. A chain of items, each
-    similar to the next one only, is split. Every pair is compared at most once.
-    """
-    taken: set[int] = set()
-    for leader in partners:
-        if leader in taken:
-            continue
-        members: dict[int, float] = {}
-        seen, pending = {leader}, [leader]
-        while pending:
-            new = [one for one in partners[pending.pop()] if one not in seen and one not in taken]
-            seen.update(new)
-            similar = {one: score for one in new if (score := measure(leader, one)) >= threshold}
-            members |= similar
-            pending += similar
-        taken |= {leader, *members}
-        if members:
-            items = sorted(members)
-            yield Cluster((leader, *items), (1.0, *(members[item] for item in items)))

@@ -46,8 +46,9 @@ from kebab.search.vector import VectorRetriever, build_degraded
 if TYPE_CHECKING:
     from kebab.wire.search import LeftOut
 
-_HIGHLIGHT_SHARE = 0.25
-"""The least weight of a highlighted token, as a share of the heaviest one's."""
+
+_LEAST_LIKELY = 0.1
+"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,121 @@ class QueryResult:
     def first(self) -> Key | None:
         """The best chunk, also when it is weak; None without any."""
         return next(iter(self.evidence), None)
+
+
+class SearchEngine:
+    """Searches one snapshot of the library.
+
+    The vector index (None when there is none) and the model (or why there is none) are loaded only
+    when needed. `cache` holds the vectors of queries.
+    """
+
+    def __init__(
+        self,
+        library: LibraryReader,
+        vectors: Callable[[], Vectors | None],
+        embedder: Callable[[], Embedder],
+        *,
+        cache: AnswerCache | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._library = library
+        self._clock = clock
+        self._embedder = embedder
+        retriever = VectorRetriever(
+            library=library, vectors=vectors, embedder=embedder, cache=cache
+        )
+        self._ranker = Ranker(library, retriever)
+
+    def search(self, query: Query) -> Page:
+        """Return one page of hits.
+
+        Raises:
+            InvalidInput: The query is empty, or only excludes.
+            EmbeddingUnavailable: The mode is `vector`, and there is no model.
+            StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
+            TimedOut: The mode is `vector`, and the model took too long.
+        """
+        timer, passages = StageTimer(self._clock), PassageCache(self._library)
+        results = [
+            self._rank(replace(query, text=text), timer, passages)
+            for text in (query.text, *query.more)
+        ]
+        hits, has_more, left_out = select_hits(MergedRanking(results), query, passages.load_chunks)
+        timer.record("page", len(hits))
+        degraded = list(
+            dict.fromkeys(one for found in results for one in found.candidates.degraded)
+        )
+        has_vectors = query.mode is not Mode.LEXICAL and all(
+            channel.channel != "vector" for channel in degraded
+        )
+        if has_vectors and (count := self._library.count_pending()):
+            reason = f"passages that still wait for their vector: {count}"
+            note = build_degraded(reason, "kebab ingest")
+            degraded.append(msgspec.structs.replace(note, partial=True))
+        rarities = [result.candidates.weighted.rarities for result in results]
+        return Page(
+            hits=hits,
+            has_more=has_more,
+            next_offset=query.offset + len(hits) if has_more and hits else None,
+            left_out=left_out,
+            degraded=tuple(degraded),
+            revision=self._library.get_revision(),
+            timing_ms=timer.get_elapsed_ms(),
+            stages=tuple(timer.stages) if query.trace else (),
+            term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
+            answerability=max(result.calibration.answerability for result in results),
+            interpretation=merge_interpretations([result.interpretation for result in results]),
+            absent_terms=tuple(
+                dict.fromkeys(term for result in results for term in result.absent_terms)
+            ),
+            convincing=any(result.convincing for result in results),
+            convincing_queries=tuple(
+                index for index, result in enumerate(results) if result.convincing
+            ),
+        )
+
+    def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
+        """Return the ranking of one query."""
+        candidates = self._ranker.rank(query, timer, passages)
+        reranked = query.rerank
+        if query.rerank is None:
+            reranked = is_across_languages(candidates, passages)
+        elif query.rerank and query.prose and candidates.model is not None:
+            # In one language the order decides little where an answer is very unlikely.
+            reranked = (
+                is_across_languages(candidates, passages)
+                or estimate_answerability(candidates, passages) >= _LEAST_LIKELY
+            )
+        if reranked:
+            from kebab.search.rerank import rerank_candidates
+
+            candidates = rerank_candidates(
+                candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
+            )
+        calibration = calibrate(candidates, passages)
+        convincing = is_convincing(candidates, calibration)
+        first = read_first_passages(candidates, passages)
+        held = frozenset().union(*map(passages.tokenize_passage, first))
+        parsed = candidates.parsed
+        return QueryResult(
+            candidates=select_confident(candidates, calibration, query.min_confidence),
+            calibration=calibration,
+            interpretation=QueryInterpretation(
+                terms=parsed.words,
+                phrases=tuple(phrase.format() for phrase in parsed.required),
+                excluded=tuple(phrase.format() for phrase in parsed.excluded),
+                filters=parsed.filters,
+            ),
+            absent_terms=find_absent_terms(
+                self._library, candidates, first, held, convincing=convincing
+            ),
+            convincing=convincing,
+        )
+
+
+_HIGHLIGHT_SHARE = 0.25
+"""The least weight of a highlighted token, as a share of the heaviest one's."""
 
 
 class Match(NamedTuple):
@@ -296,118 +412,3 @@ def _compute_fingerprint(query: Query) -> bytes:
     return blake2b(
         repr(sorted(bound.items())).encode("utf-8", "surrogatepass"), digest_size=16
     ).digest()
-
-
-_LEAST_LIKELY = 0.1
-"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
-
-
-class SearchEngine:
-    """Searches one snapshot of the library.
-
-    The vector index (None when there is none) and the model (or why there is none) are loaded only
-    when needed. `cache` holds the vectors of queries.
-    """
-
-    def __init__(
-        self,
-        library: LibraryReader,
-        vectors: Callable[[], Vectors | None],
-        embedder: Callable[[], Embedder],
-        *,
-        cache: AnswerCache | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._library = library
-        self._clock = clock
-        self._embedder = embedder
-        retriever = VectorRetriever(
-            library=library, vectors=vectors, embedder=embedder, cache=cache
-        )
-        self._ranker = Ranker(library, retriever)
-
-    def search(self, query: Query) -> Page:
-        """Return one page of hits.
-
-        Raises:
-            InvalidInput: The query is empty, or only excludes.
-            EmbeddingUnavailable: The mode is `vector`, and there is no model.
-            StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
-            TimedOut: The mode is `vector`, and the model took too long.
-        """
-        timer, passages = StageTimer(self._clock), PassageCache(self._library)
-        results = [
-            self._rank(replace(query, text=text), timer, passages)
-            for text in (query.text, *query.more)
-        ]
-        hits, has_more, left_out = select_hits(MergedRanking(results), query, passages.load_chunks)
-        timer.record("page", len(hits))
-        degraded = list(
-            dict.fromkeys(one for found in results for one in found.candidates.degraded)
-        )
-        has_vectors = query.mode is not Mode.LEXICAL and all(
-            channel.channel != "vector" for channel in degraded
-        )
-        if has_vectors and (count := self._library.count_pending()):
-            reason = f"passages that still wait for their vector: {count}"
-            note = build_degraded(reason, "kebab ingest")
-            degraded.append(msgspec.structs.replace(note, partial=True))
-        rarities = [result.candidates.weighted.rarities for result in results]
-        return Page(
-            hits=hits,
-            has_more=has_more,
-            next_offset=query.offset + len(hits) if has_more and hits else None,
-            left_out=left_out,
-            degraded=tuple(degraded),
-            revision=self._library.get_revision(),
-            timing_ms=timer.get_elapsed_ms(),
-            stages=tuple(timer.stages) if query.trace else (),
-            term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
-            answerability=max(result.calibration.answerability for result in results),
-            interpretation=merge_interpretations([result.interpretation for result in results]),
-            absent_terms=tuple(
-                dict.fromkeys(term for result in results for term in result.absent_terms)
-            ),
-            convincing=any(result.convincing for result in results),
-            convincing_queries=tuple(
-                index for index, result in enumerate(results) if result.convincing
-            ),
-        )
-
-    def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
-        """Return the ranking of one query."""
-        candidates = self._ranker.rank(query, timer, passages)
-        reranked = query.rerank
-        if query.rerank is None:
-            reranked = is_across_languages(candidates, passages)
-        elif query.rerank and query.prose and candidates.model is not None:
-            # In one language the order decides little where an answer is very unlikely.
-            reranked = (
-                is_across_languages(candidates, passages)
-                or estimate_answerability(candidates, passages) >= _LEAST_LIKELY
-            )
-        if reranked:
-            from kebab.search.rerank import rerank_candidates
-
-            candidates = rerank_candidates(
-                candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
-            )
-        calibration = calibrate(candidates, passages)
-        convincing = is_convincing(candidates, calibration)
-        first = read_first_passages(candidates, passages)
-        held = frozenset().union(*map(passages.tokenize_passage, first))
-        parsed = candidates.parsed
-        return QueryResult(
-            candidates=select_confident(candidates, calibration, query.min_confidence),
-            calibration=calibration,
-            interpretation=QueryInterpretation(
-                terms=parsed.words,
-                phrases=tuple(phrase.format() for phrase in parsed.required),
-                excluded=tuple(phrase.format() for phrase in parsed.excluded),
-                filters=parsed.filters,
-            ),
-            absent_terms=find_absent_terms(
-                self._library, candidates, first, held, convincing=convincing
-            ),
-            convincing=convincing,
-        )

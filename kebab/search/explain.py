@@ -51,59 +51,9 @@ from kebab.wire.related import (
 )
 from kebab.wire.search import DegradedChannel, Lift
 
-UNRANKED = Standing(rank=None, score=None, candidate=False)
-
-
-def describe_terms(
-    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
-) -> list[TermReading]:
-    """Return every term of a query: searched terms by falling weight, then the others."""
-    total = library.count_chunks()
-    terms = (*parsed.terms, *parsed.stop_terms)
-    counts = library.get_document_frequencies({term.text for term in terms})
-    searched, stop_terms = set(weighted.terms), set(parsed.stop_terms)
-
-    def classify_use(term: Term) -> TermUse:
-        if term in searched:
-            return "asked"
-        if term in stop_terms:
-            return "filler"
-        if not counts[term.text] and not term.prefix:
-            return "absent"
-        return "common" if counts[term.text] > total * COMMON_SHARE else "surplus"
-
-    found = [
-        TermReading(
-            text=term.text,
-            prefix=term.prefix,
-            use=classify_use(term),
-            weight=weighted.weights[term.text] if term in searched else None,
-            passages=counts[term.text],
-        )
-        for term in terms
-    ]
-    return sorted(found, key=lambda one: -(one.weight or 0.0))
-
-
-def find_held_terms(weighted: WeightedTerms, passage: StoredChunk) -> HeldTerms:
-    """Return the searched terms in the title, the headings and the body of a passage."""
-
-    def find_terms(text: str) -> list[str]:
-        tokens = set(tokenize(text))
-        return [
-            term.text
-            for term in weighted.terms
-            if (
-                term.text in tokens
-                or (term.prefix and any(token.startswith(term.text) for token in tokens))
-            )
-        ]
-
-    return HeldTerms(
-        title=find_terms(passage.title),
-        headings=find_terms("\n".join(passage.heading_path)),
-        body=find_terms(passage.text),
-    )
+_SHOWN = 3
+_LAST = 1 << 62
+"""The sort key of passages without a rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,102 +63,6 @@ class BrokenCondition:
     kind: BarrierKind
     filter: str | None = None
     phrase: Phrase | None = None
-
-
-def find_broken_conditions(
-    library: LibraryReader, parsed: ParsedQuery, passages: Sequence[StoredChunk]
-) -> dict[Key, tuple[BrokenCondition, ...]]:
-    """Return the conditions that each passage of one document breaks."""
-    found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
-    doc = passages[0].doc_id if passages else DocId("")
-
-    def add(condition: BrokenCondition, keys: Collection[Key]) -> None:
-        for key in keys:
-            found[key] += (condition,)
-
-    for name, value in list_active_filters(parsed.filters).items():
-        given: dict[str, Any] = {"doc_id": doc, name: value}
-        if found.keys().isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
-            add(BrokenCondition("filter", filter=name), found.keys())
-    phrases: list[tuple[BarrierKind, Phrase]] = [("phrase", one) for one in parsed.required]
-    phrases += (("exclusion", one) for one in parsed.excluded)
-    for kind, phrase in phrases:
-        match = lexical.quote_phrase(phrase)
-        hits = library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)
-        holding = found.keys() & {key for key, _ in hits}
-        broken = holding if kind == "exclusion" else found.keys() - holding
-        add(BrokenCondition(kind, phrase=phrase), broken)
-    return found
-
-
-def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) -> ParsedQuery:
-    """Return a query without some of its conditions."""
-    phrases = [one.phrase for one in broken]
-    unset: dict[str, Any] = {
-        one.filter: getattr(Filters(), one.filter) for one in broken if one.filter
-    }
-    return replace(
-        parsed,
-        filters=replace(parsed.filters, **unset),
-        required=tuple(phrase for phrase in parsed.required if phrase not in phrases),
-        excluded=tuple(phrase for phrase in parsed.excluded if phrase not in phrases),
-    )
-
-
-def find_standings(ranked: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
-    """Return the ranks of passages in an order."""
-    return {
-        key: Standing(rank=rank, score=score, candidate=True)
-        for rank, (key, score) in enumerate(ranked, start=1)
-        if key in keys
-    }
-
-
-def find_lexical_standings(
-    library: LibraryReader, candidates: RankedCandidates, keys: Collection[Key]
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in the lexical channel."""
-    parsed, weighted = candidates.parsed, candidates.weighted
-    return _find_deep_standings(
-        candidates.lexical,
-        keys,
-        lambda: lexical.search_lexical(library, parsed, weighted, library.count_chunks()),
-    )
-
-
-def find_vector_standings(
-    retriever: VectorRetriever, candidates: RankedCandidates, keys: Collection[Key], mode: Mode
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in the vector channel."""
-
-    def search_all() -> Sequence[KeyedScore]:
-        total = retriever.library.count_chunks()
-        result = retriever.retrieve(candidates.parsed, keys, total, mode)
-        return result.nearest if isinstance(result, VectorMatches) else ()
-
-    return _find_deep_standings(candidates.vector, keys, search_all)
-
-
-def _find_deep_standings(
-    results: ChannelResults,
-    keys: Collection[Key],
-    search_all: Callable[[], Sequence[KeyedScore]],
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in one channel, also beyond its candidates.
-
-    The channel searches again, without a limit, only if its list was full and misses a passage.
-    """
-    listed = find_standings(results.ranked, keys)
-    if len(listed) == len(keys) or len(results.ranked) < retrieval.CANDIDATE_LIMIT:
-        return listed
-    deep = find_standings(search_all(), keys)
-    beyond = {key: structs.replace(one, candidate=False) for key, one in deep.items()}
-    return {**beyond, **listed}
-
-
-_SHOWN = 3
-_LAST = 1 << 62
-"""The sort key of passages without a rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,6 +223,152 @@ def _rank_hits(
     withheld: dict[Key, Withheld] = {key: "per_doc" if key in free else "copies" for key in lost}
     withheld |= dict.fromkeys(below, "confidence")
     return {key: rank for key, rank in shown.items() if key in keys}, withheld
+
+
+UNRANKED = Standing(rank=None, score=None, candidate=False)
+
+
+def describe_terms(
+    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
+) -> list[TermReading]:
+    """Return every term of a query: searched terms by falling weight, then the others."""
+    total = library.count_chunks()
+    terms = (*parsed.terms, *parsed.stop_terms)
+    counts = library.get_document_frequencies({term.text for term in terms})
+    searched, stop_terms = set(weighted.terms), set(parsed.stop_terms)
+
+    def classify_use(term: Term) -> TermUse:
+        if term in searched:
+            return "asked"
+        if term in stop_terms:
+            return "filler"
+        if not counts[term.text] and not term.prefix:
+            return "absent"
+        return "common" if counts[term.text] > total * COMMON_SHARE else "surplus"
+
+    found = [
+        TermReading(
+            text=term.text,
+            prefix=term.prefix,
+            use=classify_use(term),
+            weight=weighted.weights[term.text] if term in searched else None,
+            passages=counts[term.text],
+        )
+        for term in terms
+    ]
+    return sorted(found, key=lambda one: -(one.weight or 0.0))
+
+
+def find_held_terms(weighted: WeightedTerms, passage: StoredChunk) -> HeldTerms:
+    """Return the searched terms in the title, the headings and the body of a passage."""
+
+    def find_terms(text: str) -> list[str]:
+        tokens = set(tokenize(text))
+        return [
+            term.text
+            for term in weighted.terms
+            if (
+                term.text in tokens
+                or (term.prefix and any(token.startswith(term.text) for token in tokens))
+            )
+        ]
+
+    return HeldTerms(
+        title=find_terms(passage.title),
+        headings=find_terms("\n".join(passage.heading_path)),
+        body=find_terms(passage.text),
+    )
+
+
+def find_broken_conditions(
+    library: LibraryReader, parsed: ParsedQuery, passages: Sequence[StoredChunk]
+) -> dict[Key, tuple[BrokenCondition, ...]]:
+    """Return the conditions that each passage of one document breaks."""
+    found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
+    doc = passages[0].doc_id if passages else DocId("")
+
+    def add(condition: BrokenCondition, keys: Collection[Key]) -> None:
+        for key in keys:
+            found[key] += (condition,)
+
+    for name, value in list_active_filters(parsed.filters).items():
+        given: dict[str, Any] = {"doc_id": doc, name: value}
+        if found.keys().isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
+            add(BrokenCondition("filter", filter=name), found.keys())
+    phrases: list[tuple[BarrierKind, Phrase]] = [("phrase", one) for one in parsed.required]
+    phrases += (("exclusion", one) for one in parsed.excluded)
+    for kind, phrase in phrases:
+        match = lexical.quote_phrase(phrase)
+        hits = library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)
+        holding = found.keys() & {key for key, _ in hits}
+        broken = holding if kind == "exclusion" else found.keys() - holding
+        add(BrokenCondition(kind, phrase=phrase), broken)
+    return found
+
+
+def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) -> ParsedQuery:
+    """Return a query without some of its conditions."""
+    phrases = [one.phrase for one in broken]
+    unset: dict[str, Any] = {
+        one.filter: getattr(Filters(), one.filter) for one in broken if one.filter
+    }
+    return replace(
+        parsed,
+        filters=replace(parsed.filters, **unset),
+        required=tuple(phrase for phrase in parsed.required if phrase not in phrases),
+        excluded=tuple(phrase for phrase in parsed.excluded if phrase not in phrases),
+    )
+
+
+def find_standings(ranked: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return the ranks of passages in an order."""
+    return {
+        key: Standing(rank=rank, score=score, candidate=True)
+        for rank, (key, score) in enumerate(ranked, start=1)
+        if key in keys
+    }
+
+
+def find_lexical_standings(
+    library: LibraryReader, candidates: RankedCandidates, keys: Collection[Key]
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in the lexical channel."""
+    parsed, weighted = candidates.parsed, candidates.weighted
+    return _find_deep_standings(
+        candidates.lexical,
+        keys,
+        lambda: lexical.search_lexical(library, parsed, weighted, library.count_chunks()),
+    )
+
+
+def find_vector_standings(
+    retriever: VectorRetriever, candidates: RankedCandidates, keys: Collection[Key], mode: Mode
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in the vector channel."""
+
+    def search_all() -> Sequence[KeyedScore]:
+        total = retriever.library.count_chunks()
+        result = retriever.retrieve(candidates.parsed, keys, total, mode)
+        return result.nearest if isinstance(result, VectorMatches) else ()
+
+    return _find_deep_standings(candidates.vector, keys, search_all)
+
+
+def _find_deep_standings(
+    results: ChannelResults,
+    keys: Collection[Key],
+    search_all: Callable[[], Sequence[KeyedScore]],
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in one channel, also beyond its candidates.
+
+    The channel searches again, without a limit, only if its list was full and misses a passage.
+    """
+    listed = find_standings(results.ranked, keys)
+    if len(listed) == len(keys) or len(results.ranked) < retrieval.CANDIDATE_LIMIT:
+        return listed
+    deep = find_standings(search_all(), keys)
+    beyond = {key: structs.replace(one, candidate=False) for key, one in deep.items()}
+    return {**beyond, **listed}
 
 
 Remedy: TypeAlias = Literal[

@@ -10,6 +10,151 @@ from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
+_STOP_WORDS_BY_LANGUAGE = {
+    "English": (
+        "how what when where which who whom whose why do does did is are was were be been am"
+        " the a an of to in on for i my me we you your our should can could would shall might must"
+        " its and or that this these those with from by at as has have had there their they he she"
+        " his her not than then into if so"
+    ),
+    "German": (
+        " wie warum wieso welche welcher welches welchen welchem wer wem wen wann wo woher wohin"
+        " wieviel der das dem ein eine einen einem einer und ist sind wird werden wurde wurden"
+        " ich auf f\u00fcr mit von zu im"
+    ),
+    "French": (
+        " quel quelle quels quelles qui que quoi o\u00f9 quand combien pourquoi le la les une du"
+        " des et est sont dans aux"
+    ),
+    "Spanish, Italian, Portuguese": (
+        " qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
+        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas cual cuando donde quien el los las una"
+        " unas del en es al che chi quale quali quando dove perch\u00e9 quanto quanti il gli di"
+        " sono nel nella qual quais onde quem uma da das em s\u00e3o"
+    ),
+    "Russian": (
+        " что кто где когда как почему какой какая какое какие каких каким сколько чем и в на по"
+        " из \u0443 за от до для это был была было были"
+    ),
+    "Greek": (
+        " ποιος ποια ποιο ποιοι ποιες τι πού πώς πότε γιατί πόσο πόσα πόσες το \u03bf\u03b9 τα του"
+        " της των και είναι στο στη"
+    ),
+    "Turkish, Vietnamese": (
+        " ne nedir nerede nas\u0131l neden ka\u00e7 hangi hangisi bir g\u00ec n\u00e0o"
+        " \u0111\u00e2u sao nhi\u00eau l\u00e0 c\u1ee7a"
+    ),
+    "Arabic": (" ما ماذا متى أين كيف لماذا كم هل هو هي في على من"),
+    "Hindi": (" क्या कौन कब कहाँ कहां कैसे क्यों कितने कितनी कितना किस का के की में है हैं था थे थी"),
+}
+_STOP_WORDS = frozenset(
+    word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
+)
+_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
+_EDGES = f"{_PUNCTUATION}`<>{{}}|&\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e"
+_LEFT_EDGES = _EDGES.replace(".", "")
+_CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
+"""Punctuation between words that no blank separates."""
+
+_is_contraction = re.compile(
+    r"\w+(?:n['\u2019]t|['\u2019](?:ll|ve|re|d|m))", re.IGNORECASE
+).fullmatch
+"""`wouldn't` and `they'll` are grammar, though the index has them as words."""
+
+_MAX_TERMS = 4096
+"""How many terms of a pasted page are looked up: each costs a look-up in the index."""
+
+_MAX_WORDS = 256
+"""How many words of a pasted page are listed."""
+
+
+def strip_stop_words(text: str) -> str:
+    """Return a query without stop words and question words, or all of it if nothing is left."""
+    words = text.split()
+    left = [word for word in words if not is_stop_word(word)]
+    return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
+
+
+def is_stop_word(word: str) -> bool:
+    """Return whether a word of a query is a stop word or a question word of any language."""
+    return word.strip(_PUNCTUATION).lower() in _STOP_WORDS
+
+
+def list_words(text: str) -> tuple[str, ...]:
+    """Return the first words of a text as they are written, each once, without punctuation."""
+    words = (word for word in _CLAUSE_END.sub(" ", text).split() if split_units(word))
+    bare = (word.rstrip(_EDGES).lstrip(_LEFT_EDGES) or word for word in words)
+    return tuple(dict.fromkeys(islice(bare, _MAX_WORDS)))
+
+
+Column: TypeAlias = Literal["title", "headings", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
+
+    terms: tuple[Term, ...]
+    column: Column | None = None
+    text: str = field(default="", compare=False)
+
+    def format(self) -> str:
+        """Return the phrase as text, with its column if it has one."""
+        return f"{self.column}:{self.text}" if self.column else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedQuery:
+    """A query after parsing.
+
+    `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
+    the `stop_terms`. `words` are the words outside phrases as they are written, without stop words.
+    Every phrase of `required` must occur and none of `excluded` may.
+    """
+
+    plain: str
+    terms: tuple[Term, ...]
+    words: tuple[str, ...] = ()
+    stop_terms: tuple[Term, ...] = ()
+    required: tuple[Phrase, ...] = ()
+    excluded: tuple[Phrase, ...] = ()
+    filters: Filters
+
+
+def list_active_filters(filters: Filters) -> dict[str, Any]:
+    """Return the filters that are set, by name."""
+    given = {one.name: getattr(filters, one.name) for one in fields(filters) if one.compare}
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
+    """Return a parsed query; filters in its text are added to those that the request sets.
+
+    In prose a quotation is the only operator.
+
+    Raises:
+        InvalidInput: The query only excludes.
+    """
+    found = read_operators(text, filters, prose=prose)
+    looked_up = islice(build_query_terms(strip_stop_words(found.plain)), _MAX_TERMS)
+    terms = tuple(dict.fromkeys(looked_up))
+    if found.excluded and not terms and found.filters == filters:
+        raise InvalidInput(field="$.query", cause="it only excludes, and searches for no word")
+    stop_words = " ".join(dict.fromkeys(filter(is_stop_word, found.plain.split())))
+    # Stop words are listed only if there are no other words and no phrases.
+    words = list_words(found.unquoted)
+    kept = tuple(one for one in words if not is_stop_word(one) and not _is_contraction(one))
+    return ParsedQuery(
+        plain=found.plain,
+        words=kept or (() if found.required else words),
+        terms=terms,
+        stop_terms=tuple(term for term in build_query_terms(stop_words) if term not in terms),
+        required=found.required,
+        excluded=found.excluded,
+        filters=found.filters,
+    )
+
+
 _QUESTION_WORDS_BY_LANGUAGE = {
     "English": "how what when where which who whom whose why",
     "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
@@ -138,8 +283,6 @@ def _names_option(word: str, beside: str) -> bool:
     return word[0] == "-" and beside in _OPTION_NAMES
 
 
-Column: TypeAlias = Literal["title", "headings", "body"]
-
 _COLUMNS: dict[str, Column] = {
     "title": "title",
     "heading": "headings",
@@ -160,19 +303,6 @@ _OPERATOR_SIGNS = frozenset('-":')
 
 _MAX_PHRASES = 32
 """More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
-
-    terms: tuple[Term, ...]
-    column: Column | None = None
-    text: str = field(default="", compare=False)
-
-    def format(self) -> str:
-        """Return the phrase as text, with its column if it has one."""
-        return f"{self.column}:{self.text}" if self.column else self.text
 
 
 class _Piece(NamedTuple):
@@ -304,135 +434,6 @@ def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool
     if phrase.terms and phrase not in phrases:
         phrases.append(phrase)
     return phrase in phrases
-
-
-_STOP_WORDS_BY_LANGUAGE = {
-    "English": (
-        "how what when where which who whom whose why do does did is are was were be been am"
-        " the a an of to in on for i my me we you your our should can could would shall might must"
-        " its and or that this these those with from by at as has have had there their they he she"
-        " his her not than then into if so"
-    ),
-    "German": (
-        " wie warum wieso welche welcher welches welchen welchem wer wem wen wann wo woher wohin"
-        " wieviel der das dem ein eine einen einem einer und ist sind wird werden wurde wurden"
-        " ich auf f\u00fcr mit von zu im"
-    ),
-    "French": (
-        " quel quelle quels quelles qui que quoi o\u00f9 quand combien pourquoi le la les une du"
-        " des et est sont dans aux"
-    ),
-    "Spanish, Italian, Portuguese": (
-        " qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
-        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas cual cuando donde quien el los las una"
-        " unas del en es al che chi quale quali quando dove perch\u00e9 quanto quanti il gli di"
-        " sono nel nella qual quais onde quem uma da das em s\u00e3o"
-    ),
-    "Russian": (
-        " что кто где когда как почему какой какая какое какие каких каким сколько чем и в на по"
-        " из \u0443 за от до для это был была было были"
-    ),
-    "Greek": (
-        " ποιος ποια ποιο ποιοι ποιες τι πού πώς πότε γιατί πόσο πόσα πόσες το \u03bf\u03b9 τα του"
-        " της των και είναι στο στη"
-    ),
-    "Turkish, Vietnamese": (
-        " ne nedir nerede nas\u0131l neden ka\u00e7 hangi hangisi bir g\u00ec n\u00e0o"
-        " \u0111\u00e2u sao nhi\u00eau l\u00e0 c\u1ee7a"
-    ),
-    "Arabic": (" ما ماذا متى أين كيف لماذا كم هل هو هي في على من"),
-    "Hindi": (" क्या कौन कब कहाँ कहां कैसे क्यों कितने कितनी कितना किस का के की में है हैं था थे थी"),
-}
-_STOP_WORDS = frozenset(
-    word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
-)
-_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
-_EDGES = f"{_PUNCTUATION}`<>{{}}|&\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e"
-_LEFT_EDGES = _EDGES.replace(".", "")
-_CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
-"""Punctuation between words that no blank separates."""
-
-_is_contraction = re.compile(
-    r"\w+(?:n['\u2019]t|['\u2019](?:ll|ve|re|d|m))", re.IGNORECASE
-).fullmatch
-"""`wouldn't` and `they'll` are grammar, though the index has them as words."""
-
-_MAX_TERMS = 4096
-"""How many terms of a pasted page are looked up: each costs a look-up in the index."""
-
-_MAX_WORDS = 256
-"""How many words of a pasted page are listed."""
-
-
-def strip_stop_words(text: str) -> str:
-    """Return a query without stop words and question words, or all of it if nothing is left."""
-    words = text.split()
-    left = [word for word in words if not is_stop_word(word)]
-    return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
-
-
-def is_stop_word(word: str) -> bool:
-    """Return whether a word of a query is a stop word or a question word of any language."""
-    return word.strip(_PUNCTUATION).lower() in _STOP_WORDS
-
-
-def list_words(text: str) -> tuple[str, ...]:
-    """Return the first words of a text as they are written, each once, without punctuation."""
-    words = (word for word in _CLAUSE_END.sub(" ", text).split() if split_units(word))
-    bare = (word.rstrip(_EDGES).lstrip(_LEFT_EDGES) or word for word in words)
-    return tuple(dict.fromkeys(islice(bare, _MAX_WORDS)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedQuery:
-    """A query after parsing.
-
-    `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
-    the `stop_terms`. `words` are the words outside phrases as they are written, without stop words.
-    Every phrase of `required` must occur and none of `excluded` may.
-    """
-
-    plain: str
-    terms: tuple[Term, ...]
-    words: tuple[str, ...] = ()
-    stop_terms: tuple[Term, ...] = ()
-    required: tuple[Phrase, ...] = ()
-    excluded: tuple[Phrase, ...] = ()
-    filters: Filters
-
-
-def list_active_filters(filters: Filters) -> dict[str, Any]:
-    """Return the filters that are set, by name."""
-    given = {one.name: getattr(filters, one.name) for one in fields(filters) if one.compare}
-    return {name: value for name, value in given.items() if value not in (None, ())}
-
-
-def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
-    """Return a parsed query; filters in its text are added to those that the request sets.
-
-    In prose a quotation is the only operator.
-
-    Raises:
-        InvalidInput: The query only excludes.
-    """
-    found = read_operators(text, filters, prose=prose)
-    looked_up = islice(build_query_terms(strip_stop_words(found.plain)), _MAX_TERMS)
-    terms = tuple(dict.fromkeys(looked_up))
-    if found.excluded and not terms and found.filters == filters:
-        raise InvalidInput(field="$.query", cause="it only excludes, and searches for no word")
-    stop_words = " ".join(dict.fromkeys(filter(is_stop_word, found.plain.split())))
-    # Stop words are listed only if there are no other words and no phrases.
-    words = list_words(found.unquoted)
-    kept = tuple(one for one in words if not is_stop_word(one) and not _is_contraction(one))
-    return ParsedQuery(
-        plain=found.plain,
-        words=kept or (() if found.required else words),
-        terms=terms,
-        stop_terms=tuple(term for term in build_query_terms(stop_words) if term not in terms),
-        required=found.required,
-        excluded=found.excluded,
-        filters=found.filters,
-    )
 
 
 _BIGRAM = 0.2
