@@ -144,7 +144,7 @@ def test_a_server_that_speaks_tls_is_told_by_its_handshake(monkeypatch):
     def fail(*_):
         raise lost.build_unreachable("the response is incomplete", "server")
 
-    monkeypatch.setattr(server_check, "_check_response", fail)
+    monkeypatch.setattr(server_check, "HttpStream", fail)
 
     with pytest.raises(ModelProtocol, match="its address begins with `https://`"):
         check("http://127.0.0.1:1")
