@@ -338,11 +338,11 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
     logging.getLogger("httpx").setLevel(logging.WARNING)
     loopback = call.endpoint.is_loopback
     verify: bool | ssl.SSLContext = True
-    if loopback and call.endpoint.scheme == "http":
-        # Loading certificates for plain HTTP would waste time.
-        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        if loopback and call.endpoint.scheme != "http":
+        if loopback and call.endpoint.scheme == "http":
+            # Loading certificates for plain HTTP would waste time.
+            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        elif loopback:
             # A TLS server on this machine has a certificate from this machine.
             verify = ssl.create_default_context()
         return httpx.Client(
