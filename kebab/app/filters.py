@@ -18,8 +18,7 @@ from kebab.core.documents import Link, LinkResolver, list_link_keys
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import Filters
-from kebab.search.explain import list_active_filters, remove_conditions
-from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
+from kebab.search.query_parser import list_active_filters
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocLink, ListRequest, NotFound
@@ -208,6 +207,8 @@ def _explain_alone(
 
 
 def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[str]:
+    from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
+
     match name:
         case "path_glob":
             return find_nearest_globs(value, values.list_values(name))
@@ -226,6 +227,8 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
 
 def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> list[str]:
     """Return existing values that are most like a value; media types by their short names."""
+    from kebab.search.nearest import MAX_NEAREST, find_nearest
+
     words = list_type_names(existing) if name == "media" else {one: one for one in existing}
     near = [words[word] for word in find_nearest(value, words)]
     return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
@@ -233,6 +236,8 @@ def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> lis
 
 def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:
     """Return the sources whose folders are most like a value, or are above it."""
+    from kebab.search.nearest import MAX_NEAREST, find_nearest
+
     path = make_absolute(value)
     above = [name for name in names if path.startswith(f"{name.rstrip('/')}/")]
     by_end = {Path(name).name: name for name in names}
@@ -364,6 +369,8 @@ def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest,
     fields: dict[str, Any] = {
         name: _EMPTY_FILTERS[name] for name in flags if getattr(request, name)
     }
+    from kebab.search.explain import remove_conditions
+
     remaining = remove_conditions(explained.parsed, explained.removed)
     if len(fields) < len(explained.removed):
         fields["query"] = _format_query(remaining) or request.query

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
     from kebab.core.progress import Cancel, ProgressCallback
     from kebab.embed.onnx_embedder import OnnxEmbedder
-    from kebab.llm.http_client import Endpoint
+    from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
     from kebab.llm.server_errors import ModelRequest
 
@@ -236,7 +236,8 @@ def _build_probe_request(
     operation: str = "ask",
 ) -> "ModelRequest":
     """Return the request that every server answers at once."""
-    from kebab.llm.http_client import ApiKey, Call
+    from kebab.llm.endpoint import ApiKey
+    from kebab.llm.http_stream import Call
     from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
 
     call = Call(endpoint=endpoint, operation=operation)
@@ -262,10 +263,10 @@ def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "End
 
 def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     if llm.provider == "openai":
-        from kebab.llm.http_client import parse_base_url
+        from kebab.llm.endpoint import parse_base_url
 
         return parse_base_url(llm.endpoint)
-    from kebab.llm.http_client import parse_endpoint
+    from kebab.llm.endpoint import parse_endpoint
 
     if llm.endpoint or not environ.get(_HOST_VARIABLE):
         return parse_endpoint(llm.endpoint)

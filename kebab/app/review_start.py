@@ -323,7 +323,7 @@ def describe_unanswered(count: int, operation: str, run_id: str | None) -> Degra
 
 def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
     """Return the failure of a model without a usable answer to so many parts of a text."""
-    from kebab.llm.http_client import Call
+    from kebab.llm.http_stream import Call
 
     call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
     asked = "the text" if count == 1 else f"{count} parts of the text in a row"

@@ -11,13 +11,8 @@ from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.timestamps import format_timestamp
 from kebab.search.citations import cite_chunk
-from kebab.search.explain import (
-    BrokenCondition,
-    DocumentExplanation,
-    Explainer,
-    build_verdict,
-    list_active_filters,
-)
+from kebab.search.explain import BrokenCondition, DocumentExplanation, Explainer, build_verdict
+from kebab.search.query_parser import list_active_filters
 from kebab.search.vector import VectorRetriever
 from kebab.wire.library import NotFound
 from kebab.wire.related import (

@@ -1,4 +1,4 @@
-"""Contains what the chat adapters share: options, the request, and the reading of an answer."""
+"""Builds requests and reads answers, as far as the chat adapters do it alike."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kebab.core.answers import Completion, FinishReason, Message
-from kebab.llm.http_client import NO_KEY, ApiKey, Call, Endpoint, parse_count
-from kebab.llm.http_stream import Deadlines, HttpStream
-from kebab.llm.server_errors import ErrorTable, ModelRequest
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
+from kebab.llm.http_stream import Call, Deadlines, HttpStream
+from kebab.llm.server_errors import ErrorTable, ModelRequest, parse_count
 from kebab.text.normalize import escape_undecodable
 
 MAX_TOKEN_CHARS = 128
@@ -23,10 +23,8 @@ _LEAST_S = 0.001
 class ChatOptions:
     """The options that are the same for every request.
 
-    Attributes:
-        context_tokens: The window that the prompt and the answer share, in tokens.
-        deadlines: The limits for an answer.
-        operation: The operation that the signals name.
+    `context_tokens` is the window that the prompt and the answer share; `operation` is named by the
+    signals.
     """
 
     context_tokens: int

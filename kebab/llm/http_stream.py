@@ -1,28 +1,42 @@
-"""Streams one HTTP response of a model server from a thread of its own.
+"""Streams a response of a model server by HTTP, and turns the exceptions of httpx into signals.
 
 Socket timeouts bound neither a name look-up nor a server that sends one byte now and then.
-Therefore the caller waits with deadlines of its own, and closes the connection of the thread.
+Therefore a thread receives the response. The caller waits with deadlines of its own, and closes
+the connection of the thread. Exceptions are told by their class and the chain of their causes,
+never by the text of httpx.
 """
 
 import contextlib
+import functools
+import logging
 import socket
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from kebab.config.tuning import skip_httpx_command_line
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, ServerFault, TimedOut
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import Call, open_client, translate_http_errors
+from kebab.errors.system import translate_import_errors
+from kebab.llm.endpoint import Endpoint, find_proxy_variable
 
 if TYPE_CHECKING:
     import httpx
 
+_LIMITS = {
+    "first_token": "models.llm.first_token_s",
+    "next_token": "models.llm.first_token_s",
+    "answer": "models.llm.total_s",
+}
+"""The setting with the limit of each part of a response."""
 MAX_LINE_BYTES = 8_000_000
 THREAD_NAME = "kebab-http-stream"
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _MAX_QUEUED = 16
 """The most pieces that wait for the reader, each below 64 KiB."""
 _POLL_S = 0.25
@@ -49,18 +63,55 @@ class ResponseHead:
     content_type: str
     location: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class _Deadline:
-    """One running deadline; without an operation it is the one for connecting."""
-
-    since: float
-    limit_s: float
-    operation: str = ""
-
     @property
-    def due(self) -> float:
-        return self.since + self.limit_s if self.limit_s else float("inf")
+    def is_html(self) -> bool:
+        """Whether the response is an HTML page."""
+        return "html" in self.content_type.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of the server, with the facts that its errors report.
+
+    `deadline_s` is the limit for the whole call, where there is only one limit.
+    """
+
+    endpoint: Endpoint
+    operation: str
+    deadline_s: float = 0.0
+    started: float = field(default_factory=monotonic)
+
+    def build_unreachable(
+        self, cause: str, reason: ServerFault | None = None, setting: str | None = None
+    ) -> ModelUnreachable:
+        """Return the signal for a server that cannot be reached, or that failed."""
+        return ModelUnreachable(
+            endpoint=self.endpoint.display_url,
+            operation=self.operation,
+            cause=cause,
+            provider=self.endpoint.provider,
+            setting=setting or self.endpoint.setting,
+            reason=reason,
+        )
+
+    def build_protocol_error(self, cause: str, setting: str | None = None) -> ModelProtocol:
+        """Return the signal for an unexpected response; `setting` decides about a wrong address."""
+        url = self.endpoint.display_url
+        return ModelProtocol(endpoint=url, operation=self.operation, cause=cause, setting=setting)
+
+    def build_timeout(
+        self, operation: str = "", *, since: float | None = None, limit_s: float | None = None
+    ) -> TimedOut:
+        """Return the signal for a response, or a part of it, that is too late."""
+        started = self.started if since is None else since
+        operation = operation or self.operation
+        return TimedOut(
+            operation=operation,
+            elapsed_ms=round((monotonic() - started) * 1000),
+            deadline_ms=round((self.deadline_s if limit_s is None else limit_s) * 1000),
+            setting=_LIMITS.get(operation),
+            endpoint=self.endpoint.display_url,
+        )
 
 
 _Item: TypeAlias = ResponseHead | bytes | BaseException | None
@@ -80,12 +131,12 @@ class HttpStream:
         path: str,
         body: bytes | None,
         deadlines: Deadlines,
-        headers: Mapping[str, str] = _NO_HEADERS,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self._call = call
         self._path = path
         self._content = body
-        self._headers = {"Content-Type": "application/json", **headers}
+        self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._deadlines = deadlines
         self._queue: SimpleQueue[tuple[float, _Item]] = SimpleQueue()
         self._connection = _Connection()
@@ -169,64 +220,62 @@ class HttpStream:
         An item that arrived before a deadline counts, however late it is read.
         """
         while True:
-            deadline = min(self._iter_deadlines(), key=lambda deadline: deadline.due)
-            wait = min(max(deadline.due - monotonic(), 0), _POLL_S)
+            due, operation, since, limit_s = min(self._list_deadlines(), key=itemgetter(0))
+            wait = min(max(due - monotonic(), 0), _POLL_S)
             try:
                 arrived, item = self._queue.get(timeout=wait)
             except Empty:
                 arrived, item = monotonic(), b""
-            if arrived > deadline.due:
-                raise self._build_late_signal(deadline)
+            if arrived > due and not operation:
+                raise self._call.build_unreachable("connecting took too long")
+            if arrived > due:
+                raise self._call.build_timeout(operation, since=since, limit_s=limit_s)
             if isinstance(item, BaseException):
                 raise item
             if item != b"":
                 return item
 
-    def _iter_deadlines(self) -> Iterator[_Deadline]:
-        if not self._connection.established:
-            yield _Deadline(self.started, self._deadlines.connect_s)
-        limit_s = self._deadlines.first_token_s
-        if self._last_token:
-            yield _Deadline(self._last_token, limit_s, "next_token")
-        else:
-            yield _Deadline(self.started, limit_s, "first_token")
-        yield _Deadline(self.started, self._deadlines.total_s, "answer")
+    def _list_deadlines(self) -> list[tuple[float, str, float, float]]:
+        """Return when each deadline is due, its operation (none for connecting), start and limit.
 
-    def _build_late_signal(self, deadline: _Deadline) -> Signal:
-        if not deadline.operation:
-            return self._call.build_unreachable("connecting took too long")
-        return self._call.build_timeout(
-            deadline.operation, since=deadline.since, limit_s=deadline.limit_s
-        )
+        A limit of 0 is never due.
+        """
+        limits, start = self._deadlines, self.started
+        running = [("", start, limits.connect_s)] if not self._connection.established else []
+        if self._last_token:
+            running.append(("next_token", self._last_token, limits.first_token_s))
+        else:
+            running.append(("first_token", start, limits.first_token_s))
+        running.append(("answer", start, limits.total_s))
+        return [
+            (since + limit_s if limit_s else float("inf"), operation, since, limit_s)
+            for operation, since, limit_s in running
+        ]
 
     def _run(self, client: "httpx.Client") -> None:
         """Send the request and queue the response; only this runs in the thread."""
         try:
-            with client:
-                self._receive(client)
+            with client, contextlib.ExitStack() as stack:
+                with translate_http_errors(self._call, responded=False):
+                    response = stack.enter_context(
+                        client.stream(
+                            "GET" if self._content is None else "POST",
+                            self._call.endpoint.build_url(self._path),
+                            content=self._content,
+                            headers=self._headers,
+                            extensions={"trace": self._connection.trace},
+                        )
+                    )
+                found = (response.headers.get(name, "") for name in ("Content-Type", "Location"))
+                self._put(ResponseHead(response.status_code, *found))
+                with translate_http_errors(self._call):
+                    # Raw bytes: the request allows no compression, a decoder could be flooded.
+                    for piece in response.iter_raw():
+                        self._put(piece)
         except BaseException as failure:  # noqa: BLE001 - raised again where the caller waits
             self._put(failure)
         else:
             self._put(None)
-
-    def _receive(self, client: "httpx.Client") -> None:
-        with contextlib.ExitStack() as stack:
-            with translate_http_errors(self._call, responded=False):
-                response = stack.enter_context(
-                    client.stream(
-                        "GET" if self._content is None else "POST",
-                        self._call.endpoint.build_url(self._path),
-                        content=self._content,
-                        headers=self._headers,
-                        extensions={"trace": self._connection.trace},
-                    )
-                )
-            found = (response.headers.get(name, "") for name in ("Content-Type", "Location"))
-            self._put(ResponseHead(response.status_code, *found))
-            with translate_http_errors(self._call):
-                # Raw bytes: the request allows no compression, and a decoder could be flooded.
-                for piece in response.iter_raw():
-                    self._put(piece)
 
     def _put(self, item: _Item) -> None:
         arrived = monotonic()
@@ -269,3 +318,181 @@ class _Connection:
         if self._socket is not None:
             with contextlib.suppress(OSError), self._socket:
                 self._socket.shutdown(socket.SHUT_RDWR)
+
+
+def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Client":
+    """Return an HTTP client for the server of a call.
+
+    It uses no proxy for this machine and follows no redirect. The limits for connecting and for
+    each read and write are in seconds; 0 means none.
+
+    Raises:
+        ModelUnreachable: The proxy or the certificates of the environment cannot be used.
+        DependencyMissing: httpx cannot be loaded.
+    """
+    skip_httpx_command_line()
+    with translate_import_errors("a model server", "httpx"):
+        import httpx
+
+    # httpx logs whole addresses, including the password of a login.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    loopback = call.endpoint.is_loopback
+    verify: bool | ssl.SSLContext = True
+    try:
+        if loopback and call.endpoint.scheme == "http":
+            # Loading certificates for plain HTTP would waste time.
+            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        elif loopback:
+            # A TLS server on this machine has a certificate from this machine.
+            verify = ssl.create_default_context()
+        return httpx.Client(
+            timeout=httpx.Timeout(silence_s or None, connect=connect_s or None),
+            # A server that compresses holds tokens back until it has a block of them.
+            headers={"Accept-Encoding": "identity"},
+            trust_env=not loopback,
+            verify=verify,
+        )
+    except OSError as failure:
+        cause = "the certificates of the environment cannot be read"
+        raise call.build_unreachable(cause) from failure
+    except (ImportError, ValueError, httpx.InvalidURL) as failure:
+        cause = "the proxy of the environment cannot be used"
+        variable = find_proxy_variable(call.endpoint)
+        raise call.build_unreachable(cause, "proxy" if variable else None, variable) from failure
+
+
+_NO_TLS_REASONS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""The reasons of OpenSSL for an answer that is not TLS."""
+LOGIN_REQUIRED = 407
+"""The HTTP status of a proxy that requires a login."""
+
+_Report: TypeAlias = Callable[[Call, Exception], Signal]
+
+
+@contextlib.contextmanager
+def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[None]:
+    """Turn the exceptions of httpx into signals.
+
+    Args:
+        call: The call that the signals report.
+        responded: Whether the server has sent valid HTTP. Before that, invalid HTTP comes from
+            another program; after it, from a connection that was cut.
+
+    Raises:
+        ModelUnreachable: There is no connection, or it was cut.
+        ModelProtocol: The response is not valid HTTP.
+        TimedOut: The response did not come in time.
+    """
+    table = load_error_table()
+    try:
+        yield
+    except tuple(table) as failure:
+        import httpx
+
+        # The HTTP parser rejects what another program sends; an empty response does not count.
+        parsers = {type(link).__module__.partition(".")[0] for link in _iter_causes(failure)}
+        if not responded and isinstance(failure, httpx.RemoteProtocolError) and "h11" in parsers:
+            cause = "the response is not HTTP"
+            raise call.build_protocol_error(cause, call.endpoint.setting) from failure
+        kind = next(kind for kind in type(failure).__mro__ if kind in table)
+        raise table[kind](call, failure) from failure
+    except UnicodeError as failure:
+        # The resolver and the headers reject some characters before httpx checks them.
+        raise call.build_unreachable("the host name or a header cannot be sent") from failure
+
+
+@functools.cache
+def load_error_table() -> dict[type[Exception], _Report]:
+    """Return one row for each exception that httpx can raise at a correct caller."""
+    with translate_import_errors("a model server", "httpx"):
+        import httpx
+
+    def report_unreachable(cause: str) -> _Report:
+        return lambda call, _failure: call.build_unreachable(cause)
+
+    def report_protocol_error(cause: str) -> _Report:
+        return lambda call, _failure: call.build_protocol_error(cause)
+
+    def report_timeout(call: Call, _failure: Exception) -> Signal:
+        return call.build_timeout()
+
+    def report_lost_connection(call: Call, failure: Exception) -> Signal:
+        cause = _describe_os_error(failure) or "the connection was cut"
+        return call.build_unreachable(cause, "server")
+
+    return {
+        httpx.ConnectError: _report_no_connection("no connection"),
+        httpx.ConnectTimeout: _report_no_connection("connecting took too long"),
+        httpx.PoolTimeout: report_timeout,
+        httpx.ReadTimeout: report_timeout,
+        httpx.WriteTimeout: report_timeout,
+        httpx.TimeoutException: report_timeout,
+        httpx.ReadError: report_lost_connection,
+        httpx.WriteError: report_lost_connection,
+        httpx.CloseError: report_lost_connection,
+        httpx.NetworkError: report_lost_connection,
+        httpx.RemoteProtocolError: (
+            lambda call, _failure: call.build_unreachable("the response is incomplete", "server")
+        ),
+        httpx.LocalProtocolError: report_unreachable("the request is not HTTP"),
+        httpx.ProtocolError: report_protocol_error("the response is not HTTP"),
+        httpx.ProxyError: _report_proxy_refusal,
+        httpx.UnsupportedProtocol: report_unreachable("only http and https are supported"),
+        httpx.InvalidURL: report_unreachable("the address is not a URL"),
+        httpx.DecodingError: report_protocol_error("the response cannot be decoded"),
+        httpx.TooManyRedirects: report_protocol_error("too many redirects"),
+        httpx.HTTPStatusError: report_protocol_error("the server returned an error status"),
+        httpx.TransportError: report_lost_connection,
+        httpx.RequestError: report_lost_connection,
+        httpx.HTTPError: report_lost_connection,
+    }
+
+
+def _report_no_connection(cause: str) -> _Report:
+    """Report the error of the operating system, or `cause` where there is none.
+
+    A connection that is not made may be the one to the proxy of the environment.
+    """
+
+    def report(call: Call, failure: Exception) -> Signal:
+        for link in _iter_causes(failure):
+            if isinstance(link, ssl.SSLCertVerificationError):
+                untrusted = f"the certificate is not trusted: {link.verify_message.rstrip('.')}"
+                return call.build_unreachable(untrusted, "certificate")
+        variable = find_proxy_variable(call.endpoint)
+        described = _describe_os_error(failure) or cause
+        return call.build_unreachable(described, "proxy" if variable else None, variable)
+
+    return report
+
+
+def _report_proxy_refusal(call: Call, failure: Exception) -> Signal:
+    """Report a proxy that opens no tunnel; the text of the exception begins with its status."""
+    status = str(failure)[:3]
+    cause = describe_proxy_refusal(int(status) if status.isdecimal() else 0)
+    return call.build_unreachable(cause, "proxy", find_proxy_variable(call.endpoint))
+
+
+def describe_proxy_refusal(status: int) -> str:
+    """Return why a proxy does not pass on a request; status 0 means unknown."""
+    cause = "the proxy requires a login" if status == LOGIN_REQUIRED else "the proxy refused"
+    return f"{cause} (HTTP {status})" if status else cause
+
+
+def _describe_os_error(failure: BaseException) -> str | None:
+    for link in _iter_causes(failure):
+        if isinstance(link, socket.gaierror):
+            return "the host name is not known"
+        if isinstance(link, ssl.SSLError):
+            plain = getattr(link, "reason", None) in _NO_TLS_REASONS
+            return "the server speaks no TLS" if plain else "no secure connection can be made"
+        if isinstance(link, OSError) and not isinstance(link, TimeoutError):
+            return (link.strerror or str(link)).lower()
+    return None
+
+
+def _iter_causes(failure: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = failure
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__

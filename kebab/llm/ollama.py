@@ -8,14 +8,15 @@ from typing import Any, TypeAlias
 from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
-from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
 from kebab.llm.server_errors import (
     OLLAMA_ERRORS,
     ModelRequest,
     build_refusal,
     build_unexpected_response,
     classify_error,
-    is_html,
+    format_one_line,
+    parse_count,
+    parse_json_object,
     parse_server_error,
 )
 
@@ -126,7 +127,7 @@ class _LineReader(AnswerReader):
     def _parse_line(self, raw: bytes) -> _Line:
         """Return the object of a line; an error in it is raised."""
         line = parse_json_object(raw)
-        if line is None and is_html(self.stream.head):
+        if line is None and self.stream.head.is_html:
             raise build_unexpected_response(self.request, self.stream.head)
         if line is None:
             start = format_one_line(raw[:400].decode("utf-8", "replace"), 80)
@@ -150,31 +151,20 @@ class _LineReader(AnswerReader):
         if reason in ("load", "unload"):
             raise self.request.call.build_protocol_error("the server only loaded the model")
         prompt_tokens = parse_count(last.get("prompt_eval_count"))
-        if _is_truncated(prompt_tokens, self.request.context_tokens):
+        window = self.request.context_tokens
+        rounded = -(-window // _WINDOW_STEP) * _WINDOW_STEP
+        # Old servers truncate a prompt that fills its window, without notice.
+        if prompt_tokens == window or prompt_tokens >= rounded:
             raise ContextOverflow(
                 prompt_tokens=max(prompt_tokens, self.request.prompt_tokens),
-                context_tokens=self.request.context_tokens,
+                context_tokens=window,
                 operation=self.request.call.operation,
             )
         completion_tokens = parse_count(last.get("eval_count"))
-        window = self.request.context_tokens
         # A server shifts a full window: the end of such an answer was written without the evidence.
-        shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > _round_window(window)
+        shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > rounded
         finish: FinishReason = "length" if reason == "length" or shifted else "stop"
         return self._build_completion(finish, prompt_tokens, completion_tokens)
-
-
-def _is_truncated(prompt_tokens: int, window: int) -> bool:
-    """Return whether a prompt fills its window; old servers truncate it without notice.
-
-    Newer servers round the window up, and truncate nothing between the requested and the rounded
-    size. A prompt that just fits leaves no room for an answer, which is an overflow too.
-    """
-    return prompt_tokens == window or prompt_tokens >= _round_window(window)
-
-
-def _round_window(window: int) -> int:
-    return -(-window // _WINDOW_STEP) * _WINDOW_STEP
 
 
 def _encode_keep_alive(value: str | int) -> str | int:

@@ -7,13 +7,14 @@ some servers.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
-from kebab.llm.http_client import ApiKey, Endpoint, parse_json_object
+from kebab.llm.endpoint import ApiKey, Endpoint
 from kebab.llm.http_stream import MAX_LINE_BYTES
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
@@ -22,64 +23,9 @@ from kebab.llm.server_errors import (
     build_refusal,
     build_unexpected_response,
     classify_error,
-    is_html,
+    parse_json_object,
     parse_server_error,
 )
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSentEvent:
-    """One event: its name, empty for most, and its data."""
-
-    name: str
-    data: bytes
-
-
-def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
-    """Yield the events of a stream.
-
-    Three things extend the standard: the last event may lack its blank line, and a field `error`
-    or a line of bare JSON is an event, because some servers send their errors this way.
-    """
-    name, data = "", list[bytes]()
-    for line in _split_lines(lines):
-        field, value = _split_field(line)
-        if line.startswith(b"{"):
-            yield ServerSentEvent("", line)
-        elif field == b"data":
-            data.append(value)
-        elif field == b"event":
-            name = value.decode("utf-8", "replace")
-        elif field == b"error":
-            yield ServerSentEvent(ERROR, value)
-        elif not line:
-            yield from _build_event(name, data)
-            name, data = "", []
-    yield from _build_event(name, data)
-
-
-def _build_event(name: str, data: list[bytes]) -> Iterator[ServerSentEvent]:
-    """Yield an event unless it has no data."""
-    if any(data):
-        yield ServerSentEvent(name, b"\n".join(data))
-
-
-def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines that end in LF, CRLF or CR, given those that end in LF or CRLF."""
-    first = True
-    for line in lines:
-        yield from (line.removeprefix(_BYTE_ORDER_MARK) if first else line).split(b"\r")
-        first = False
-
-
-def _split_field(line: bytes) -> tuple[bytes, bytes]:
-    """Return the name and the value of a line; a comment has an empty name."""
-    name, _, value = line.partition(b":")
-    return name, value.removeprefix(b" ")
-
 
 _OK = 200
 _COUNTS, _FORMAT = "stream_options", "response_format"
@@ -89,7 +35,6 @@ _REFUSED_OPTIONS = {
     _FORMAT: re.compile(rb"(?i)response_format|json[_ -]?schema|grammar|guided|structured"),
 }
 """How servers name an option that they refuse."""
-_SCHEMA_NAME = "answer"
 _DONE = b"[DONE]"
 _LENGTH_REASONS = {"length", "max_tokens", "model_length"}
 _FAILURE_REASONS = {"abort", "error"}
@@ -102,10 +47,6 @@ class OpenAiOptions(ChatOptions):
     """The options of an OpenAI-compatible server.
 
     The API does not transmit `context_tokens`: it is the window that the server started with.
-
-    Attributes:
-        key: The API key, if the server requires one.
-        key_variable: The environment variable that holds the key.
     """
 
     key: str | None = field(default=None, repr=False)
@@ -152,7 +93,11 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
         """
         request = self._build_request(messages)
         body = self._build_body(messages) | {"max_tokens": max_tokens, "temperature": 0}
-        options = _build_options(schema)
+        # A server may refuse these options.
+        options: dict[str, Any] = {_COUNTS: {"include_usage": True}}
+        if schema is not None:
+            named = {"name": "answer", "schema": schema, "strict": True}
+            options[_FORMAT] = {"type": "json_schema", "json_schema": named}
         while True:
             accepted = {name: options[name] for name in options.keys() - self._refused}
             try:
@@ -176,15 +121,6 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
         raise build_refusal(request, head, refusal)
 
 
-def _build_options(schema: JsonSchema | None) -> dict[str, Any]:
-    """Return the options of a request that a server may refuse."""
-    options: dict[str, Any] = {_COUNTS: {"include_usage": True}}
-    if schema is not None:
-        named = {"name": _SCHEMA_NAME, "schema": schema, "strict": True}
-        options[_FORMAT] = {"type": "json_schema", "json_schema": named}
-    return options
-
-
 @dataclass(slots=True)
 class _EventReader(AnswerReader):
     """Reads an answer of server-sent events, or of one JSON object."""
@@ -195,7 +131,7 @@ class _EventReader(AnswerReader):
 
     def read_completion(self) -> Completion:
         head = self.stream.head
-        if is_html(head):
+        if head.is_html:
             raise build_unexpected_response(self.request, head)
         if "json" in head.content_type.lower():
             self._read_json()
@@ -206,7 +142,10 @@ class _EventReader(AnswerReader):
     def _read_json(self) -> None:
         body = self.stream.read_body(MAX_LINE_BYTES)
         answer = parse_json_object(body) or {}
-        if answer.get("error") or not _has_message(answer):
+        choices = answer.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        has_message = isinstance(choice, dict) and isinstance(choice.get("message"), dict)
+        if answer.get("error") or not has_message:
             raise build_refusal(self.request, self.stream.head, body)
         self._add_chunk(answer, "message")
         self.complete = True
@@ -216,7 +155,15 @@ class _EventReader(AnswerReader):
             if event.data.strip() == _DONE:
                 self.complete = True
                 return
-            self._add_event(event)
+            chunk = parse_json_object(event.data)
+            if event.name == ERROR:
+                text = event.data.decode("utf-8", "replace")
+                raise self._classify(chunk or {}, text)
+            if chunk is None:
+                raise self.request.call.build_protocol_error("an event is not a JSON object")
+            if chunk.get("error") or ("choices" not in chunk and parse_server_error(chunk)):
+                raise self._classify(chunk)
+            self._add_chunk(chunk, "delta")
         if not self.complete:
             cause = "the stream ended without an end mark"
             raise self.request.call.build_protocol_error(cause) from AnswerCutError()
@@ -228,17 +175,6 @@ class _EventReader(AnswerReader):
             # After a complete answer only the token counts are missing, which is not an error.
             if not self.complete:
                 raise
-
-    def _add_event(self, event: ServerSentEvent) -> None:
-        chunk = parse_json_object(event.data)
-        if event.name == ERROR:
-            text = event.data.decode("utf-8", "replace")
-            raise self._classify(chunk or {}, text)
-        if chunk is None:
-            raise self.request.call.build_protocol_error("an event is not a JSON object")
-        if chunk.get("error") or ("choices" not in chunk and parse_server_error(chunk)):
-            raise self._classify(chunk)
-        self._add_chunk(chunk, "delta")
 
     def _classify(self, chunk: dict[str, Any], text: str = "") -> Signal:
         return classify_error(self.request, parse_server_error(chunk) or ServerError(text=text))
@@ -280,8 +216,42 @@ class _EventReader(AnswerReader):
         )
 
 
-def _has_message(answer: dict[str, Any]) -> bool:
-    """Return whether an answer that is not streamed holds a message."""
-    choices = answer.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return isinstance(first, dict) and isinstance(first.get("message"), dict)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event: its name, empty for most, and its data."""
+
+    name: str
+    data: bytes
+
+
+def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
+    """Yield the events of a stream, given lines that end in LF or CRLF.
+
+    Three things extend the standard: the last event may lack its blank line, and a field `error`
+    or a line of bare JSON is an event, because some servers send their errors this way.
+    """
+    name, data = "", list[bytes]()
+    first = True
+    for raw in chain(lines, [b""]):
+        # A line may also end in CR alone.
+        for line in (raw.removeprefix(_BYTE_ORDER_MARK) if first else raw).split(b"\r"):
+            # A comment has an empty name.
+            field, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if line.startswith(b"{"):
+                yield ServerSentEvent("", line)
+            elif field == b"data":
+                data.append(value)
+            elif field == b"event":
+                name = value.decode("utf-8", "replace")
+            elif field == b"error":
+                yield ServerSentEvent(ERROR, value)
+            elif not line:
+                if any(data):
+                    yield ServerSentEvent(name, b"\n".join(data))
+                name, data = "", []
+        first = False

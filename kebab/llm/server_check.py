@@ -18,23 +18,16 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.http_client import (
-    NO_KEY,
-    ApiKey,
-    Call,
-    Endpoint,
-    find_proxy_variable,
-    format_one_line,
-    parse_json_object,
-)
-from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint, find_proxy_variable
+from kebab.llm.http_stream import Call, Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import (
     OLLAMA_ERRORS,
     OPENAI_ERRORS,
     ModelRequest,
     build_refusal,
     build_unexpected_response,
-    is_html,
+    format_one_line,
+    parse_json_object,
 )
 
 _OK = 200
@@ -82,7 +75,12 @@ def probe_ollama(
             models=sort_near_names(model, server.models),
         )
     if model:
-        _check_task(call, model, connect_s)
+        request = ModelRequest(call=call, path="/api/show", model=model, errors=OLLAMA_ERRORS)
+        head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
+        found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
+        tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
+        if tasks and _COMPLETION not in tasks:
+            raise request.build_rejection(f"it can only do: {', '.join(tasks)}", "task")
     return server
 
 
@@ -90,16 +88,6 @@ def sort_near_names(name: str, names: Sequence[str]) -> list[str]:
     """Return names, those that are spelled most like a name first."""
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     return [*near, *(other for other in names if other not in near)]
-
-
-def _check_task(call: Call, model: str, connect_s: float) -> None:
-    """Refuse a model that cannot write text; a server that does not tell is trusted."""
-    request = ModelRequest(call=call, path="/api/show", model=model, errors=OLLAMA_ERRORS)
-    head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
-    found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
-    tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
-    if tasks and _COMPLETION not in tasks:
-        raise request.build_rejection(f"it can only do: {', '.join(tasks)}", "task")
 
 
 def add_default_tag(model: str) -> str:
@@ -167,7 +155,6 @@ def _list_texts(entries: list[Any], name: str) -> tuple[str, ...]:
 
 
 LOADING = "the server is loading the model"
-_REDIRECT_STATUSES = range(300, 400)
 _SILENCE_S = 1.2
 """How much longer than a connection the first byte of a server may take."""
 _DIAGNOSIS_S = 0.3
@@ -193,57 +180,41 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
         ModelUnreachable: Nothing listens, or it stays silent.
         ModelProtocol: Another program listens.
     """
-    endpoint = request.call.endpoint
+    call, endpoint = request.call, request.call.endpoint
     if monotonic() - _answered.get(endpoint.display_url, float("-inf")) < _VALID_S:
         return
-    try:
-        _check_response(request, deadlines)
-    except ModelUnreachable as failure:
-        if failure.reason != "server":
-            raise
-        _refuse_tls(request)
-    except ModelProtocol as failure:
-        if failure.setting and (greeting := _read_greeting(endpoint)):
-            raise _build_foreign_signal(request, greeting) from failure
-        raise
-    except TimedOut as late:
-        _refuse_silent(request, late)
-        return
-    _answered[endpoint.display_url] = monotonic()
-
-
-def _refuse_silent(request: ModelRequest, late: TimedOut) -> None:
-    """Raise the signal for a port that stays silent, unless its server has answered before."""
-    endpoint = request.call.endpoint
-    if greeting := _read_greeting(endpoint):
-        raise _build_foreign_signal(request, greeting) from late
-    if endpoint.display_url not in _answered:
-        cause = "it accepts connections and stays silent"
-        raise request.call.build_unreachable(cause, "silent") from late
-
-
-def _check_response(request: ModelRequest, deadlines: Deadlines) -> None:
     connect_s = deadlines.connect_s
     limit_s = connect_s + _SILENCE_S if connect_s else deadlines.first_token_s
     limits = Deadlines(connect_s=connect_s, first_token_s=limit_s, total_s=limit_s)
     headers = {**request.key.headers, "Connection": "close"}
-    with HttpStream(request.call, request.path, None, limits, headers) as stream:
-        head = stream.head
-        if head.status in _REDIRECT_STATUSES or (head.status == _OK and is_html(head)):
-            raise build_unexpected_response(request, head, stream.read_body())
+    try:
+        with HttpStream(call, request.path, None, limits, headers) as stream:
+            head = stream.head
+            if head.status in range(300, 400) or (head.status == _OK and head.is_html):
+                raise build_unexpected_response(request, head, stream.read_body())
+    except ModelUnreachable as failure:
+        if failure.reason != "server":
+            raise
+        if endpoint.scheme == "http" and _speaks_tls(endpoint):
+            cause = "it speaks TLS, so its address begins with `https://`"
+            raise call.build_protocol_error(cause, endpoint.setting) from failure
+    except ModelProtocol as failure:
+        if failure.setting and (greeting := _read_greeting(endpoint)):
+            raise _build_foreign_signal(call, greeting) from failure
+        raise
+    except TimedOut as late:
+        if greeting := _read_greeting(endpoint):
+            raise _build_foreign_signal(call, greeting) from late
+        if endpoint.display_url not in _answered:
+            cause = "it accepts connections and stays silent"
+            raise call.build_unreachable(cause, "silent") from late
+        return
+    _answered[endpoint.display_url] = monotonic()
 
 
-def _refuse_tls(request: ModelRequest) -> None:
-    """Raise the signal for a plain request to a server that speaks TLS."""
-    endpoint = request.call.endpoint
-    if endpoint.scheme == "http" and _speaks_tls(endpoint):
-        cause = "it speaks TLS, so its address begins with `https://`"
-        raise request.call.build_protocol_error(cause, endpoint.setting)
-
-
-def _build_foreign_signal(request: ModelRequest, greeting: str) -> ModelProtocol:
+def _build_foreign_signal(call: Call, greeting: str) -> ModelProtocol:
     cause = f"another program listens there: {greeting}"
-    return request.call.build_protocol_error(cause, request.call.endpoint.setting)
+    return call.build_protocol_error(cause, call.endpoint.setting)
 
 
 def _read_greeting(endpoint: Endpoint) -> str:
@@ -280,11 +251,8 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 class CheckedModel:
     """A language model whose server is checked before a prompt, and waited for while it loads.
 
-    Args:
-        model: The model.
-        check: Raises a signal when no server listens.
-        loading_s: The longest wait for a server that loads its model, in seconds; 0 means no limit.
-        on_wait: Receives the reason when a wait begins.
+    `check` raises a signal when no server listens. `loading_s` is the longest wait for a server
+    that loads its model, 0 without a limit; `on_wait` receives the reason when it begins.
     """
 
     model: LanguageModel

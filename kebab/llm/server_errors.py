@@ -1,12 +1,13 @@
-"""Parses the errors of model servers, and maps them to signals by tables of rows.
+"""Maps the errors that model servers send to signals, by tables of rows.
 
 One HTTP status has many meanings, and an error in the middle of a stream has none. Therefore the
 rows for known texts come before the rows for statuses. llama.cpp, LM Studio, vLLM and the proxies
 before them use HTTP statuses in different ways.
 """
 
+import json
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from time import monotonic
@@ -20,31 +21,17 @@ from kebab.errors.catalog import (
     Rejection,
 )
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import (
-    LOGIN_REQUIRED,
-    NO_KEY,
-    ApiKey,
-    Call,
-    describe_proxy_refusal,
-    find_proxy_variable,
-    format_one_line,
-    parse_count,
-    parse_json_object,
-)
-from kebab.llm.http_stream import ResponseHead
+from kebab.llm.endpoint import NO_KEY, ApiKey, find_proxy_variable
+from kebab.llm.http_stream import LOGIN_REQUIRED, Call, ResponseHead, describe_proxy_refusal
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""
+_MAX_LINE_CHARS = 300
+_MAX_COUNT = 1 << 32
 _MAX_NESTING = 3
-_MAX_CONTENT_TYPE_CHARS = 60
 _STATUS_DIGITS = 3
 _OK = 200
-_REDIRECT_STATUSES = range(300, 400)
 _FORBIDDEN = 403
-_GATEWAY_STATUSES = (502, 503, 504)
-"""The statuses with which a proxy reports that it cannot reach the server."""
-_QUERY_OR_LOGIN = re.compile(r"[?#].*|(?<=//)[^/@]*@", re.DOTALL)
-_TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,200})", re.IGNORECASE)
 _ERROR_STATUSES = range(400, 600)
 
 
@@ -86,11 +73,10 @@ class ModelRequest:
         models: list[str] | None = None,
     ) -> ModelRejected:
         """Return the signal for a server that refuses the request."""
-        call = self.call
         return ModelRejected(
             model=self.model,
-            endpoint=call.endpoint.display_url,
-            operation=call.operation,
+            endpoint=self.call.endpoint.display_url,
+            operation=self.call.operation,
             cause=cause,
             reason=reason,
             setting=setting,
@@ -101,27 +87,30 @@ class ModelRequest:
 SignalBuilder: TypeAlias = Callable[[ModelRequest, ServerError, int], Signal]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ErrorRow:
     """One row of a table: the errors that it matches, and the builder of their signal.
 
     A row matches an error with one of the `statuses`, if there are any, and with one of the
-    `kinds`, the `pattern` or the name of the requested model, if the row names any of these.
+    `kinds`, the `pattern` (in any case) or the name of the requested model, if the row names any
+    of these.
     """
 
     build: SignalBuilder
-    pattern: re.Pattern[str] | None = None
-    kinds: frozenset[str] = frozenset()
+    pattern: str = ""
+    kinds: Collection[str] = ()
     names_model: bool = False
-    statuses: Container[int] | None = None
+    statuses: Collection[int] = ()
 
     def matches(self, request: ModelRequest, error: ServerError, status: int) -> bool:
         """Return whether the error belongs to this row; status 0 means unknown."""
-        if self.statuses is not None and status not in self.statuses:
+        if self.statuses and status not in self.statuses:
             return False
         if not (self.pattern or self.kinds or self.names_model):
             return True
-        if self.kinds & error.kinds or (self.pattern and self.pattern.search(error.text)):
+        if not error.kinds.isdisjoint(self.kinds):
+            return True
+        if self.pattern and re.search(self.pattern, error.text, re.IGNORECASE):
             return True
         name = rf"(?<![\w-]){re.escape(request.model)}(?![\w-])"
         return bool(self.names_model and request.model and re.search(name, error.text))
@@ -142,22 +131,6 @@ class ErrorTable:
     by_status_unless_page: Mapping[int, SignalBuilder] = field(default_factory=dict)
 
 
-def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> ServerError | None:
-    """Return the error in an object, or None when there is none.
-
-    Known shapes are `{"error": {"message": …}}`, `{"error": "…"}`, `{"detail": …}`,
-    `{"object": "error", "message": …}` and `{"message": …}`. A text may contain such an object.
-    """
-    error, detail = answer.get("error"), answer.get("detail")
-    for inner in (error, detail):
-        if isinstance(inner, dict):
-            return parse_server_error(inner, levels - 1) if levels else None
-    for text in (error, answer.get("message"), _format_detail(detail)):
-        if isinstance(text, str):
-            return _parse_nested_error(text, levels) or _build_error(text, answer)
-    return None
-
-
 def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
     """Return the signal for a response with an error status, or whose body is an error."""
     answer = parse_json_object(body)
@@ -165,7 +138,7 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
     if error is None and (refusal := _find_proxy_refusal(request, head)):
         return refusal
     build = request.errors.by_status.get(head.status)
-    if build is None and not is_html(head):
+    if build is None and not head.is_html:
         build = request.errors.by_status_unless_page.get(head.status)
     if build is not None:
         return build(request, error or ServerError(text=""), head.status)
@@ -188,9 +161,22 @@ def build_unexpected_response(
     """Return the signal for a response that does not follow the API."""
     if refusal := _find_proxy_refusal(request, head):
         return refusal
-    endpoint = request.call.endpoint
-    cause = f"`{request.path}` {_describe_response(request, head, body)}"
-    if head.status in _GATEWAY_STATUSES and (variable := find_proxy_variable(endpoint)):
+    status = f"(HTTP {head.status})"
+    if head.status in range(300, 400) and head.location:
+        # The query of an address may hold a token.
+        address = re.sub(r"(?s:[?#].*)|(?<=//)[^/@]*@", "", head.location)
+        described = f"redirects to {request.redact(address)} {status}"
+    elif head.is_html:
+        page = body.decode("utf-8", "replace")
+        title = re.search(r"<title[^>]*>\s*([^<]{1,200})", page, re.IGNORECASE)
+        name = request.redact(unescape(title[1])) if title else ""
+        described = f"returned a web page {status}" + (f": {name}" if name else "")
+    else:
+        content_type = request.redact(head.content_type)[:60] or "no content type"
+        described = f"returned HTTP {head.status}, {content_type}"
+    cause, endpoint = f"`{request.path}` {described}", request.call.endpoint
+    # With these statuses a proxy reports that it cannot reach the server.
+    if head.status in {502, 503, 504} and (variable := find_proxy_variable(endpoint)):
         return request.call.build_unreachable(cause, "proxy", variable)
     return request.call.build_protocol_error(format_one_line(cause), endpoint.setting)
 
@@ -204,93 +190,26 @@ def _find_proxy_refusal(request: ModelRequest, head: ResponseHead) -> Signal | N
     return None
 
 
-def _describe_response(request: ModelRequest, head: ResponseHead, body: bytes) -> str:
-    status = f"(HTTP {head.status})"
-    if head.status in _REDIRECT_STATUSES and head.location:
-        # The query of an address may hold a token.
-        target = request.redact(_QUERY_OR_LOGIN.sub("", head.location))
-        return f"redirects to {target} {status}"
-    if is_html(head):
-        title = _TITLE.search(body.decode("utf-8", "replace"))
-        name = request.redact(unescape(title[1])) if title else ""
-        return f"returned a web page {status}" + (f": {name}" if name else "")
-    content_type = request.redact(head.content_type)[:_MAX_CONTENT_TYPE_CHARS] or "no content type"
-    return f"returned HTTP {head.status}, {content_type}"
+def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> ServerError | None:
+    """Return the error in an object, or None when there is none.
 
-
-def is_html(head: ResponseHead) -> bool:
-    """Return whether the response is an HTML page."""
-    return "html" in head.content_type.lower()
-
-
-_PROMPT_TOKENS = (
-    re.compile(
-        r"(?:request|prompt|input|requested tokens) \((?:length )?(\d{1,9})\b"
-        r"|\((\d{1,9}) in the (?:messages|prompt)"
-        r"|resulted in (\d{1,9}) tokens"
-        r"|(\d{1,9}) (?:input tokens|tokens from the input|`inputs` tokens)"
-        r"|n_keep: (\d{1,9})"
-        r"|keep the first (\d{1,9}) tokens",
-        re.IGNORECASE,
-    ),
-    # This count includes the answer.
-    re.compile(r"requested (?:a total of )?(\d{1,9}) tokens", re.IGNORECASE),
-)
-_WINDOW_TOKENS = (
-    re.compile(
-        r"(?:context (?:size|length|window)|model length|n_ctx|limit)"
-        r"(?: is| of)?(?: only)?:? \(?(\d{1,9})\b"
-        r"|must be <= (\d{1,9})",
-        re.IGNORECASE,
-    ),
-)
-
-
-def find_token_counts(error: ServerError) -> tuple[int, int]:
-    """Return the tokens of the prompt and of the window; 0 for a count that is missing."""
-    return (
-        error.prompt_tokens or _find_number(_PROMPT_TOKENS, error.text),
-        error.context_tokens or _find_number(_WINDOW_TOKENS, error.text),
-    )
-
-
-def _find_number(patterns: tuple[re.Pattern[str], ...], text: str) -> int:
-    for pattern in patterns:
-        if match := pattern.search(text):
-            return next(int(number) for number in match.groups() if number)
-    return 0
-
-
-def _parse_nested_error(text: str, levels: int) -> ServerError | None:
-    """Return the error in a text that is JSON, as a server relays it."""
-    inner = parse_json_object(text) if levels and text.lstrip().startswith("{") else None
-    return parse_server_error(inner, levels - 1) if inner else None
-
-
-def _build_error(text: str, answer: dict[str, Any]) -> ServerError:
-    kinds = (answer.get("type"), answer.get("code"))
-    return ServerError(
-        text=text[:_MAX_TEXT_CHARS],
-        kinds=frozenset(kind for kind in kinds if isinstance(kind, str)),
-        status=_parse_status(answer.get("code")),
-        prompt_tokens=parse_count(answer.get("n_prompt_tokens")),
-        context_tokens=parse_count(answer.get("n_ctx")),
-    )
-
-
-def _parse_status(code: object) -> int:
-    """Return the HTTP error status in a code, a number or a text; else 0."""
-    if isinstance(code, str):
-        code = int(code) if len(code) == _STATUS_DIGITS and code.isdecimal() else 0
-    status = parse_count(code)
-    return status if status in _ERROR_STATUSES else 0
-
-
-def _format_detail(detail: object) -> object:
-    """Return the `detail` of FastAPI, a text or a list of faults, as one text."""
-    if not isinstance(detail, list):
-        return detail
-    return "; ".join(filter(None, map(_format_fault, detail))) or None
+    Known shapes are `{"error": {"message": …}}`, `{"error": "…"}`, `{"detail": …}`,
+    `{"object": "error", "message": …}` and `{"message": …}`. A text may contain such an object,
+    as a server relays it.
+    """
+    error, detail = answer.get("error"), answer.get("detail")
+    for inner in (error, detail):
+        if isinstance(inner, dict):
+            return parse_server_error(inner, levels - 1) if levels else None
+    if isinstance(detail, list):
+        # FastAPI sends a list of faults.
+        detail = "; ".join(filter(None, map(_format_fault, detail))) or None
+    for text in (error, answer.get("message"), detail):
+        if isinstance(text, str):
+            relayed = parse_json_object(text) if levels and text.lstrip().startswith("{") else None
+            found = parse_server_error(relayed, levels - 1) if relayed else None
+            return found or _build_error(text, answer)
+    return None
 
 
 def _format_fault(fault: object) -> str:
@@ -301,9 +220,76 @@ def _format_fault(fault: object) -> str:
     return f"{'.'.join(parts)}: {fault['msg']}" if parts else str(fault["msg"])
 
 
-_MODEL = "models.llm.model"
-_KEY_VARIABLE = "models.llm.key_variable"
-_LOADING = re.compile(r"loading (?:the )?model|model is loading", re.IGNORECASE)
+def _build_error(text: str, answer: dict[str, Any]) -> ServerError:
+    code = answer.get("code")
+    kinds = frozenset(kind for kind in (answer.get("type"), code) if isinstance(kind, str))
+    if isinstance(code, str):
+        code = int(code) if len(code) == _STATUS_DIGITS and code.isdecimal() else 0
+    status = parse_count(code)
+    return ServerError(
+        text=text[:_MAX_TEXT_CHARS],
+        kinds=kinds,
+        status=status if status in _ERROR_STATUSES else 0,
+        prompt_tokens=parse_count(answer.get("n_prompt_tokens")),
+        context_tokens=parse_count(answer.get("n_ctx")),
+    )
+
+
+_PROMPT_TOKENS = (
+    r"(?:request|prompt|input|requested tokens) \((?:length )?(\d{1,9})\b"
+    r"|\((\d{1,9}) in the (?:messages|prompt)"
+    r"|resulted in (\d{1,9}) tokens"
+    r"|(\d{1,9}) (?:input tokens|tokens from the input|`inputs` tokens)"
+    r"|n_keep: (\d{1,9})"
+    r"|keep the first (\d{1,9}) tokens"
+)
+_ALL_TOKENS = r"requested (?:a total of )?(\d{1,9}) tokens"
+"""This count includes the answer."""
+_WINDOW_TOKENS = (
+    r"(?:context (?:size|length|window)|model length|n_ctx|limit)"
+    r"(?: is| of)?(?: only)?:? \(?(\d{1,9})\b"
+    r"|must be <= (\d{1,9})"
+)
+
+
+def find_token_counts(error: ServerError) -> tuple[int, int]:
+    """Return the tokens of the prompt and of the window; 0 for a count that is missing."""
+    return (
+        error.prompt_tokens or _find_number(error.text, _PROMPT_TOKENS, _ALL_TOKENS),
+        error.context_tokens or _find_number(error.text, _WINDOW_TOKENS),
+    )
+
+
+def _find_number(text: str, *patterns: str) -> int:
+    for pattern in patterns:
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return next(int(number) for number in match.groups() if number)
+    return 0
+
+
+def parse_json_object(raw: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object in UTF-8 bytes or a text, or None when there is none."""
+    try:
+        value = json.loads(raw.decode("utf-8") if isinstance(raw, bytes) else raw)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def format_one_line(text: str, limit: int = _MAX_LINE_CHARS) -> str:
+    """Return a text as one line of printable characters, cut to about `limit` of them."""
+    # White space shrinks the text, so the input is a bit longer than the limit.
+    start = text[: 4 * limit]
+    printable = "".join(char if char.isprintable() else " " for char in start)
+    line = " ".join(printable.split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def parse_count(value: object) -> int:
+    """Return a plausible count, or 0 for any other value."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return value if 0 < value < _MAX_COUNT else 0
 
 
 def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
@@ -330,30 +316,24 @@ def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> 
 
 
 def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    call = request.call
-    return ModelNotPulled(
-        model=request.model, endpoint=call.endpoint.display_url, operation=call.operation
-    )
+    url, operation = request.call.endpoint.display_url, request.call.operation
+    return ModelNotPulled(model=request.model, endpoint=url, operation=operation)
 
 
 def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
     cause = format_one_line(f"no such model: {request.model}")
-    return request.build_rejection(cause, "unknown_model", _MODEL)
+    return request.build_rejection(cause, "unknown_model", "models.llm.model")
 
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
     return ModelBusy(endpoint=request.call.endpoint.display_url, operation=request.call.operation)
 
 
-def _build_loading(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    call = request.call
-    url = call.endpoint.display_url
-    return ModelBusy(endpoint=url, operation=call.operation, reason="loading")
-
-
 def _build_unavailable(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    build = _build_loading if _LOADING.search(error.text) else _build_busy
-    return build(request, error, status)
+    if not re.search(r"loading (?:the )?model|model is loading", error.text, re.IGNORECASE):
+        return _build_busy(request, error, status)
+    url, operation = request.call.endpoint.display_url, request.call.operation
+    return ModelBusy(endpoint=url, operation=operation, reason="loading")
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
@@ -373,20 +353,13 @@ def _reject(reason: Rejection | None = None, setting: str | None = None) -> Sign
 
 def _build_unauthorized(request: ModelRequest, _error: ServerError, status: int) -> Signal:
     """Build the refusal of a key; the text of the server may quote a part of the key."""
-    key = request.key
-    is_set = bool(key.secret)
+    is_set = bool(request.key.secret)
     cause = "the server requires another key" if is_set else "no key was sent"
     return request.build_rejection(
         f"{cause}{_format_status(status)}",
         "key_refused" if is_set else "key_missing",
-        key.variable or _KEY_VARIABLE,
+        request.key.variable or "models.llm.key_variable",
     )
-
-
-_build_rejected = _reject()
-_build_load_failure = _reject("load")
-_build_memory_failure = _reject("memory")
-_build_wrong_task = _reject("task")
 
 
 def _build_sign_in(request: ModelRequest, error: ServerError, status: int) -> Signal:
@@ -396,8 +369,7 @@ def _build_sign_in(request: ModelRequest, error: ServerError, status: int) -> Si
 
 def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
     cause = f"`{request.path}` is not served{_describe_error(request, error, status)}"
-    call = request.call
-    return call.build_protocol_error(format_one_line(cause), call.endpoint.setting)
+    return request.call.build_protocol_error(format_one_line(cause), request.call.endpoint.setting)
 
 
 def _describe_error(request: ModelRequest, error: ServerError, status: int) -> str:
@@ -409,134 +381,98 @@ def _format_status(status: int) -> str:
     return f" (HTTP {status})" if status else ""
 
 
-def _compile(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
-
-
 OLLAMA_ERRORS = ErrorTable(
     rows=(
         # Crashes come first: their texts may quote another error.
         ErrorRow(
-            build=_build_failure,
-            pattern=_compile(
-                r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF",
-                r'Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
-            ),
+            _build_failure,
+            r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF"
+            r'|Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
         ),
         ErrorRow(
-            build=_build_overflow,
-            kinds=frozenset({"exceed_context_size_error"}),
-            pattern=_compile(
-                r"exceed(?:s|_context|ed)?.*context|longer than the context length",
-                r"input length exceeds|input exceeds maximum context",
-            ),
+            _build_overflow,
+            r"exceed(?:s|_context|ed)?.*context|longer than the context length"
+            r"|input length exceeds|input exceeds maximum context",
+            kinds={"exceed_context_size_error"},
         ),
-        ErrorRow(build=_build_not_pulled, pattern=_compile(r"""^model ['"].*['"] not found""")),
-        ErrorRow(build=_build_busy, pattern=_compile("server busy")),
-        ErrorRow(build=_build_load_timeout, pattern=_compile("timed out waiting for llama")),
+        ErrorRow(_build_not_pulled, r"""^model ['"].*['"] not found"""),
+        ErrorRow(_build_busy, "server busy"),
+        ErrorRow(_build_load_timeout, "timed out waiting for llama"),
+        ErrorRow(_reject("load"), r"(?:llama runner|llama-server) process has terminated"),
+        ErrorRow(_reject("memory"), r"requires more system memory|out-of-memory during startup"),
         ErrorRow(
-            build=_build_load_failure,
-            pattern=_compile(r"(?:llama runner|llama-server) process has terminated"),
-        ),
-        ErrorRow(
-            build=_build_memory_failure,
-            pattern=_compile(r"requires more system memory|out-of-memory during startup"),
+            _reject("option", "models.llm.think"),
+            r"does not support thinking|invalid think value",
         ),
         ErrorRow(
-            build=_reject("option", "models.llm.think"),
-            pattern=_compile(r"does not support thinking|invalid think value"),
+            _reject("option", "models.llm.keep_alive"),
+            r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)",
         ),
-        ErrorRow(
-            build=_reject("option", "models.llm.keep_alive"),
-            pattern=_compile(r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)"),
-        ),
-        ErrorRow(
-            build=_build_wrong_task,
-            pattern=_compile(r"does not support (?!thinking)|not support multimodal"),
-        ),
-        ErrorRow(build=_build_sign_in, statuses={401}),
-        ErrorRow(build=_build_not_served, statuses={404, 405}),
-        ErrorRow(build=_build_busy, statuses={429, 503}),
-        ErrorRow(build=_build_unreachable, statuses={502, 504}),
-        ErrorRow(build=_build_rejected),
+        ErrorRow(_reject("task"), r"does not support (?!thinking)|not support multimodal"),
+        ErrorRow(_build_sign_in, statuses={401}),
+        ErrorRow(_build_not_served, statuses={404, 405}),
+        ErrorRow(_build_busy, statuses={429, 503}),
+        ErrorRow(_build_unreachable, statuses={502, 504}),
+        ErrorRow(_reject()),
     ),
 )
 """The errors of old and new versions of Ollama."""
-
-_UNKNOWN_STATUS = 0
 
 OPENAI_ERRORS = ErrorTable(
     by_status={401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy},
     # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
     by_status_unless_page={503: _build_unavailable},
     rows=(
-        ErrorRow(build=_build_unauthorized, statuses={401, 403}),
+        ErrorRow(_build_unauthorized, statuses={401, 403}),
+        ErrorRow(_build_not_served, r"unexpected endpoint or method|invalid url \("),
         ErrorRow(
-            build=_build_not_served,
-            pattern=_compile(r"unexpected endpoint or method|invalid url \("),
+            _build_overflow,
+            r"exceeds? the available context"
+            r"|exceeds? (?:the )?context (?:window|size|length)"
+            r"|exceeds? the model's maximum context"
+            r"|input length exceeds"
+            r"|maximum context length is \d"
+            r"|context (?:the )?overflow|overflows? the context"
+            r"|greater than the context length"
+            r"|longer than the (?:context|model's context|maximum model) length"
+            r"|reached context length"
+            r"|keep the first \d+ tokens"
+            r"|prompt \(\d+ tokens\) is too long"
+            r"|tokens.{0,40} must be <= \d+\. given",
+            kinds={"exceed_context_size_error", "context_length_exceeded"},
+        ),
+        ErrorRow(_reject("memory"), r"out of memory|insufficient (?:system )?(?:memory|resources)"),
+        ErrorRow(_reject("load"), r"(?:fail|unable|could not|cannot|error).{0,40}\bload"),
+        ErrorRow(
+            _reject("task"),
+            r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
         ),
         ErrorRow(
-            build=_build_overflow,
-            kinds=frozenset({"exceed_context_size_error", "context_length_exceeded"}),
-            pattern=_compile(
-                r"exceeds? the available context",
-                r"exceeds? (?:the )?context (?:window|size|length)",
-                r"exceeds? the model's maximum context",
-                r"input length exceeds",
-                r"maximum context length is \d",
-                r"context (?:the )?overflow|overflows? the context",
-                r"greater than the context length",
-                r"longer than the (?:context|model's context|maximum model) length",
-                r"reached context length",
-                r"keep the first \d+ tokens",
-                r"prompt \(\d+ tokens\) is too long",
-                r"tokens.{0,40} must be <= \d+\. given",
-            ),
+            _build_failure,
+            r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError",
         ),
         ErrorRow(
-            build=_build_memory_failure,
-            pattern=_compile(r"out of memory|insufficient (?:system )?(?:memory|resources)"),
+            _build_unknown_model,
+            r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)"
+            r"|invalid model (?:identifier|name)|(?:unknown|no such) model\b",
+            statuses={0, 400, 404, 422},
+        ),
+        ErrorRow(_build_unknown_model, statuses={404}, names_model=True),
+        ErrorRow(
+            _build_unauthorized,
+            kinds={"authentication_error", "permission_error", "invalid_api_key"},
         ),
         ErrorRow(
-            build=_build_load_failure,
-            pattern=_compile(r"(?:fail|unable|could not|cannot|error).{0,40}\bload"),
+            _build_unavailable,
+            kinds={"rate_limit_error", "rate_limit_exceeded", "unavailable_error"},
         ),
-        ErrorRow(
-            build=_build_wrong_task,
-            pattern=_compile(
-                r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
-            ),
-        ),
-        ErrorRow(
-            build=_build_failure,
-            pattern=_compile(
-                r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError"
-            ),
-        ),
-        ErrorRow(
-            build=_build_unknown_model,
-            statuses={_UNKNOWN_STATUS, 400, 404, 422},
-            pattern=_compile(
-                r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)",
-                r"invalid model (?:identifier|name)|(?:unknown|no such) model\b",
-            ),
-        ),
-        ErrorRow(build=_build_unknown_model, statuses={404}, names_model=True),
-        ErrorRow(
-            build=_build_unauthorized,
-            kinds=frozenset({"authentication_error", "permission_error", "invalid_api_key"}),
-        ),
-        ErrorRow(
-            build=_build_unavailable,
-            kinds=frozenset({"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}),
-        ),
-        ErrorRow(build=_build_rejected, kinds=frozenset({"not_supported_error"})),
-        ErrorRow(build=_build_not_served, statuses={404, 405}),
-        ErrorRow(build=_build_busy, statuses={429, 503}),
-        ErrorRow(build=_build_rejected, statuses={501, *range(400, 500)}),
-        ErrorRow(build=_build_unreachable, statuses={502, 504}),
+        ErrorRow(_reject(), kinds={"not_supported_error"}),
+        ErrorRow(_build_not_served, statuses={404, 405}),
+        ErrorRow(_build_busy, statuses={429, 503}),
+        ErrorRow(_reject(), statuses={501, *range(400, 500)}),
+        ErrorRow(_build_unreachable, statuses={502, 504}),
         # Any other error may not occur again: the server failed while it worked.
-        ErrorRow(build=_build_failure),
+        ErrorRow(_build_failure),
     ),
 )
 """The errors of servers with the OpenAI-compatible API."""

@@ -27,6 +27,211 @@ from kebab.text.language import is_dense, iter_unit_matches
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
+
+class DoubtKind(StrEnum):
+    """Why an answer may not be about what was asked; the value is the code of its warning."""
+
+    ABSENT_TERM = "absent_term"
+    """A key term of the question occurs nowhere in the notes."""
+    NAME_NOT_CITED = "name_not_cited"
+    """A name of the question is not in the cited passages, only in others that were found."""
+    NAME_NOT_FOUND = "name_not_found"
+    """A name of the question is in none of the passages that were found."""
+    NAMES_APART = "names_not_together"
+    """No passage that was found has all names and codes of the question, though each occurs."""
+    NUMBER_NOT_CITED = "number_not_cited"
+    """A number or code of the question is not in the cited passages, only in others."""
+    NUMBER_NOT_FOUND = "number_not_found"
+    """A number or code of the question is in none of the passages that were found."""
+    NEGATION = "negation_not_cited"
+    """The question is negated, and the cited sentence is not."""
+    OPPOSITE = "opposite_cited"
+    """The cited sentence has the opposite of a word of the question."""
+    TERM_NOT_CITED = "term_not_cited"
+    """A key term of the question is not in the best quote, nor near a word of it."""
+    FACT_NOT_CITED = "fact_not_cited"
+    """The question asks for a kind of fact, such as a date, that the best quote does not hold."""
+
+
+_MESSAGES: Mapping[DoubtKind, str] = {
+    DoubtKind.ABSENT_TERM: "not in the notes",
+    DoubtKind.NAME_NOT_CITED: "not in the cited passages",
+    DoubtKind.NAME_NOT_FOUND: "in none of the passages that were found",
+    DoubtKind.NAMES_APART: "not together in any passage that was found",
+    DoubtKind.NUMBER_NOT_CITED: "not in the cited passages",
+    DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
+    DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
+    DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
+    DoubtKind.TERM_NOT_CITED: "not in the cited sentence",
+    DoubtKind.FACT_NOT_CITED: "the cited sentence shows no sign of",
+}
+
+
+_LACKS = {
+    (TermKind.NAME, True): DoubtKind.NAME_NOT_CITED,
+    (TermKind.NAME, False): DoubtKind.NAME_NOT_FOUND,
+    (TermKind.NUMBER, True): DoubtKind.NUMBER_NOT_CITED,
+    (TermKind.NUMBER, False): DoubtKind.NUMBER_NOT_FOUND,
+    (TermKind.CODE, True): DoubtKind.NUMBER_NOT_CITED,
+    (TermKind.CODE, False): DoubtKind.NUMBER_NOT_FOUND,
+}
+"""The doubt about a term that the cited passages lack; True when another passage has it."""
+
+
+WEIGHTS: Mapping[DoubtKind, float] = {
+    DoubtKind.NAME_NOT_CITED: 2.8,
+    DoubtKind.NAME_NOT_FOUND: 2.6,
+    DoubtKind.NAMES_APART: 2.2,
+    DoubtKind.NUMBER_NOT_CITED: 1.2,
+    DoubtKind.NUMBER_NOT_FOUND: 2.2,
+    DoubtKind.NEGATION: 2.3,
+    DoubtKind.OPPOSITE: 2.0,
+}
+"""What each doubt takes from the logit; rounded from the fits with and without vectors."""
+
+START, ANSWERABILITY_WEIGHT = 0.5, 0.3
+"""The logit without doubts at an answerability of .5, and the weight of that logit.
+
+Both are set so that few answerable questions are flagged: 4 % of SQuAD 2.
+"""
+
+_MAX_LOGIT = 4.0
+
+
+class Doubt(NamedTuple):
+    """A doubt about an answer and the term of the question that raises it."""
+
+    kind: DoubtKind
+    term: str = ""
+
+    @property
+    def message(self) -> str:
+        """The doubt in words."""
+        text = _MESSAGES[self.kind]
+        return f"{text}: {self.term}" if self.term else text
+
+
+class AnswerCheck(NamedTuple):
+    """The doubts about an answer, and the probability that it is about what was asked."""
+
+    doubts: tuple[Doubt, ...]
+    probability: float
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the answer should be shown as uncertain."""
+        absent = any(doubt.kind is DoubtKind.ABSENT_TERM for doubt in self.doubts)
+        return absent or (bool(self.doubts) and self.probability < MIN_PROBABILITY)
+
+
+CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
+"""Returns in how many passages of the notes each index token occurs."""
+
+
+def find_absent_terms(
+    terms: Sequence[QuestionTerm], page: Page, count_occurrences: CountOccurrences
+) -> list[QuestionTerm]:
+    """Return the key terms that occur nowhere in the notes, also not misspelt in the hits.
+
+    Of a name, the absent words are returned. A plain word counts only when it looks like the name
+    of a product, not like a paraphrase.
+    """
+    parts = [part for term in terms for part in term.split_words()]
+    roots = {
+        part: _list_roots(part)
+        for part in parts
+        if part.kind is not TermKind.WORD or _is_rare(part, page)
+    }
+    counts = count_occurrences({token for tokens in roots.values() for token in tokens})
+    absent = [part for part, tokens in roots.items() if not any(counts[one] for one in tokens)]
+    if not absent:
+        return []
+    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+    return [part for part in absent if not found.contains(part)]
+
+
+def is_decisive(terms: Sequence[QuestionTerm], absent: Collection[QuestionTerm]) -> bool:
+    """Return whether a question about absent terms has no answer: a whole name or a code is absent.
+
+    A number may be an example of the person who asks, and a plain word a paraphrase.
+    """
+    for term in terms:
+        is_long = len(term.text) >= _LONG_ACRONYM or not term.text.isupper()
+        is_name = term.kind is TermKind.NAME and is_long
+        is_code = term.kind is TermKind.CODE and len(term.text) >= _LONG_CODE
+        if (is_name or is_code) and all(part in absent for part in term.split_words()):
+            return True
+    return False
+
+
+def check_answer_terms(
+    question: str,
+    terms: Sequence[QuestionTerm],
+    absent: Sequence[QuestionTerm],
+    quotes: Sequence[Quote],
+    page: Page,
+) -> AnswerCheck:
+    """Return the doubts about an answer from the passages that it cites.
+
+    `terms` are the key terms of the question, `absent` those that occur nowhere in the notes.
+    """
+    doubts = [Doubt(DoubtKind.ABSENT_TERM, term.text) for term in absent]
+    others = [term for term in terms if not any(part in absent for part in term.split_words())]
+    doubts += _compare_terms(others, quotes, page)
+    if quotes:
+        # The question may be negated, or have the opposite of a word of the best quote.
+        tokens = [token for term in others for word in term.words for token in word]
+        best = max(
+            quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
+        )
+        if negation := find_unmatched_negation(question, best.text):
+            doubts.append(Doubt(DoubtKind.NEGATION, negation))
+        words = [term.text for term in others if term.kind is TermKind.WORD]
+        if opposite := find_opposite(words, best.text, collect_tokens(best.chunk.text)):
+            doubts.append(Doubt(DoubtKind.OPPOSITE, opposite))
+    return AnswerCheck(tuple(doubts), estimate_probability(doubts, page.answerability))
+
+
+def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float:
+    """Return the probability that an answer is about what was asked."""
+    kinds = {doubt.kind for doubt in doubts}
+    logit = START + ANSWERABILITY_WEIGHT * compute_logit(answerability)
+    logit -= sum(weight for kind, weight in WEIGHTS.items() if kind in kinds)
+    return 1 / (1 + math.exp(-logit))
+
+
+def compute_logit(probability: float) -> float:
+    """Return the logit of a probability within limits."""
+    if probability <= 0:
+        return -_MAX_LOGIT
+    if probability >= 1:
+        return _MAX_LOGIT
+    return max(-_MAX_LOGIT, min(_MAX_LOGIT, math.log(probability / (1 - probability))))
+
+
+def _compare_terms(
+    terms: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
+) -> list[Doubt]:
+    """Return the names, numbers and codes that the cited passages lack, or no passage has all."""
+    facts = [term for term in terms if term.kind is not TermKind.WORD]
+    if not facts:
+        return []
+    cited = EvidenceWords(_list_texts(quote.chunk for quote in quotes))
+    lacking = [term for term in facts if not cited.contains(term)]
+    if lacking:
+        found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+        return [Doubt(_LACKS[term.kind, found.contains(term)], term.text) for term in lacking]
+    names = [term for term in facts if term.kind is not TermKind.NUMBER]
+    if not names[1:]:
+        return []
+    chunks = (*(quote.chunk for quote in quotes), *(hit.chunk for hit in page.hits))
+    for chunk in dict.fromkeys(chunks):
+        words = EvidenceWords([*_list_texts(iter([chunk])), chunk.path])
+        if all(map(words.contains, names)):
+            return []
+    return [Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))]
+
+
 _PAIRS = (
     "more less, more fewer, most least, most fewest, first last, before after, north south, "
     "northern southern, east west, eastern western, northeast southwest, high low, higher "
@@ -83,39 +288,27 @@ def _group_pairs() -> dict[str, list[tuple[str, str]]]:
     return grouped
 
 
-def _list_opposites(word: str) -> Iterator[str]:
-    """Yield the index tokens of the opposites of a word in any of its forms."""
-    token = tokenize(word)[0]
-    for one, other in _group_pairs().get(word[:_FIRST_LETTERS].lower(), ()):
-        if tokenize(one)[0] == token:
-            yield tokenize(other)[0]
-
-
 def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
     """Return the first word that a passage lacks while a sentence of it has its opposite.
 
-    Args:
-        words: The words of the question.
-        sentence: The quoted sentence.
-        passage: The tokens of the passage around it.
+    `passage` are the tokens of the passage around the quoted sentence.
     """
     said = collect_tokens(sentence)
     for word in words:
         token = tokenize(word)[0]
         if token in said:
             continue
-        if not said.isdisjoint(_list_opposites(word)):
+        # The words of a pair count in any of their forms.
+        pairs = _group_pairs().get(word[:_FIRST_LETTERS].lower(), ())
+        opposites = [tokenize(other)[0] for one, other in pairs if tokenize(one)[0] == token]
+        if not said.isdisjoint(opposites):
             return word
-        if token not in passage and _denies(word, said):
+        lower = word.lower()
+        bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
+        denies = any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
+        if denies and token not in passage:
             return word
     return None
-
-
-def _denies(word: str, said: Collection[str]) -> bool:
-    """Return whether a word is a word of a sentence with a negative prefix."""
-    lower = word.lower()
-    bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
-    return any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
 
 
 def find_unmatched_negation(question: str, sentence: str) -> str | None:
@@ -131,9 +324,6 @@ def find_unmatched_negation(question: str, sentence: str) -> str | None:
         return None
     return negation[0]
 
-
-CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
-"""Returns in how many passages of the notes each index token occurs."""
 
 MIN_PROBABILITY = 0.5
 """Below this probability an answer is uncertain."""
@@ -162,225 +352,6 @@ _LONG_ACRONYM, _LONG_CODE = 6, 4
 """Shorter ones, such as `RAM` and `2FA`, may be written out in the notes."""
 
 
-class DoubtKind(StrEnum):
-    """Why an answer may not be about what was asked; the value is the code of its warning."""
-
-    ABSENT_TERM = "absent_term"
-    """A key term of the question occurs nowhere in the notes."""
-    NAME_NOT_CITED = "name_not_cited"
-    """A name of the question is not in the cited passages, only in others that were found."""
-    NAME_NOT_FOUND = "name_not_found"
-    """A name of the question is in none of the passages that were found."""
-    NAMES_APART = "names_not_together"
-    """No passage that was found has all names and codes of the question, though each occurs."""
-    NUMBER_NOT_CITED = "number_not_cited"
-    """A number or code of the question is not in the cited passages, only in others."""
-    NUMBER_NOT_FOUND = "number_not_found"
-    """A number or code of the question is in none of the passages that were found."""
-    NEGATION = "negation_not_cited"
-    """The question is negated, and the cited sentence is not."""
-    OPPOSITE = "opposite_cited"
-    """The cited sentence has the opposite of a word of the question."""
-    TERM_NOT_CITED = "term_not_cited"
-    """A key term of the question is not in the best quote, nor near a word of it."""
-    FACT_NOT_CITED = "fact_not_cited"
-    """The question asks for a kind of fact, such as a date, that the best quote does not hold."""
-
-
-_MESSAGES: Mapping[DoubtKind, str] = {
-    DoubtKind.ABSENT_TERM: "not in the notes",
-    DoubtKind.NAME_NOT_CITED: "not in the cited passages",
-    DoubtKind.NAME_NOT_FOUND: "in none of the passages that were found",
-    DoubtKind.NAMES_APART: "not together in any passage that was found",
-    DoubtKind.NUMBER_NOT_CITED: "not in the cited passages",
-    DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
-    DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
-    DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
-    DoubtKind.TERM_NOT_CITED: "not in the cited sentence",
-    DoubtKind.FACT_NOT_CITED: "the cited sentence shows no sign of",
-}
-
-
-WEIGHTS: Mapping[DoubtKind, float] = {
-    DoubtKind.NAME_NOT_CITED: 2.8,
-    DoubtKind.NAME_NOT_FOUND: 2.6,
-    DoubtKind.NAMES_APART: 2.2,
-    DoubtKind.NUMBER_NOT_CITED: 1.2,
-    DoubtKind.NUMBER_NOT_FOUND: 2.2,
-    DoubtKind.NEGATION: 2.3,
-    DoubtKind.OPPOSITE: 2.0,
-}
-"""What each doubt takes from the logit; rounded from the fits with and without vectors."""
-
-START, ANSWERABILITY_WEIGHT = 0.5, 0.3
-"""The logit without doubts at an answerability of .5, and the weight of that logit.
-
-Both are set so that few answerable questions are flagged: 4 % of SQuAD 2.
-"""
-
-_MAX_LOGIT = 4.0
-
-
-class Doubt(NamedTuple):
-    """A doubt about an answer and the term of the question that raises it."""
-
-    kind: DoubtKind
-    term: str = ""
-
-    @property
-    def message(self) -> str:
-        """The doubt in words."""
-        text = _MESSAGES[self.kind]
-        return f"{text}: {self.term}" if self.term else text
-
-
-class AnswerCheck(NamedTuple):
-    """The doubts about an answer, and the probability that it is about what was asked."""
-
-    doubts: tuple[Doubt, ...]
-    probability: float
-
-    @property
-    def uncertain(self) -> bool:
-        """Whether the answer should be shown as uncertain."""
-        absent = any(doubt.kind is DoubtKind.ABSENT_TERM for doubt in self.doubts)
-        return absent or (bool(self.doubts) and self.probability < MIN_PROBABILITY)
-
-
-def find_absent_terms(
-    terms: Sequence[QuestionTerm], page: Page, count_occurrences: CountOccurrences
-) -> list[QuestionTerm]:
-    """Return the key terms that occur nowhere in the notes, also not misspelt in the hits.
-
-    Of a name, the absent words are returned. A plain word counts only when it looks like the name
-    of a product, not like a paraphrase.
-    """
-    parts = [part for term in terms for part in term.split_words()]
-    roots = {
-        part: _list_roots(part)
-        for part in parts
-        if part.kind is not TermKind.WORD or _is_rare(part, page)
-    }
-    counts = count_occurrences({token for tokens in roots.values() for token in tokens})
-    absent = [part for part, tokens in roots.items() if not any(counts[one] for one in tokens)]
-    if not absent:
-        return []
-    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
-    return [part for part in absent if not found.contains(part)]
-
-
-def is_decisive(terms: Sequence[QuestionTerm], absent: Collection[QuestionTerm]) -> bool:
-    """Return whether a question about absent terms has no answer: a whole name or a code is absent.
-
-    A number may be an example of the person who asks, and a plain word a paraphrase.
-    """
-    facts = filter(_is_decisive_kind, terms)
-    return any(all(part in absent for part in term.split_words()) for term in facts)
-
-
-def _is_decisive_kind(term: QuestionTerm) -> bool:
-    if term.kind is TermKind.CODE:
-        return len(term.text) >= _LONG_CODE
-    acronym = term.text.isupper() and len(term.text) < _LONG_ACRONYM
-    return term.kind is TermKind.NAME and not acronym
-
-
-def check_answer_terms(
-    question: str,
-    terms: Sequence[QuestionTerm],
-    absent: Sequence[QuestionTerm],
-    quotes: Sequence[Quote],
-    page: Page,
-) -> AnswerCheck:
-    """Return the doubts about an answer from the passages that it cites.
-
-    Args:
-        question: The standalone question.
-        terms: Its key terms.
-        absent: Those that occur nowhere in the notes.
-        quotes: The cited sentences.
-        page: The hits that the answer was written from.
-    """
-    doubts = [Doubt(DoubtKind.ABSENT_TERM, term.text) for term in absent]
-    others = [term for term in terms if not any(part in absent for part in term.split_words())]
-    doubts += _compare_terms(others, quotes, page)
-    doubts += _compare_wording(question, others, quotes)
-    return AnswerCheck(tuple(doubts), estimate_probability(doubts, page.answerability))
-
-
-def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float:
-    """Return the probability that an answer is about what was asked."""
-    kinds = {doubt.kind for doubt in doubts}
-    logit = START + ANSWERABILITY_WEIGHT * compute_logit(answerability)
-    logit -= sum(weight for kind, weight in WEIGHTS.items() if kind in kinds)
-    return 1 / (1 + math.exp(-logit))
-
-
-def compute_logit(probability: float) -> float:
-    """Return the logit of a probability within limits."""
-    if probability <= 0:
-        return -_MAX_LOGIT
-    if probability >= 1:
-        return _MAX_LOGIT
-    return max(-_MAX_LOGIT, min(_MAX_LOGIT, math.log(probability / (1 - probability))))
-
-
-def _compare_terms(
-    terms: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
-) -> Iterator[Doubt]:
-    """Yield the names, numbers and codes that the cited passages lack."""
-    facts = [term for term in terms if term.kind is not TermKind.WORD]
-    if not facts:
-        return
-    cited = EvidenceWords(_list_texts(quote.chunk for quote in quotes))
-    lacking = [term for term in facts if not cited.contains(term)]
-    if not lacking:
-        yield from _compare_names(facts, quotes, page)
-        return
-    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
-    for term in lacking:
-        yield Doubt(_classify_lack(term, is_found=found.contains(term)), term.text)
-
-
-def _compare_names(
-    facts: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
-) -> Iterator[Doubt]:
-    """Yield the names and codes that occur, but in no passage together."""
-    names = [term for term in facts if term.kind is not TermKind.NUMBER]
-    if len(names) < 2:  # noqa: PLR2004 - a pair
-        return
-    chunks = (*(quote.chunk for quote in quotes), *(hit.chunk for hit in page.hits))
-    for chunk in dict.fromkeys(chunks):
-        words = EvidenceWords([*_list_texts(iter([chunk])), chunk.path])
-        if all(map(words.contains, names)):
-            return
-    yield Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))
-
-
-def _classify_lack(term: QuestionTerm, *, is_found: bool) -> DoubtKind:
-    if term.kind is TermKind.NAME:
-        return DoubtKind.NAME_NOT_CITED if is_found else DoubtKind.NAME_NOT_FOUND
-    return DoubtKind.NUMBER_NOT_CITED if is_found else DoubtKind.NUMBER_NOT_FOUND
-
-
-def _compare_wording(
-    question: str, terms: Sequence[QuestionTerm], quotes: Sequence[Quote]
-) -> Iterator[Doubt]:
-    """Yield the negation and the opposites by which a question differs from the best quote."""
-    if not quotes:
-        return
-    tokens = [token for term in terms for word in term.words for token in word]
-    best = max(
-        quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
-    )
-    if negation := find_unmatched_negation(question, best.text):
-        yield Doubt(DoubtKind.NEGATION, negation)
-    words = [term.text for term in terms if term.kind is TermKind.WORD]
-    passage = collect_tokens(best.chunk.text)
-    if opposite := find_opposite(words, best.text, passage):
-        yield Doubt(DoubtKind.OPPOSITE, opposite)
-
-
 _QUOTE_START, _SHARE_WEIGHT, _NO_FACT_WEIGHT = -3.4, 1.5, 0.6
 _RAREST_WEIGHT, _RAREST_WEIGHT_BY_WORDS = 0.6, 0.42
 """A logistic model; above 0 a quote does not give what is asked for.
@@ -401,12 +372,8 @@ def check_quote(
     """Return why a quote does not give what a question asks for; nothing when it may give it.
 
     A word that the quote lacks counts as covered as far as a token of the quote is near it.
-
-    Args:
-        question: The question.
-        rarities: The rarity of each term of the question.
-        quote: The best quote of an extractive answer.
-        nearness: The best cosine of each term with a token of the quote; None without vectors.
+    `rarities` are those of the terms of the question, `nearness` the best cosine of each term with
+    a token of the quote; None without vectors.
     """
     chunk, keywords = quote.chunk, weigh_keywords(rarities)
     tokens = collect_all_tokens((quote.text, chunk.title, *chunk.heading_path, chunk.context))
@@ -433,7 +400,10 @@ def check_quote(
     doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
     if gaps:
         term = least or max(gaps, key=gaps.__getitem__)
-        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, _find_word(question, term)))
+        words_of_term = (
+            question[start:end] for one, start, end in locate_terms(question) if one == term
+        )
+        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, next(words_of_term, "")))
     return tuple(doubts)
 
 
@@ -452,12 +422,6 @@ def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
         for first, last in parts:
             for term in tokenize_unit(normalize_for_index(question[first:last])):
                 yield term, first, last
-
-
-def _find_word(question: str, wanted: str) -> str:
-    """Return the word of a question that an index term stands for, empty when there is none."""
-    places = (question[start:end] for term, start, end in locate_terms(question) if term == wanted)
-    return next(places, "")
 
 
 def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:

@@ -49,138 +49,6 @@ from kebab.search.snippet import compute_coverage, weigh_keywords
 from kebab.text.model_input import escape_text
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSentence:
-    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
-
-    `nearness` is how near each term of the question comes to a token of it; None without vectors.
-    """
-
-    passage: Evidence
-    start: int
-    end: int
-    score: float
-    nearness: Mapping[str, float] | None = None
-
-    @property
-    def text(self) -> str:
-        """The verbatim text."""
-        return self.passage.chunk.text[self.start : self.end]
-
-
-_QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
-_LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
-_CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
-_MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
-_LINK = re.compile(
-    r"(?P<code>(?P<ticks>`+)[^`\n]+(?P=ticks))"
-    r"|!?\[\[(?:[^\[\]|\n]*\|)?(?P<page>[^\[\]|\n]+)\]\]"
-    r"|(?<![A-Za-z0-9_\]])!?\[(?P<label>[^\[\]\n]*)\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])"
-)
-"""A code span, a wiki link, or a link with a target or a reference."""
-
-_OPENING_FENCE = re.compile(r"\n[ \t>]*`{3,}\{[\w-]+\}[^\n]*\s*\Z")
-_ROLE = re.compile(r"(?:\{[\w:+-]+\}|(?<!\w):[\w:+-]+:)(?=`[^`\n]+`)")
-"""The name of a role in MyST or reStructuredText: what follows is its text."""
-
-_TICKS = re.compile("`+")
-_MAX_NESTED = 2
-"""The label of a link may be an image, which is a link in itself."""
-
-
-def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
-    """Return the answer in Markdown, and the citation of every marker in it.
-
-    The best quote comes first. Adjacent sentences become one quote, with the score of the better
-    one. Code stays in a fence. Markers count from 1.
-    """
-    quotes = _join_adjacent(sentences)
-    bullet = "- " if len(quotes) > 1 else ""
-    text, supports = "", []
-    for marker, quote in enumerate(quotes, start=1):
-        text += ("\n" if text else "") + bullet
-        start = len(text)
-        lines = _format_quote(quote.text, marker)
-        indent = " " * len(bullet)
-        text += "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])])
-        supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
-    return text, tuple(supports)
-
-
-def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
-    """Return the quotes, best first."""
-    groups: list[list[ScoredSentence]] = []
-    for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
-        if groups and is_adjacent(groups[-1][-1], one):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    ranks = {id(one): rank for rank, one in enumerate(sentences)}
-    groups.sort(key=lambda group: min((-one.score, ranks[id(one)]) for one in group))
-    return [
-        Quote(chunk=group[0].passage.chunk, start=group[0].start, end=group[-1].end)
-        for group in groups
-    ]
-
-
-def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
-    """Return whether a sentence follows another one in a paragraph, and not in a table."""
-    chunk = one.passage.chunk
-    if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
-        return False
-    if find_code_blocks(before.text):
-        return False
-    return _LINE_BREAK.fullmatch(chunk.text[before.end : one.start]) is not None
-
-
-def _format_quote(text: str, marker: int) -> list[str]:
-    """Return a quote with its marker as lines: prose in quotation marks, code at its end fenced."""
-    block = next(reversed(find_code_blocks(text)), None)
-    prose = _flatten(_OPENING_FENCE.sub("", text[: block.start]) if block else text)
-    if block is None:
-        return [f"{_add_quotation_marks(prose)} [{marker}]"]
-    if not prose:
-        return [*_fence_code(block), f"[{marker}]"]
-    return [f"{_add_quotation_marks(prose)} [{marker}]", "", *_fence_code(block)]
-
-
-def _fence_code(block: CodeBlock) -> list[str]:
-    """Return code in a fence that is longer than any in it."""
-    ticks = max(map(len, _TICKS.findall(block.code)), default=0)
-    fence = "`" * max(3, ticks + 1)
-    return [fence + block.language, *escape_text(block.code).split("\n"), fence]
-
-
-def drop_link_targets(line: str) -> str:
-    """Return a line with the labels of its links instead of the links; code stays.
-
-    A line of nothing but links without labels is returned unchanged.
-    """
-    labels = line
-    for _ in range(_MAX_NESTED):
-        labels = _LINK.sub(_select_label, labels)
-    return labels if labels.strip() else line
-
-
-def _select_label(link: re.Match[str]) -> str:
-    return link["code"] or link["page"] or link["label"] or ""
-
-
-def _flatten(text: str) -> str:
-    """Return text on one line without link targets and the syntax of tables and quotations."""
-    line = " ".join(escape_text(_QUOTE_PREFIX.sub(" ", text)).split())
-    line = " ".join(_ROLE.sub("", drop_link_targets(line)).split())
-    if line.startswith("|"):
-        cells = filter(None, _CELL_BORDER.split(line))
-        line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)
-    return _MARKERS.sub(r"(\1)", line).replace("![", "[")
-
-
-def _add_quotation_marks(line: str) -> str:
-    return f"\u201c{line}\u201d" if '"' in line else f'"{line}"'
-
-
 LoadLeads: TypeAlias = Callable[[Collection[DocId]], Mapping[DocId, StoredChunk]]
 """Returns the first passage of each document."""
 
@@ -241,6 +109,25 @@ class _Candidate:
         return score * self.factor + self.bonus
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSentence:
+    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
+
+    `nearness` is how near each term of the question comes to a token of it; None without vectors.
+    """
+
+    passage: Evidence
+    start: int
+    end: int
+    score: float
+    nearness: Mapping[str, float] | None = None
+
+    @property
+    def text(self) -> str:
+        """The verbatim text."""
+        return self.passage.chunk.text[self.start : self.end]
+
+
 def rank_sentences(
     question: str,
     passages: Sequence[Evidence],
@@ -250,22 +137,27 @@ def rank_sentences(
 ) -> list[ScoredSentence]:
     """Return the best sentences without duplicates, best first.
 
-    Args:
-        question: The question.
-        passages: The evidence, best first.
-        asked: The weight of each term of the question.
-        embedder: The embedding model of the index; without it only words count.
-        limit: The most sentences.
+    `asked` are the weights of the terms of the question. Without an embedder only words count.
     """
     asking = _Asking(
         question, weigh_keywords(asked), classify_question(question), find_fact_kind(question)
     )
     best = max((passage.score for passage in passages), default=0.0)
-    candidates = [
-        one
-        for passage in passages
-        for one in _find_candidates(passage, compute_relative_evidence(passage.score, best), asking)
-    ]
+    candidates: list[_Candidate] = []
+    for passage in passages:
+        chunk, passage_score = passage.chunk, compute_relative_evidence(passage.score, best)
+        context = collect_all_tokens((chunk.title, *chunk.heading_path))
+        for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
+            text = chunk.text[unit.start : unit.end]
+            own = collect_tokens(text)
+            shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
+            factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
+            bonus = 0.0
+            if asking.kind is QuestionKind.DEFINITION:
+                bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, frozenset(asking.weights))
+            candidates.append(
+                _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
+            )
     candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
         candidates = _compare_meaning(question, candidates[:MAX_EMBEDDED], embedder)
@@ -282,33 +174,15 @@ class _Asking(NamedTuple):
     fact: FactKind | None
 
 
-def _find_candidates(
-    passage: Evidence, passage_score: float, asking: _Asking
-) -> Iterator[_Candidate]:
-    """Yield the complete sentences of a passage."""
-    chunk = passage.chunk
-    context = collect_all_tokens((chunk.title, *chunk.heading_path))
-    subject = frozenset(asking.weights)
-    for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
-        text = chunk.text[unit.start : unit.end]
-        own = collect_tokens(text)
-        shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
-        factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
-        bonus = 0.0
-        if asking.kind is QuestionKind.DEFINITION:
-            bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, subject)
-        yield _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
-
-
 def _compare_meaning(
     question: str, candidates: list[_Candidate], embedder: Embedder
 ) -> list[_Candidate]:
     """Return the candidates with their late interaction, or unchanged when the model fails."""
-    known = {
-        Key(position): _build_embed_text(one)
-        for position, one in enumerate(candidates)
-        if embedder.supports(one.text)
-    }
+    known: dict[Key, str] = {}
+    for position, one in enumerate(candidates):
+        if embedder.supports(one.text):
+            chunk, text = one.passage.chunk, " ".join(one.text.split())
+            known[Key(position)] = build_embed_text(chunk.title, chunk.heading_path, text)
     try:
         (asked,) = embedder.embed_tokens([question], as_query=True)
         tokens = dict(zip(known, embedder.embed_tokens(list(known.values())), strict=True))
@@ -336,11 +210,6 @@ def _compare_meaning(
     ]
 
 
-def _build_embed_text(one: _Candidate) -> str:
-    chunk = one.passage.chunk
-    return build_embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
-
-
 def _select_distinct(
     candidates: Sequence[_Candidate], asking: _Asking, limit: int
 ) -> Iterator[ScoredSentence]:
@@ -351,7 +220,15 @@ def _select_distinct(
         if len(distinct) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
         tokens = collect_tokens(one.text)
-        if any(_overlaps(one, other) or _is_same(tokens, words) for other, words in distinct):
+        if any(
+            (
+                one.passage.chunk.key == other.passage.chunk.key
+                and one.unit.start < other.unit.end
+                and other.unit.start < one.unit.end
+            )
+            or (len(tokens & words) >= _DUPLICATE_OVERLAP * len(tokens | words))
+            for other, words in distinct
+        ):
             continue
         distinct.append((one, tokens))
         sentence = ScoredSentence(
@@ -388,55 +265,16 @@ def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking
     return has_fact and own >= _MIN_SHARE_WITH_FACT * best
 
 
-def _overlaps(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether two candidates share a part of the same chunk."""
-    if one.passage.chunk.key != other.passage.chunk.key:
-        return False
-    return one.unit.start < other.unit.end and other.unit.start < one.unit.end
-
-
-def _is_same(tokens: frozenset[str], other: frozenset[str]) -> bool:
-    return len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other)
-
-
-def load_no_leads(doc_ids: Collection[DocId]) -> Mapping[DocId, StoredChunk]:
-    """Return no first passages: only the hits are quoted."""
-    del doc_ids
-    return {}
-
-
-def _find_leads(
-    question: str, passages: Sequence[Evidence], asked: Mapping[str, float], load: LoadLeads
-) -> Iterator[Evidence]:
-    """Yield the first passages of found documents that define what the question asks about."""
-    if classify_question(question) is not QuestionKind.DEFINITION:
-        return
-    subject = frozenset(weigh_keywords(asked))
-    keys = {passage.chunk.key for passage in passages}
-    leads = load({passage.chunk.doc_id for passage in passages})
-    for passage in passages:
-        lead = leads.get(passage.chunk.doc_id)
-        if lead is None or lead.key in keys:
-            continue
-        keys.add(lead.key)
-        units = find_quote_units(lead, 0, len(lead.text))
-        if any(rate_definition(unit, lead, subject) == 1 for unit in units):
-            yield replace(passage, chunk=lead, text=lead.text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractiveWriter:
     """Answers with sentences quoted from the notes.
 
-    Args:
-        embedder: Returns the embedding model, or None when there is none. Called once per answer.
-        sentences: The most sentences of an answer.
-        load_leads: Returns the first passages of documents.
+    `load_leads` returns the first passages of documents; without it only the hits are quoted.
     """
 
     embedder: Callable[[], Embedder | None]
     sentences: int
-    load_leads: LoadLeads = load_no_leads
+    load_leads: LoadLeads | None = None
     mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
     model: ClassVar[None] = None
 
@@ -449,7 +287,19 @@ class ExtractiveWriter:
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        passages += _find_leads(question, passages, page.term_rarities, self.load_leads)
+        if self.load_leads and classify_question(question) is QuestionKind.DEFINITION:
+            # The first passage of a found document may define what the question asks about.
+            subject = frozenset(weigh_keywords(page.term_rarities))
+            keys = {passage.chunk.key for passage in passages}
+            leads = self.load_leads({passage.chunk.doc_id for passage in passages})
+            for passage in list(passages):
+                lead = leads.get(passage.chunk.doc_id)
+                if lead is None or lead.key in keys:
+                    continue
+                keys.add(lead.key)
+                units = find_quote_units(lead, 0, len(lead.text))
+                if any(rate_definition(unit, lead, subject) == 1 for unit in units):
+                    passages.append(replace(passage, chunk=lead, text=lead.text))
         found = rank_sentences(
             question, passages, page.term_rarities, self.embedder(), self.sentences
         )
@@ -467,3 +317,106 @@ class ExtractiveWriter:
             warnings=to_warnings(doubts),
             uncertain=bool(doubts),
         )
+
+
+_QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
+_LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
+_CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
+_MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
+_LINK = re.compile(
+    r"(?P<code>(?P<ticks>`+)[^`\n]+(?P=ticks))"
+    r"|!?\[\[(?:[^\[\]|\n]*\|)?(?P<page>[^\[\]|\n]+)\]\]"
+    r"|(?<![A-Za-z0-9_\]])!?\[(?P<label>[^\[\]\n]*)\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])"
+)
+"""A code span, a wiki link, or a link with a target or a reference."""
+
+_OPENING_FENCE = re.compile(r"\n[ \t>]*`{3,}\{[\w-]+\}[^\n]*\s*\Z")
+_ROLE = re.compile(r"(?:\{[\w:+-]+\}|(?<!\w):[\w:+-]+:)(?=`[^`\n]+`)")
+"""The name of a role in MyST or reStructuredText: what follows is its text."""
+
+_TICKS = re.compile("`+")
+_MAX_NESTED = 2
+"""The label of a link may be an image, which is a link in itself."""
+
+
+def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
+    """Return the answer in Markdown, and the citation of every marker in it.
+
+    The best quote comes first. Adjacent sentences become one quote, with the score of the better
+    one. Code stays in a fence. Markers count from 1.
+    """
+    groups: list[list[ScoredSentence]] = []
+    for one in sorted(sentences, key=lambda one: (one.passage.chunk.key, one.start)):
+        if groups and is_adjacent(groups[-1][-1], one):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    ranks = {id(one): rank for rank, one in enumerate(sentences)}
+    groups.sort(key=lambda group: min((-one.score, ranks[id(one)]) for one in group))
+    quotes = [
+        Quote(chunk=group[0].passage.chunk, start=group[0].start, end=group[-1].end)
+        for group in groups
+    ]
+    bullet = "- " if len(quotes) > 1 else ""
+    text, supports = "", []
+    for marker, quote in enumerate(quotes, start=1):
+        text += ("\n" if text else "") + bullet
+        start = len(text)
+        lines = _format_quote(quote.text, marker)
+        indent = " " * len(bullet)
+        text += "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])])
+        supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
+    return text, tuple(supports)
+
+
+def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
+    """Return whether a sentence follows another one in a paragraph, and not in a table."""
+    chunk = one.passage.chunk
+    if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
+        return False
+    if find_code_blocks(before.text):
+        return False
+    return _LINE_BREAK.fullmatch(chunk.text[before.end : one.start]) is not None
+
+
+def _format_quote(text: str, marker: int) -> list[str]:
+    """Return a quote with its marker as lines: prose in quotation marks, code at its end fenced."""
+    block = next(reversed(find_code_blocks(text)), None)
+    prose = _flatten(_OPENING_FENCE.sub("", text[: block.start]) if block else text)
+    if block is None:
+        return [f"{_add_quotation_marks(prose)} [{marker}]"]
+    if not prose:
+        return [*_fence_code(block), f"[{marker}]"]
+    return [f"{_add_quotation_marks(prose)} [{marker}]", "", *_fence_code(block)]
+
+
+def _fence_code(block: CodeBlock) -> list[str]:
+    """Return code in a fence that is longer than any in it."""
+    ticks = max(map(len, _TICKS.findall(block.code)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return [fence + block.language, *escape_text(block.code).split("\n"), fence]
+
+
+def drop_link_targets(line: str) -> str:
+    """Return a line with the labels of its links instead of the links; code stays.
+
+    A line of nothing but links without labels is returned unchanged.
+    """
+    labels = line
+    for _ in range(_MAX_NESTED):
+        labels = _LINK.sub(lambda one: one["code"] or one["page"] or one["label"] or "", labels)
+    return labels if labels.strip() else line
+
+
+def _flatten(text: str) -> str:
+    """Return text on one line without link targets and the syntax of tables and quotations."""
+    line = " ".join(escape_text(_QUOTE_PREFIX.sub(" ", text)).split())
+    line = " ".join(_ROLE.sub("", drop_link_targets(line)).split())
+    if line.startswith("|"):
+        cells = filter(None, _CELL_BORDER.split(line))
+        line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)
+    return _MARKERS.sub(r"(\1)", line).replace("![", "[")
+
+
+def _add_quotation_marks(line: str) -> str:
+    return f"\u201c{line}\u201d" if '"' in line else f'"{line}"'

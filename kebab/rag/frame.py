@@ -32,8 +32,10 @@ _FROM = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LOCATION_LINE = re.compile(
-    rf"^[ \t>*-]*[^\n.!?]{{1,300}} > [^\n]{{0,300}}{_LINES}[*_.:]*[ \t]*$", re.MULTILINE
+    r"^[ \t>*-]*[^\n.!?]{1,300} > (?:(?!\[\d{1,3}\])[^\n]){0,300}" + _LINES + r"[*_.:]*[ \t]*$",
+    re.MULTILINE,
 )
+"""Headings and the place below them; a line with a marker behind `>` is a claim."""
 _LOCATION = re.compile(r"[ \t]?(?=\([^()\n]{0,160}[./])" + _LINES)
 _FRAME_LINE = re.compile(
     r"^[ \t>*_-]*(?:Question:[^\n]*(?:\?(?:[ \t]*\[\d{1,3}\])*|\Z)"
@@ -66,30 +68,23 @@ def mentions_elements(texts: Iterable[str]) -> bool:
 def remove_frame(text: str, *, keeps_elements: bool = False) -> str:
     """Return a text without tags, locations and instructions of the prompt.
 
-    Args:
-        text: The text of a model.
-        keeps_elements: Whether tags such as `<passage>`, without the number of the prompt, stay.
+    With `keeps_elements` tags such as `<passage>`, without the number of the prompt, stay.
     """
     for _ in range(_MAX_ROUNDS):
-        cleaned = _remove_once(text, keeps_elements=keeps_elements)
-        if cleaned == text:
+        before = text
+        text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["element"] else "", text)
+        text = _ANY_TAG.sub(
+            lambda one: one[0] if keeps_elements and one["element"] else _build_marker(one), text
+        )
+        text = _FROM.sub(r"\g<markers>", text)
+        for pattern in (_LOCATION_LINE, _LOCATION, _FRAME_LINE):
+            text = pattern.sub("", text)
+        text = "\n".join(map(_remove_instructions, text.split("\n")))
+        text = text if keeps_elements else _CUT_TAG.sub("", text)
+        text = _LAST_REPLY.sub("", text)
+        if text == before:
             break
-        text = cleaned
     return text
-
-
-def _remove_once(text: str, *, keeps_elements: bool) -> str:
-    text = _TAG_LINE.sub(lambda one: one[0] if keeps_elements and one["element"] else "", text)
-    text = _ANY_TAG.sub(
-        lambda one: one[0] if keeps_elements and one["element"] else _build_marker(one), text
-    )
-    text = _FROM.sub(r"\g<markers>", text)
-    text = _LOCATION_LINE.sub("", text)
-    text = _LOCATION.sub("", text)
-    text = _FRAME_LINE.sub("", text)
-    text = "\n".join(_remove_instructions(line) for line in text.split("\n"))
-    text = text if keeps_elements else _CUT_TAG.sub("", text)
-    return _LAST_REPLY.sub("", text)
 
 
 def _build_marker(found: re.Match[str]) -> str:
@@ -100,16 +95,12 @@ def _build_marker(found: re.Match[str]) -> str:
 
 def _remove_instructions(line: str) -> str:
     """Return a line without its sentences that repeat the instructions."""
-    if not _mentions_instructions(line):
+    if not any(map(_repeats_instructions, (line, *_SENTENCE.findall(line)))):
         return line
     parts = [part for part in _SENTENCE.findall(line) if _list_pairs(part)]
     if _repeats_instructions(parts[0], 1) and _repeats_instructions("".join(parts)):
         return ""
     return "".join(part for part in parts if not _repeats_instructions(part))
-
-
-def _mentions_instructions(line: str) -> bool:
-    return any(map(_repeats_instructions, (line, *_SENTENCE.findall(line))))
 
 
 def _repeats_instructions(text: str, min_pairs: int = _MIN_PAIRS) -> bool:
@@ -165,10 +156,6 @@ class FrameFilter:
     """Passes on a stream of text without the frame of the prompt.
 
     Text that may become a part of the frame is held until its line or its brackets are complete.
-
-    Args:
-        pass_on: Receives the pieces.
-        keeps_elements: Whether tags such as `<passage>` stay.
     """
 
     def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
@@ -205,18 +192,16 @@ class FrameFilter:
         if len(text) > _MAX_HELD:
             return len(text)
         line = text.rfind("\n") + 1
-        if (line or self._is_line_start) and _may_be_frame_line(text[line:]):
-            return line
+        if line or self._is_line_start:
+            # An unfinished line may become an instruction or a location.
+            plain = _ANY_TAG.sub(_build_marker, text[line:])
+            start = _LINE_START.match(plain)
+            words = plain[start.end() if start else 0 :].lower()
+            if any(words.startswith(one) or one.startswith(words) for one in _list_openers()):
+                return line
+
         found = _UNFINISHED.search(text, max(0, len(text) - _TAIL))
         return found.start() if found else len(text)
-
-
-def _may_be_frame_line(line: str) -> bool:
-    """Return whether an unfinished line may become an instruction or a location."""
-    line = _ANY_TAG.sub(_build_marker, line)
-    start = _LINE_START.match(line)
-    words = line[start.end() if start else 0 :].lower()
-    return any(words.startswith(one) or one.startswith(words) for one in _list_openers())
 
 
 @cache

@@ -26,6 +26,200 @@ from kebab.text.model_input import estimate_tokens
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
+UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
+_TOO_LONG = "the passages did not fit the model's window"
+
+
+class StreamBuffer:
+    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more.
+
+    The frame of the prompt is not passed on.
+    """
+
+    def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
+        self._filter = FrameFilter(pass_on, keeps_elements=keeps_elements)
+        self._prefix = ""
+        self.is_open = False
+        """Whether pieces are passed on."""
+        self.text = ""
+        """All pieces so far."""
+
+    def append(self, piece: str) -> None:
+        """Add a piece, and pass on what is no longer held."""
+        self.text += piece
+        if self.is_open:
+            self._filter.append(piece)
+            return
+        # Case, blanks and signs are ignored, and the prefix is never longer than the word.
+        letters = _SEPARATORS.sub("", piece).upper()
+        self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
+        if not _MARKER_WORD.startswith(self._prefix):
+            self.is_open = True
+            self._filter.append(self.text)
+
+    def close(self) -> None:
+        """Pass on what is held, except `NOT_IN_NOTES`, after the last piece."""
+        self._filter.close()
+
+    def reset(self) -> None:
+        """Discard all pieces."""
+        self._prefix = self.text = ""
+        self.is_open = False
+        self._filter.reset()
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one question: the prompt load, the usage and the warnings so far."""
+
+    load: PromptLoad
+    usage: AnswerUsage = EMPTY_USAGE
+    warnings: list[AnswerWarning] = field(default_factory=list)
+
+    def warn(self, code: str, message: str) -> None:
+        self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
+
+    def mark_truncated(self, cause: str) -> None:
+        """Record that the answer is incomplete, and why."""
+        self.usage = structs.replace(self.usage, truncated=True)
+        self.warn("answer_truncated", f"the answer is incomplete because {cause}")
+
+    def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
+        return DraftAnswer(
+            text=text,
+            refusal=refusal,
+            warnings=tuple(self.warnings),
+            usage=self.usage,
+            used=len(self.load.passages),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelWriter:
+    """Writes answers with a language model.
+
+    By its policy unsupported claims are marked, or the answer is withheld. `windows` are those that
+    servers told in an overflow, by the name of the model.
+    """
+
+    model: LanguageModel
+    answer_tokens: int
+    policy: UnsupportedPolicy = "mark"
+    windows: MutableMapping[str, int] = field(default_factory=dict)
+    mode: ClassVar[AnswerMode] = AnswerMode.GENERATIVE
+
+    def write(
+        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
+    ) -> DraftAnswer:
+        """Return the checked answer of the model, or its text so far after an interruption."""
+        packer = LoadPacker(
+            hits=page.hits,
+            overhead=prompt.estimate_overhead(question, history),
+            answer_tokens=self.answer_tokens,
+        )
+        run = _Run(packer.pack(self._window))
+        texts = (question, *(one.text for one in run.load.passages))
+        keeps_elements = mentions_elements(texts)
+        buffer = StreamBuffer(listener.on_token, keeps_elements=keeps_elements)
+        try:
+            while (completion := self._try(question, run, history, buffer, packer)) is None:
+                buffer.reset()
+                listener.on_restart(_TOO_LONG)
+        except KeyboardInterrupt:
+            if not buffer.is_open:
+                raise
+            return run.build_draft(
+                text=remove_frame(buffer.text, keeps_elements=keeps_elements),
+                refusal=Refusal.LLM_STREAM_ABORTED,
+            )
+        buffer.close()
+        run.usage = structs.replace(
+            run.usage,
+            prompt_tokens=run.usage.prompt_tokens + completion.prompt_tokens,
+            completion_tokens=run.usage.completion_tokens + completion.completion_tokens,
+            first_token_ms=completion.first_token_ms,
+            finish_reason=completion.finish,
+        )
+        if completion.finish == "length" and not run.usage.truncated:
+            run.mark_truncated(self._explain_limit(completion, run.load.answer_tokens))
+        text = completion.text
+        if prompt.is_declined(text) or not text.strip():
+            return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
+        # The import is slow, so it runs after the model has answered.
+        from kebab.rag.checking.citations import check_answer
+
+        text = cut_unfinished(text) if run.usage.truncated else text
+        checked = check_answer(text, run.load.passages, self.policy, question)
+        run.warnings.extend(checked.warnings)
+        withheld = self.policy == "withhold" and checked.unsupported > 0
+        if withheld or not checked.supported:
+            run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
+            return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
+        return replace(run.build_draft(text=checked.text), citations=checked.citations)
+
+    def _explain_limit(self, completion: Completion, limit: int) -> str:
+        """Return which limit cut an answer off, with the setting that raises it."""
+        if completion.completion_tokens not in {0, limit}:
+            total = completion.prompt_tokens + completion.completion_tokens
+            return f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
+        if limit < self.answer_tokens:
+            return f"it reached half of the model's window: {limit}"
+        return f"it reached the limit `models.llm.answer_tokens`: {limit}"
+
+    @property
+    def _window(self) -> int:
+        """The window of the model, as far as it is known."""
+        return min(self.model.context_tokens, self.windows.get(self.model.name, sys.maxsize))
+
+    def _try(
+        self,
+        question: str,
+        run: _Run,
+        history: Sequence[Turn],
+        buffer: StreamBuffer,
+        packer: LoadPacker,
+    ) -> Completion | None:
+        """Return the answer of the model; None after an overflow, with a smaller load in `run`.
+
+        Raises:
+            ContextOverflow: Even the smallest load does not fit.
+        """
+        try:
+            limit = run.load.answer_tokens
+            messages = prompt.build_messages(
+                question,
+                run.load.passages,
+                language=detect_question_language(question),
+                answer_tokens=limit,
+                history=history,
+            )
+            guard = RepetitionGuard(buffer.append)
+            try:
+                return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
+            except RepeatedTextError:
+                run.mark_truncated("the model repeated itself")
+                return guard.build_completion(prompt.estimate_prompt_tokens(messages))
+        except ContextOverflow as overflow:
+            if run.usage.downshifts == MAX_DOWNSHIFTS:
+                raise
+            window, told = self._window, overflow.context_tokens
+            if told < window:
+                self.windows[self.model.name] = told
+            smaller = packer.repack(run.load, overflow, is_told=told < window)
+            if smaller == run.load:
+                raise
+            reason = f"{_TOO_LONG}: {told}"
+            if told < window:
+                reason = f"the server's window is smaller than `models.llm.context_tokens`: {told}"
+            run.load = smaller
+            run.usage = structs.replace(run.usage, downshifts=run.usage.downshifts + 1)
+            run.warn("downshifted", f"asked again with less because {reason}")
+            return None
+
+
 _MIN_COPIES = 3
 _MIN_LENGTH = 240
 """The fewest characters of all copies together; short rows of equal signs are no fault."""
@@ -55,11 +249,7 @@ class RepeatedTextError(Exception):
 
 
 class RepetitionGuard:
-    """Passes on the pieces of an answer until it repeats itself.
-
-    Args:
-        pass_on: Receives the pieces.
-    """
+    """Passes on the pieces of an answer until it repeats itself."""
 
     def __init__(self, pass_on: Callable[[str], None]) -> None:
         self._pass_on = pass_on
@@ -112,253 +302,23 @@ def cut_unfinished(text: str) -> str:
     # In an open block any further line is code.
     start, end = next(reversed(find_fenced_blocks(f"{text}\n.")), (0, 0))
     if end > len(text):
-        return _close_block(text, start)
-    sentences = find_sentences(text)
+        # The block is closed after its last whole line, or left out.
+        block, newline, _ = text[start:].rpartition("\n")
+        opening = _OPENING.match(block)
+        if not newline or opening is None or "\n" not in block:
+            return text[:start].rstrip()
+        return f"{text[:start]}{block}\n{opening[0]}"
+    sentences, whole = find_sentences(text), text.rstrip()
     if not sentences:
-        return text.rstrip()
+        return whole
     last = sentences[-1]
     is_whole_line = "\n" in text[last.end :]
-    if is_whole_line or (last.kind not in _WHOLE_LINES and _FINISHED.search(text.rstrip())):
-        return text.rstrip()
-    rest = text[: _find_cut(text, last.start)].rstrip()
-    return rest if len(sentences) > 1 else _drop_last_word(text)
-
-
-def _close_block(text: str, start: int) -> str:
-    """Return a text whose last block is closed after its last whole line, or left out."""
-    block, newline, _ = text[start:].rpartition("\n")
-    opening = _OPENING.match(block)
-    if not newline or opening is None or "\n" not in block:
-        return text[:start].rstrip()
-    return f"{text[:start]}{block}\n{opening[0]}"
-
-
-def _find_cut(text: str, position: int) -> int:
-    """Return the start of a sentence, with the sign of its list item if it has one."""
-    line = text.rfind("\n", 0, position) + 1
-    return position if any(map(str.isalpha, text[line:position])) else line
-
-
-def _drop_last_word(text: str) -> str:
-    kept, blank, _ = text.rstrip().rpartition(" ")
-    return (kept.rstrip() if blank else text.rstrip()) + _ELLIPSIS
-
-
-UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
-
-_SEPARATORS = re.compile(r"[\W_]+")
-_MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
-_TOO_LONG = "the passages did not fit the model's window"
-
-
-class StreamBuffer:
-    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more.
-
-    The frame of the prompt is not passed on.
-
-    Args:
-        pass_on: Receives the pieces.
-        keeps_elements: Whether tags such as `<passage>` are passed on.
-    """
-
-    def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
-        self._filter = FrameFilter(pass_on, keeps_elements=keeps_elements)
-        self._prefix = ""
-        self.is_open = False
-        """Whether pieces are passed on."""
-        self.text = ""
-        """All pieces so far."""
-
-    def append(self, piece: str) -> None:
-        """Add a piece, and pass on what is no longer held."""
-        self.text += piece
-        if self.is_open:
-            self._filter.append(piece)
-            return
-        # Case, blanks and signs are ignored, and the prefix is never longer than the word.
-        letters = _SEPARATORS.sub("", piece).upper()
-        self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
-        if not _MARKER_WORD.startswith(self._prefix):
-            self.is_open = True
-            self._filter.append(self.text)
-
-    def close(self) -> None:
-        """Pass on what is held, except `NOT_IN_NOTES`, after the last piece."""
-        self._filter.close()
-
-    def reset(self) -> None:
-        """Discard all pieces."""
-        self._prefix = self.text = ""
-        self.is_open = False
-        self._filter.reset()
-
-
-@dataclass(slots=True)
-class _Run:
-    """The state of one question: the prompt load, the usage and the warnings so far."""
-
-    load: PromptLoad
-    usage: AnswerUsage = EMPTY_USAGE
-    warnings: list[AnswerWarning] = field(default_factory=list)
-
-    def add_usage(self, completion: Completion) -> None:
-        self.usage = structs.replace(
-            self.usage,
-            prompt_tokens=self.usage.prompt_tokens + completion.prompt_tokens,
-            completion_tokens=self.usage.completion_tokens + completion.completion_tokens,
-            first_token_ms=completion.first_token_ms,
-            finish_reason=completion.finish,
-        )
-
-    def add_downshift(self, load: PromptLoad, reason: str) -> None:
-        self.load = load
-        self.usage = structs.replace(self.usage, downshifts=self.usage.downshifts + 1)
-        self.warn("downshifted", f"asked again with less because {reason}")
-
-    def warn(self, code: str, message: str) -> None:
-        self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
-
-    def mark_truncated(self, cause: str) -> None:
-        """Record that the answer is incomplete, and why."""
-        self.usage = structs.replace(self.usage, truncated=True)
-        self.warn("answer_truncated", f"the answer is incomplete because {cause}")
-
-    def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
-        return DraftAnswer(
-            text=text,
-            refusal=refusal,
-            warnings=tuple(self.warnings),
-            usage=self.usage,
-            used=len(self.load.passages),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWriter:
-    """Writes answers with a language model.
-
-    Args:
-        model: The model.
-        answer_tokens: The most tokens of an answer.
-        policy: Whether unsupported claims are marked, or the answer is withheld.
-        windows: The windows that servers told in an overflow, by the name of the model.
-    """
-
-    model: LanguageModel
-    answer_tokens: int
-    policy: UnsupportedPolicy = "mark"
-    windows: MutableMapping[str, int] = field(default_factory=dict)
-    mode: ClassVar[AnswerMode] = AnswerMode.GENERATIVE
-
-    def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
-    ) -> DraftAnswer:
-        """Return the checked answer of the model, or its text so far after an interruption."""
-        packer = LoadPacker(
-            hits=page.hits,
-            overhead=prompt.estimate_overhead(question, history),
-            answer_tokens=self.answer_tokens,
-        )
-        run = _Run(packer.pack(self._window))
-        texts = (question, *(one.text for one in run.load.passages))
-        keeps_elements = mentions_elements(texts)
-        buffer = StreamBuffer(listener.on_token, keeps_elements=keeps_elements)
-        try:
-            while (completion := self._try(question, run, history, buffer, packer)) is None:
-                buffer.reset()
-                listener.on_restart(_TOO_LONG)
-        except KeyboardInterrupt:
-            if not buffer.is_open:
-                raise
-            return run.build_draft(
-                text=remove_frame(buffer.text, keeps_elements=keeps_elements),
-                refusal=Refusal.LLM_STREAM_ABORTED,
-            )
-        buffer.close()
-        run.add_usage(completion)
-        if completion.finish == "length" and not run.usage.truncated:
-            run.mark_truncated(self._explain_limit(completion, run.load.answer_tokens))
-        if prompt.is_declined(completion.text) or not completion.text.strip():
-            return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
-        text = completion.text
-        return self._check(cut_unfinished(text) if run.usage.truncated else text, question, run)
-
-    @property
-    def _window(self) -> int:
-        """The window of the model, as far as it is known."""
-        return min(self.model.context_tokens, self.windows.get(self.model.name, sys.maxsize))
-
-    def _try(
-        self,
-        question: str,
-        run: _Run,
-        history: Sequence[Turn],
-        buffer: StreamBuffer,
-        packer: LoadPacker,
-    ) -> Completion | None:
-        """Return the answer of the model; None after an overflow, with a smaller load in `run`.
-
-        Raises:
-            ContextOverflow: Even the smallest load does not fit.
-        """
-        try:
-            return self._ask_model(question, run, history, buffer)
-        except ContextOverflow as overflow:
-            if run.usage.downshifts == MAX_DOWNSHIFTS:
-                raise
-            window, told = self._window, overflow.context_tokens
-            if told < window:
-                self.windows[self.model.name] = told
-            smaller = packer.repack(run.load, overflow, is_told=told < window)
-            if smaller == run.load:
-                raise
-            run.add_downshift(smaller, _explain_overflow(told, is_told=told < window))
-            return None
-
-    def _ask_model(
-        self, question: str, run: _Run, history: Sequence[Turn], buffer: StreamBuffer
-    ) -> Completion:
-        """Return the answer of the model, broken off when it repeats itself."""
-        limit = run.load.answer_tokens
-        messages = prompt.build_messages(
-            question,
-            run.load.passages,
-            language=detect_question_language(question),
-            answer_tokens=limit,
-            history=history,
-        )
-        guard = RepetitionGuard(buffer.append)
-        try:
-            return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
-        except RepeatedTextError:
-            run.mark_truncated("the model repeated itself")
-            return guard.build_completion(prompt.estimate_prompt_tokens(messages))
-
-    def _explain_limit(self, completion: Completion, limit: int) -> str:
-        """Return which limit cut an answer off, with the setting that raises it."""
-        if completion.completion_tokens not in {0, limit}:
-            total = completion.prompt_tokens + completion.completion_tokens
-            return f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
-        if limit < self.answer_tokens:
-            return f"it reached half of the model's window: {limit}"
-        return f"it reached the limit `models.llm.answer_tokens`: {limit}"
-
-    def _check(self, text: str, question: str, run: _Run) -> DraftAnswer:
-        """Return the checked answer, or a refusal when too few claims are supported."""
-        # The import is slow, so it runs after the model has answered.
-        from kebab.rag.checking.citations import check_answer
-
-        checked = check_answer(text, run.load.passages, self.policy, question)
-        run.warnings.extend(checked.warnings)
-        withheld = self.policy == "withhold" and checked.unsupported > 0
-        if withheld or not checked.supported:
-            run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
-            return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
-        return replace(run.build_draft(text=checked.text), citations=checked.citations)
-
-
-def _explain_overflow(window: int, *, is_told: bool) -> str:
-    """Return why the model is asked again, with the window and the setting that avoids it."""
-    if is_told:
-        return f"the server's window is smaller than `models.llm.context_tokens`: {window}"
-    return f"{_TOO_LONG}: {window}"
+    if is_whole_line or (last.kind not in _WHOLE_LINES and _FINISHED.search(whole)):
+        return whole
+    if len(sentences) > 1:
+        # The sign of a list item goes with its sentence.
+        line = text.rfind("\n", 0, last.start) + 1
+        has_words = any(map(str.isalpha, text[line : last.start]))
+        return text[: last.start if has_words else line].rstrip()
+    kept, blank, _ = whole.rpartition(" ")
+    return (kept.rstrip() if blank else whole) + _ELLIPSIS

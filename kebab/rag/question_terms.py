@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
 from kebab.core.answers import LanguageModel, Message, Turn
@@ -120,16 +120,21 @@ def select_asking_sentences(question: str) -> str:
 def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[QuestionTerm, ...]:
     """Return the key terms of a question in order; adjacent words of a name are one term.
 
-    Args:
-        question: The question.
-        nouns: Whether its language capitalises every noun.
+    With `nouns` its language capitalises every noun.
     """
     text = normalize_for_index(question)
     capitals = not nouns and _uses_capitals_for_names(text)
     words = list(islice(_classify_words(text, capitals=capitals), MAX_WORDS))
     terms: list[QuestionTerm] = []
-    for _, group in groupby(_number_names(text, words), key=lambda pair: pair[0]):
-        found = [word for _, word in group]
+    groups: list[list[_Word]] = []
+    for word in words:
+        before = groups[-1][-1] if groups else None
+        joins = before and word.kind is before.kind is TermKind.NAME
+        if before and joins and text[before.end : word.start] == " ":
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    for found in groups:
         parts = tuple(word.text.removesuffix("'s") for word in found)
         tokens = tuple(tokenize_unit(word.text) for word in found)
         terms.append(QuestionTerm(" ".join(parts), found[0].kind, tokens, parts))
@@ -140,21 +145,6 @@ def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[Quest
 def is_content_word(word: str) -> bool:
     """Return whether a word is no stop word."""
     return len(strip_stop_words(f"{_ANCHOR} {word.lower()}").split()) > 1
-
-
-def _number_names(text: str, words: list[_Word]) -> Iterator[tuple[int, _Word]]:
-    """Yield each word with a number that adjacent words of a name share."""
-    number = 0
-    before: _Word | None = None
-    for word in words:
-        joins = (
-            before is not None
-            and word.kind is before.kind is TermKind.NAME
-            and text[before.end : word.start] == " "
-        )
-        number += not joins
-        before = word
-        yield number, word
 
 
 def _classify_words(text: str, *, capitals: bool) -> Iterator[_Word]:
@@ -179,20 +169,15 @@ def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: b
         return TermKind.NUMBER
     if _CODE.fullmatch(word) or text.endswith("--", 0, unit.start()):
         return TermKind.CODE
-    if word.lower() in _CALENDAR:
+    if word.lower() in _CALENDAR or len(word) == 1:
         return TermKind.WORD
-    if eastern or (capitals and word[0].isupper() and not _opens_sentence(text, unit)):
-        return TermKind.NAME if len(word) > 1 else TermKind.WORD
-    return TermKind.WORD
-
-
-def _opens_sentence(text: str, unit: re.Match[str]) -> bool:
-    """Return whether a word has its capital from its place; an acronym never has."""
-    word = unit[0]
-    opens = _starts_sentence(text, unit)
+    # A word may have its capital from its place; an acronym and the first word of a name never do.
     after = text[unit.end() : unit.end() + 2]
-    joined = after[:1] == " " and after[1:].isupper()
-    return opens and not (word.isupper() and len(word) > 1) and not joined
+    is_first_of_name = after[:1] == " " and after[1:].isupper()
+    named = word.isupper() or is_first_of_name or not _starts_sentence(text, unit)
+    if eastern or (capitals and word[0].isupper() and named):
+        return TermKind.NAME
+    return TermKind.WORD
 
 
 def _uses_capitals_for_names(text: str) -> bool:
@@ -227,11 +212,7 @@ _MIN_MISSPELT, _MAX_MISSPELT = 4, 40
 
 
 class EvidenceWords:
-    """The words of some passages with their titles and headings.
-
-    Args:
-        texts: The texts.
-    """
+    """The words of some passages with their titles and headings."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = tuple(dict.fromkeys(texts))
@@ -243,32 +224,24 @@ class EvidenceWords:
         All words of a name have to occur, not necessarily together.
         """
         if term.kind is TermKind.NUMBER:
-            return self._contains_number(term)
+            digits = _DIGITS.search(term.text)
+            number = digits[0].replace(",", "") if digits else term.text
+            if not self.tokens.isdisjoint({number, term.words[0][0]}):
+                return True
+            place = int(number) - 1 if number.isdecimal() and len(number) < _MIN_MISSPELT else -1
+            names = _NUMBER_NAMES[place] if 0 <= place < len(_NUMBER_NAMES) else ()
+            return not self._spellings.isdisjoint(names) or any(
+                token.startswith(number) and token[len(number) :] in {"st", "nd", "rd", "th", "s"}
+                for token in self.tokens
+            )
         if term.kind is TermKind.CODE:
-            return self._contains_code(term)
-        return all(map(self._contains_word, term.parts, term.words))
-
-    def _contains_word(self, word: str, tokens: Sequence[str]) -> bool:
-        if not self.tokens.isdisjoint(tokens):
-            return True
-        return any(map(self._contains_variant, _LETTERS.findall(word)))
-
-    def _contains_number(self, term: QuestionTerm) -> bool:
-        digits = _DIGITS.search(term.text)
-        number = digits[0].replace(",", "") if digits else term.text
-        if not self.tokens.isdisjoint({number, term.words[0][0]}):
-            return True
-        place = int(number) - 1 if number.isdecimal() and len(number) < _MIN_MISSPELT else -1
-        names = _NUMBER_NAMES[place] if 0 <= place < len(_NUMBER_NAMES) else ()
-        return not self._spellings.isdisjoint(names) or any(
-            token.startswith(number) and token[len(number) :] in {"st", "nd", "rd", "th", "s"}
-            for token in self.tokens
+            whole = max(term.words[0], key=len)
+            return whole in self.tokens or fold_text(term.text) in self._folded
+        return all(
+            not self.tokens.isdisjoint(tokens)
+            or any(map(self._contains_variant, _LETTERS.findall(word)))
+            for word, tokens in zip(term.parts, term.words, strict=True)
         )
-
-    def _contains_code(self, term: QuestionTerm) -> bool:
-        """Return whether a code occurs as it stands, or with other separators."""
-        whole = max(term.words[0], key=len)
-        return whole in self.tokens or fold_text(term.text) in self._folded
 
     def _contains_variant(self, word: str) -> bool:
         """Return whether a word occurs misspelt, as an adjective, or as initials."""
@@ -404,24 +377,35 @@ def build_standalone_question(
 ) -> str:
     """Return a question that means the same without the turns before it.
 
-    Args:
-        question: The current question.
-        turns: The earlier turns of the session, in order.
-        model: Rewrites the question; without it keywords of the last turn are added.
-
-    Errors of the model other than `ModelProtocol` and `ContextOverflow` propagate.
+    Without a model the keywords of the last turn are added. Errors of the model other than
+    `ModelProtocol` and `ContextOverflow` propagate.
     """
     if not turns:
         return question
     last = list(turns)[-_TURNS:]
     rewritten = _rewrite(question, last, model) if model else None
-    return rewritten or _add_keywords(question, last[-1])
+    if rewritten or not is_followup(question):
+        return rewritten or question
+    lower = question.lower()
+    previous = strip_stop_words(last[-1].standalone or last[-1].question)
+    words = dict.fromkeys(word.strip(_PUNCTUATION) for word in previous.split())
+    new = [word for word in words if word and word.lower() not in lower]
+    added = " ".join(new[:_MAX_ADDED_WORDS])[:_MAX_ADDED_CHARACTERS].strip()
+    return f"{question.rstrip()} ({added})" if added else question
 
 
 def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str | None:
     """Return the question as the model rewrites it, or None when the rewrite is not usable."""
     limit = min(_MAX_REWRITE_TOKENS, _REWRITE_TOKENS + estimate_tokens(question))
-    messages = _build_rewrite_messages(question, turns)
+    lines = []
+    for turn in turns:
+        lines.append(f"Question: {shorten(turn.standalone or turn.question, _TURN_PART_TOKENS)}")
+        if turn.refusal is None:
+            lines.append(f"Answer: {shorten(remove_markers(turn.answer), _TURN_PART_TOKENS)}")
+    escaped = escape_text(question).strip()
+    conversation = wrap_in_delimiters("conversation", "\n".join(lines), escaped)
+    request = f"{conversation}\n\nLast question: {escaped}\n\nThe question, rewritten:"
+    messages = Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
     try:
         completion = model.chat(messages, max_tokens=limit, on_text=lambda _: None)
     except (ModelProtocol, ContextOverflow):
@@ -432,59 +416,27 @@ def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str 
     return text if usable else None
 
 
-def _build_rewrite_messages(question: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
-    lines = []
-    for turn in turns:
-        lines.append(f"Question: {shorten(turn.standalone or turn.question, _TURN_PART_TOKENS)}")
-        if turn.refusal is None:
-            lines.append(f"Answer: {shorten(remove_markers(turn.answer), _TURN_PART_TOKENS)}")
-    escaped = escape_text(question).strip()
-    conversation = wrap_in_delimiters("conversation", "\n".join(lines), escaped)
-    request = f"{conversation}\n\nLast question: {escaped}\n\nThe question, rewritten:"
-    return Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
-
-
 def _is_rewrite(text: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Return whether a text is the question in other words, and nothing else."""
+    """Return whether a text is the question in other words, and nothing else.
+
+    It is in the same language, shares words with the question, and adds few new words.
+    """
     required = [*_DIGIT_RUN.findall(question), *_QUOTED.findall(question)]
-    return (
-        0 < len(text) <= _MAX_REWRITE_CHARACTERS
-        and "\n" not in text
-        and all(part in text for part in required)
-        and bool(_QUESTION_MARK.search(text)) >= bool(_QUESTION_MARK.search(question))
-        and _is_statement(text) <= _is_statement(question)
-        and _is_same_language(text, question)
-        and _is_same_topic(text, question, turns)
-    )
-
-
-def _is_statement(text: str) -> bool:
-    return text.rstrip().endswith((".", "\u3002"))
-
-
-def _is_same_language(text: str, question: str) -> bool:
-    """Return whether two texts are in one language, or a language is unknown."""
+    if not 0 < len(text) <= _MAX_REWRITE_CHARACTERS or "\n" in text:
+        return False
+    if not all(part in text for part in required):
+        return False
+    if _QUESTION_MARK.search(question) and not _QUESTION_MARK.search(text):
+        return False
+    stops = (".", "\u3002")
+    if text.rstrip().endswith(stops) and not question.rstrip().endswith(stops):
+        return False
     codes = {detect_question_language(text).code, detect_question_language(question).code}
-    return None in codes or len(codes) == 1
-
-
-def _is_same_topic(text: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Return whether a text shares words with the question, and adds few new words."""
+    if None not in codes and len(codes) > 1:
+        return False
     tokens = set(tokenize(strip_stop_words(text)))
     history = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
     known = {*tokenize(question), *tokenize(history)}
-    keywords = set(tokenize(strip_stop_words(question)))
-    shares_words = is_followup(question) or bool(tokens & keywords)
-    return len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens) and shares_words
-
-
-def _add_keywords(question: str, before: Turn) -> str:
-    """Return a follow-up question with the keywords of the turn before."""
-    if not is_followup(question):
-        return question
-    lower = question.lower()
-    previous = strip_stop_words(before.standalone or before.question)
-    words = dict.fromkeys(word.strip(_PUNCTUATION) for word in previous.split())
-    new = [word for word in words if word and word.lower() not in lower]
-    added = " ".join(new[:_MAX_ADDED_WORDS])[:_MAX_ADDED_CHARACTERS].strip()
-    return f"{question.rstrip()} ({added})" if added else question
+    shared = tokens.intersection(tokenize(strip_stop_words(question)))
+    is_known = len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens)
+    return is_known and (is_followup(question) or bool(shared))

@@ -131,8 +131,12 @@ def classify_form(kind: LayoutKind, text: str) -> SentenceForm:
     """Return the form of a sentence of a block of this kind."""
     if kind is LayoutKind.CODE:
         return SentenceForm.EMPTY if _ANY_DIRECTIVE.fullmatch(text) else SentenceForm.GOOD
-    letters = 1 if kind is LayoutKind.ROW else _MIN_LETTERS
-    if _NO_SENTENCE.fullmatch(text) or _is_link_list(text, letters):
+    rest, images = _IMAGE.subn("", _CODE_SPAN.sub("code", text))
+    rest, links = _LINK.subn("", rest)
+    rest, addresses = _ADDRESS.subn("", rest)
+    least = 1 if kind is LayoutKind.ROW else _MIN_LETTERS
+    is_link_list = images + links + addresses > 0 and sum(map(str.isalnum, rest)) < least
+    if is_link_list or _NO_SENTENCE.fullmatch(text):
         return SentenceForm.EMPTY
     if kind is LayoutKind.HEADING:
         return SentenceForm.HEADING
@@ -143,14 +147,6 @@ def is_short(text: str) -> bool:
     """Return whether a text is too short for a quote."""
     visible = " ".join(_LINK.sub(r"\g<label>", _IMAGE.sub("", text)).split())
     return len(visible) < SHORTEST and measure_width(visible) < SHORTEST
-
-
-def _is_link_list(text: str, letters: int) -> bool:
-    """Return whether a text holds links, and fewer other letters and digits than this."""
-    rest, images = _IMAGE.subn("", _CODE_SPAN.sub("code", text))
-    rest, links = _LINK.subn("", rest)
-    rest, addresses = _ADDRESS.subn("", rest)
-    return images + links + addresses > 0 and sum(map(str.isalnum, rest)) < letters
 
 
 MAX_CODE = 1200
@@ -203,7 +199,21 @@ def find_quote_units(chunk: StoredChunk, start: int, end: int) -> list[QuoteUnit
     units = [one for one in units if start <= one.start and one.end <= end]
     if any(one.form in _STANDS_ALONE for one in units):
         units = [one for one in units if one.form in _STANDS_ALONE]
-    return _extend_short(text, units)
+    extended: dict[tuple[int, int], QuoteUnit] = {}
+    for index, one in enumerate(units):
+        low, high = index, index
+        while not one.has_code and is_short(text[units[low].start : units[high].end]):
+            after = high + 1 < len(units) and _measure_gap(text, units[high], units[high + 1])
+            before = low and _measure_gap(text, units[low - 1], units[low])
+            if not after and not before:
+                break
+            if after and (after <= before or not before):
+                high += 1
+            else:
+                low -= 1
+        span = units[low].start, units[high].end
+        extended.setdefault(span, replace(one, start=span[0], end=span[1]))
+    return list(extended.values())
 
 
 def _mark_leads(chunk: StoredChunk, units: Sequence[QuoteUnit]) -> Iterator[QuoteUnit]:
@@ -228,8 +238,12 @@ def _join_code(
     for before, one in zip([None, *units], units, strict=False):
         if any(block.start <= one.start and one.end <= block.end for block in covered):
             continue
-        following = _find_following(text, one, rest) if one.form in _STANDS_ALONE else None
-        if following is None:
+        following = next((block for block in rest if block.start >= one.end), None)
+        if (
+            following is None
+            or one.form not in _STANDS_ALONE
+            or not _BEFORE_CODE.fullmatch(text, one.end, following.start)
+        ):
             yield one
             continue
         rest.remove(following)
@@ -241,33 +255,6 @@ def _join_code(
         yield replace(one, start=start, end=following.end, form=SentenceForm.GOOD, has_code=True)
     for block in rest:
         yield QuoteUnit(block.start, block.end, LayoutKind.CODE, SentenceForm.GOOD, has_code=True)
-
-
-def _find_following(text: str, one: QuoteUnit, blocks: Sequence[CodeBlock]) -> CodeBlock | None:
-    """Return the code block that follows a sentence directly."""
-    block = next((block for block in blocks if block.start >= one.end), None)
-    if block is None or not _BEFORE_CODE.fullmatch(text, one.end, block.start):
-        return None
-    return block
-
-
-def _extend_short(text: str, units: Sequence[QuoteUnit]) -> list[QuoteUnit]:
-    """Return the units; a short one is extended by its neighbours, first in its paragraph."""
-    extended: dict[tuple[int, int], QuoteUnit] = {}
-    for index, one in enumerate(units):
-        low, high = index, index
-        while not one.has_code and is_short(text[units[low].start : units[high].end]):
-            after = high + 1 < len(units) and _measure_gap(text, units[high], units[high + 1])
-            before = low and _measure_gap(text, units[low - 1], units[low])
-            if not after and not before:
-                break
-            if after and (after <= before or not before):
-                high += 1
-            else:
-                low -= 1
-        span = units[low].start, units[high].end
-        extended.setdefault(span, replace(one, start=span[0], end=span[1]))
-    return list(extended.values())
 
 
 def _measure_gap(text: str, before: QuoteUnit, after: QuoteUnit) -> int:
@@ -284,11 +271,7 @@ def rate_definition(unit: QuoteUnit, chunk: StoredChunk, subject: frozenset[str]
 
     It opens the page or section that is named like the subject, or it begins with the subject and
     says what it is. The path of the page may hold a part of the subject: `middleware in Starlette`.
-
-    Args:
-        unit: A unit of a passage.
-        chunk: The passage.
-        subject: The tokens of what is to be defined.
+    `subject` are the tokens of what is to be defined.
     """
     if unit.has_code or not subject:
         return 0.0

@@ -28,7 +28,7 @@ from kebab.search.lexical import (
     quote_term,
     reads_as_another_language,
 )
-from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
+from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import QUESTION_BIGRAMS
 from kebab.text.language import (
@@ -97,44 +97,33 @@ def find_absent_terms(
 ) -> tuple[str, ...]:
     """Return the words and phrases that no searched passage holds, as they are written.
 
-    Args:
-        library: The snapshot.
-        candidates: The candidates of the query.
-        first: The first passages of the ranking.
-        held: The tokens of these passages.
-        convincing: Whether the first hit is convincing.
+    `first` are the first passages of the ranking and `held` their tokens.
     """
     parsed = candidates.parsed
-    is_present = _build_lookup(library, parsed, candidates.weighted.absent, held)
+    known_tokens: dict[str, bool] = {}
+
+    def is_present(token: str) -> bool:
+        """Return whether a searched passage holds a token."""
+        if token in candidates.weighted.absent:
+            return False
+        if not parsed.filters.is_active or token in held:
+            return True
+        if token not in known_tokens and len(known_tokens) < _MAX_LOOKUPS:
+            match = quote_term(Term(token))
+            known_tokens[token] = bool(library.search_lexical(match, parsed.filters, 1))
+        return known_tokens.get(token, True)
+
     words = [absent for word in parsed.words for absent in _find_absent(word, is_present)]
     if words:
         known = _KnownWords(library, parsed, is_present, first, held, convincing=convincing)
         words = [word for word in words if not known.contains(word)]
     unheld = candidates.dropped or (() if candidates.ranked else parsed.required)
-    phrases = [phrase.format() for phrase in unheld if not _holds_phrase(library, parsed, phrase)]
+    phrases = [
+        phrase.format()
+        for phrase in unheld
+        if not bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
+    ]
     return tuple(dict.fromkeys((*words, *phrases)))
-
-
-def _build_lookup(
-    library: LibraryReader, parsed: ParsedQuery, absent: Collection[str], held: Collection[str]
-) -> Lookup:
-    """Return a function that tells whether a searched passage holds a token."""
-    known: dict[str, bool] = {}
-
-    def is_present(token: str) -> bool:
-        if token in absent:
-            return False
-        if not parsed.filters.is_active or token in held:
-            return True
-        if token not in known and len(known) < _MAX_LOOKUPS:
-            known[token] = bool(library.search_lexical(quote_term(Term(token)), parsed.filters, 1))
-        return known.get(token, True)
-
-    return is_present
-
-
-def _holds_phrase(library: LibraryReader, parsed: ParsedQuery, phrase: Phrase) -> bool:
-    return bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
 
 
 @dataclass(frozen=True)
@@ -184,15 +173,10 @@ class _KnownWords:
         """
         if self.reads_foreign:
             return True
-        differs = not may_share_words(self.query, self.passage)
-        return differs and (
-            self.query.language is not None or (self.convincing and self.shares_no_word)
-        )
-
-    @cached_property
-    def shares_no_word(self) -> bool:
-        """Whether the first passages hold no term of the query."""
-        return not any(term.text in self.held for term in self.parsed.terms)
+        if may_share_words(self.query, self.passage):
+            return False
+        holds_term = any(term.text in self.held for term in self.parsed.terms)
+        return self.query.language is not None or (self.convincing and not holds_term)
 
     def contains(self, word: str) -> bool:
         """Return whether a word is a function word, or something is known of it otherwise."""
@@ -204,7 +188,13 @@ class _KnownWords:
             return True
         if self.is_foreign:
             return not self._is_written_alike(word)
-        return not is_english and self._occurs_in_another_form(word)
+        if is_english or is_dense(word[0]):
+            return False
+        # A word may occur with another ending, or as or with parts of a compound.
+        unit = normalize_for_index(word).replace("\u2019", "'")
+        if "'" in unit:
+            return self._is_known(max(tokenize_unit(unit)[:2], key=len))
+        return _holds_compound(unit, self._is_known)
 
     def _is_written_alike(self, word: str) -> bool:
         """Return whether a word is written alike in the languages of query and first passage."""
@@ -217,15 +207,6 @@ class _KnownWords:
         has_capitals = self.query.language not in {None, _CAPITALISES_NOUNS}
         shares_script = script == self.passage.script
         return is_name and has_capitals and shares_script and not self.convincing
-
-    def _occurs_in_another_form(self, word: str) -> bool:
-        """Return whether a word occurs with another ending, or as or with parts of a compound."""
-        if is_dense(word[0]):
-            return False
-        unit = normalize_for_index(word)
-        if "'" in (unit := unit.replace("\u2019", "'")):
-            return self._is_known(max(tokenize_unit(unit)[:2], key=len))
-        return _holds_compound(unit, self._is_known)
 
     def _is_known(self, token: str) -> bool:
         if self.is_present(token):
@@ -242,7 +223,14 @@ class _KnownWords:
             return False
         root = token.removeprefix(_PARTICIPLE)
         has_root = root != token and any(map(self.is_present, self._list_forms(root)))
-        return has_root or self._is_joined(token)
+        # It may also be made of two words that occur.
+        pairs = [
+            (stem_word(token[:at]), stem_word(token[at:]))
+            for at in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)
+        ]
+        parts = {part for pair in pairs for part in pair}
+        counts = {} if has_root else self.library.get_document_frequencies(parts)
+        return has_root or any(counts[left] and counts[right] for left, right in pairs)
 
     def _list_forms(self, token: str) -> Iterator[str]:
         """Yield the tokens of the index that differ from a token by the ending."""
@@ -251,15 +239,6 @@ class _KnownWords:
             alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             if len(one) - alike <= _LONGEST_ENDING:
                 yield one
-
-    def _is_joined(self, token: str) -> bool:
-        """Return whether a token is made of two words that occur."""
-        pairs = [
-            (stem_word(token[:at]), stem_word(token[at:]))
-            for at in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)
-        ]
-        counts = self.library.get_document_frequencies({part for pair in pairs for part in pair})
-        return any(counts[left] and counts[right] for left, right in pairs)
 
 
 def _count_shared(token: str) -> int:
@@ -272,7 +251,21 @@ def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:
     units = [found[0] for found in iter_unit_matches(word)]
     for unit in units:
         if is_dense(unit):
-            yield from _find_absent_runs(unit, is_present, alone=len(units) == 1)
+            alone = len(units) == 1
+            signs = split_clusters(unit)
+            covered = [False] * len(signs)
+            for index, (left, right) in enumerate(pairwise(signs)):
+                gram = normalize_for_index(left + right)
+                if gram in QUESTION_BIGRAMS or is_present(gram):
+                    covered[index] = covered[index + 1] = True
+            for run in re.finditer(_SCRIPT_RUNS, "".join(sign[0] for sign in signs)):
+                first, last, kind = run.start(), run.end(), run.lastgroup
+                if kind == "other":
+                    yield from _find_holes(signs, covered, first, last)
+                    continue
+                is_word = kind != "hiragana" or (alone and last - first == len(signs))
+                if is_word and _is_absent(signs[first:last], covered[first:last], kind):
+                    yield "".join(signs[first:last])
         elif not _holds_compound(unit, is_present):
             yield word if len(units) == 1 else unit
 
@@ -291,23 +284,6 @@ def _holds_compound(unit: str, is_present: Lookup) -> bool:
     return whole or all(map(is_present, tokens[:-1]))
 
 
-def _find_absent_runs(unit: str, is_present: Lookup, *, alone: bool) -> Iterator[str]:
-    """Yield the parts of a run of a dense script that do not occur."""
-    signs = split_clusters(unit)
-    covered = [False] * len(signs)
-    for index, (left, right) in enumerate(pairwise(signs)):
-        gram = normalize_for_index(left + right)
-        if gram in QUESTION_BIGRAMS or is_present(gram):
-            covered[index] = covered[index + 1] = True
-    for first, last, kind in _split_scripts(signs):
-        if kind == "other":
-            yield from _find_holes(signs, covered, first, last)
-            continue
-        is_word = kind != "hiragana" or (alone and last - first == len(signs))
-        if is_word and _is_absent(signs[first:last], covered[first:last], kind):
-            yield "".join(signs[first:last])
-
-
 def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
     """Return whether too little of a word is covered by bigrams that occur."""
     if kind == "katakana" and signs[-1] == _LONG_VOWEL:
@@ -318,12 +294,6 @@ def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
     if kind == "katakana":
         return len(signs) > 1 and holes > 0
     return holes >= max(_SHORTEST_RUN, len(signs) * _ENOUGH)
-
-
-def _split_scripts(signs: list[str]) -> Iterator[tuple[int, int, str | None]]:
-    """Yield start, end and kind of the runs of one script."""
-    for run in re.finditer(_SCRIPT_RUNS, "".join(sign[0] for sign in signs)):
-        yield run.start(), run.end(), run.lastgroup
 
 
 def _find_holes(signs: list[str], covered: list[bool], first: int, last: int) -> Iterator[str]:

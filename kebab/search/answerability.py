@@ -16,7 +16,7 @@ belong to the model (`Answerability`). `python -m tools.calibrate` fits all of t
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, TokenMatch
@@ -66,20 +66,23 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     """Return the signals of a search with at least one candidate."""
     first = read_first_passages(candidates, passages)
     keywords = weigh_keywords(candidates.weighted.rarities)
-    cosines = candidates.vector.scores
+    cosines, model = candidates.vector.scores, candidates.model
     intent = classify_intent(candidates.parsed)
     highest = max((cosines[chunk.key] for chunk in first if chunk.key in cosines), default=None)
+    evidence: list[tuple[float, float]] = []
+    for chunk in first:
+        cosine = cosines.get(chunk.key, highest)
+        near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
+        evidence.append((compute_own_coverage(keywords, chunk, passages), near))
+    scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
+    if first and scores[first[0].key] > 0:
+        others = (scores[chunk.key] for chunk in first[1:] if chunk.text != first[0].text)
+        rival = min(1.0, max(0.0, next(others, 0.0) / scores[first[0].key]))
     return AnswerSignals(
-        passages=tuple(
-            (
-                compute_own_coverage(keywords, chunk, passages),
-                _scale_cosine(candidates, cosines.get(chunk.key, highest)),
-            )
-            for chunk in first
-        ),
+        passages=tuple(evidence),
         margin=0.0 if highest is None else compute_margin(highest, candidates.background),
         evidence=candidates.ranked[0][1],
-        rival=_compute_rival(first, dict(candidates.ranked[:READ_LIMIT])),
+        rival=rival,
         length=math.log(len(candidates.weighted.rarities) or 1),
         intent=intent,
         by_words=any(chunk.key in candidates.lexical.scores for chunk in first),
@@ -117,21 +120,6 @@ def compute_margin(highest: float, background: CosineBackground) -> float:
         return 0.0
     distance = (highest - background.mean) / background.deviation
     return count / (count + _FEW) * (distance - math.sqrt(2 * math.log(count)))
-
-
-def _scale_cosine(candidates: RankedCandidates, cosine: float | None) -> float:
-    if candidates.model is None or cosine is None:
-        return 0.0
-    return candidates.model.cosine_scale.normalise(cosine)
-
-
-def _compute_rival(first: Sequence[StoredChunk], scores: Mapping[int, float]) -> float:
-    """Return the score of the next passage with another text as a share of the first, 0 to 1."""
-    if not first:
-        return 1.0
-    best, others = first[0], first[1:]
-    other = next((scores[chunk.key] for chunk in others if chunk.text != best.text), 0.0)
-    return min(1.0, max(0.0, other / scores[best.key])) if scores[best.key] > 0 else 1.0
 
 
 def _is_foreign(text: str, intent: QueryIntent, first: Sequence[StoredChunk]) -> bool:

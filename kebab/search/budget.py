@@ -63,13 +63,8 @@ def fit_budget(
 
     Hits are whole. The required ones are always kept; when they exceed the budget together, they
     share it, and the longer ones are cut to the sentences around their best match. A page ends
-    before the first hit that does not fit, so that the next page begins with it.
-
-    Args:
-        hits: The hits of the page, the best first.
-        query: The query with its budget.
-        weigh: Returns the weights of the tokens that match in a chunk.
-        required: How many of the first hits are kept under any budget.
+    before the first hit that does not fit, so that the next page begins with it. `weigh` returns
+    the weights of the tokens that match in a chunk.
     """
     if not hits:
         return [], None
@@ -81,36 +76,20 @@ def fit_budget(
         kept += 1
     fitting = list(hits[:kept])
     if spent > room:
-        fitting = _shorten_hits(fitting, room, weigh)
-    return fitting, _describe_cut(hits, fitting, several=bool(query.more))
-
-
-def _describe_cut(
-    hits: Sequence[Hit], fitting: Sequence[Hit], *, several: bool
-) -> "LeftOut | None":
-    """Return the hits and tokens that are not sent, and with several queries whose they are."""
+        # The hits share the room evenly; what a short one leaves goes to the longer ones.
+        for number, place in enumerate(sorted(range(kept), key=costs.__getitem__)):
+            weights = weigh(hits[place].chunk.key)
+            fitting[place] = _shorten_hit(hits[place], room // (kept - number), weights)
+            room -= estimate_hit_tokens(fitting[place])
+    missing = len(hits) - len(fitting)
+    tokens = sum(costs) - sum(map(estimate_hit_tokens, fitting))
+    if not missing and not tokens:
+        return fitting, None
     from kebab.wire.search import LeftOut
 
-    tokens = sum(map(estimate_hit_tokens, hits)) - sum(map(estimate_hit_tokens, fitting))
-    missing = len(hits) - len(fitting)
-    if not missing and not tokens:
-        return None
     cut = [hit for place, hit in enumerate(hits) if hit not in fitting[place : place + 1]]
     queries = sorted({index for hit in cut for index in hit.queries})
-    return LeftOut(hits=missing, tokens=tokens, queries=queries if several else UNSET)
-
-
-def _shorten_hits(
-    hits: Sequence[Hit], room: int, weigh: Callable[[Key], Mapping[str, float]]
-) -> list[Hit]:
-    """Return hits that share the room evenly; what a short one leaves goes to the longer ones."""
-    shortened = list(hits)
-    shortest_first = sorted(range(len(hits)), key=lambda place: estimate_hit_tokens(hits[place]))
-    for number, place in enumerate(shortest_first):
-        share = room // (len(hits) - number)
-        shortened[place] = _shorten_hit(hits[place], share, weigh(hits[place].chunk.key))
-        room -= estimate_hit_tokens(shortened[place])
-    return shortened
+    return fitting, LeftOut(hits=missing, tokens=tokens, queries=queries if query.more else UNSET)
 
 
 def _shorten_hit(hit: Hit, room: int, weights: Mapping[str, float]) -> Hit:

@@ -100,16 +100,11 @@ def cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citati
     if not place.row:
         cell = CellSpan(index=place.number)
         return CellCitation(path=path, uri=f"{quoted}#cell={place.number}", cell=cell)
-    cells = _format_cells(place, rows)
+    first, _, last = place.columns.partition(":")
+    cells = f"{first}{place.row}:{last or first}{place.row + rows - 1}"
     span = CellSpan(index=place.number, sheet=place.label, range=cells)
     uri = f"{quoted}#{quote_path(place.label)}!{cells}"
     return CellCitation(path=path, uri=uri, cell=span)
-
-
-def _format_cells(place: Place, rows: int) -> str:
-    """Return the cells of some rows of a sheet, e.g. `A2:F20`."""
-    first, _, last = place.columns.partition(":")
-    return f"{first}{place.row}:{last or first}{place.row + rows - 1}"
 
 
 def format_reference(name: str, first: int, last: int) -> str:
@@ -143,14 +138,11 @@ def quote_path(path: str) -> str:
     """Return a path with reserved, blank and invisible characters escaped for an IRI."""
     if _PLAIN.fullmatch(path):
         return path
-    return "".join(char if _is_plain(char) else _escape(char) for char in path)
-
-
-def _is_plain(character: str) -> bool:
-    if character in _RESERVED:
-        return False
-    return " " < character < "\x7f" or unicodedata.category(character)[0] not in "CZ"
-
-
-def _escape(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
+    parts: list[str] = []
+    for char in path:
+        visible = " " < char < "\x7f" or unicodedata.category(char)[0] not in "CZ"
+        if visible and char not in _RESERVED:
+            parts.append(char)
+        else:
+            parts += (f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
+    return "".join(parts)

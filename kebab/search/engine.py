@@ -5,7 +5,7 @@ import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, zip_longest
@@ -18,7 +18,6 @@ from kebab.core.ids import DocId, Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import (
     Detail,
-    Filters,
     Hit,
     Mode,
     Page,
@@ -28,7 +27,6 @@ from kebab.core.queries import (
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidCursor, StaleCursor
-from kebab.search import snippet
 from kebab.search.absent_terms import find_absent_terms
 from kebab.search.answerability import (
     FAIR,
@@ -41,38 +39,27 @@ from kebab.search.answerability import (
     read_first_passages,
     select_confident,
 )
-from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
-from kebab.search.snippet import PassageCache
+from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
-from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.wire.search import LeftOut
 
-_HIGHLIGHT_SHARE = 0.25
-"""The least weight of a highlighted token, as a share of the heaviest one's."""
 
-_NOTHING_READ = QueryInterpretation()
+_LEAST_LIKELY = 0.1
+"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
 
 
+@dataclass(frozen=True)
 class QueryResult:
     """The ranking of one query, what turns its evidence into scores, and facts about the query."""
 
-    def __init__(
-        self,
-        candidates: RankedCandidates,
-        calibration: Calibration,
-        interpretation: QueryInterpretation = _NOTHING_READ,
-        absent_terms: tuple[str, ...] = (),
-        *,
-        convincing: bool = False,
-    ) -> None:
-        self.candidates = candidates
-        self.calibration = calibration
-        self.interpretation = interpretation
-        self.absent_terms = absent_terms
-        self.convincing = convincing
+    candidates: RankedCandidates
+    calibration: Calibration
+    interpretation: QueryInterpretation = field(default_factory=QueryInterpretation)
+    absent_terms: tuple[str, ...] = ()
+    convincing: bool = False
 
     @cached_property
     def evidence(self) -> dict[Key, float]:
@@ -89,11 +76,6 @@ class QueryResult:
         least = max(weights.values(), default=0.0) * _HIGHLIGHT_SHARE
         return {token: weight for token, weight in weights.items() if weight >= least}
 
-    @property
-    def degraded(self) -> tuple[DegradedChannel, ...]:
-        """The channels that were not available."""
-        return self.candidates.degraded
-
     def score(self, key: Key) -> float:
         """Return the calibrated score of a chunk, 0 for one that the query did not find."""
         evidence = self.evidence.get(key)
@@ -104,9 +86,120 @@ class QueryResult:
         """The best chunk, also when it is weak; None without any."""
         return next(iter(self.evidence), None)
 
-    def list_leading(self) -> list[Key]:
-        """Return the first chunk and those that are better than weak, the best first."""
-        return [key for key in self.evidence if key == self.first or self.score(key) >= FAIR]
+
+class SearchEngine:
+    """Searches one snapshot of the library.
+
+    The vector index (None when there is none) and the model (or why there is none) are loaded only
+    when needed. `cache` holds the vectors of queries.
+    """
+
+    def __init__(
+        self,
+        library: LibraryReader,
+        vectors: Callable[[], Vectors | None],
+        embedder: Callable[[], Embedder],
+        *,
+        cache: AnswerCache | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._library = library
+        self._clock = clock
+        self._embedder = embedder
+        retriever = VectorRetriever(
+            library=library, vectors=vectors, embedder=embedder, cache=cache
+        )
+        self._ranker = Ranker(library, retriever)
+
+    def search(self, query: Query) -> Page:
+        """Return one page of hits.
+
+        Raises:
+            InvalidInput: The query is empty, or only excludes.
+            EmbeddingUnavailable: The mode is `vector`, and there is no model.
+            StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
+            TimedOut: The mode is `vector`, and the model took too long.
+        """
+        timer, passages = StageTimer(self._clock), PassageCache(self._library)
+        results = [
+            self._rank(replace(query, text=text), timer, passages)
+            for text in (query.text, *query.more)
+        ]
+        hits, has_more, left_out = select_hits(MergedRanking(results), query, passages.load_chunks)
+        timer.record("page", len(hits))
+        degraded = list(
+            dict.fromkeys(one for found in results for one in found.candidates.degraded)
+        )
+        has_vectors = query.mode is not Mode.LEXICAL and all(
+            channel.channel != "vector" for channel in degraded
+        )
+        if has_vectors and (count := self._library.count_pending()):
+            reason = f"passages that still wait for their vector: {count}"
+            note = build_degraded(reason, "kebab ingest")
+            degraded.append(msgspec.structs.replace(note, partial=True))
+        rarities = [result.candidates.weighted.rarities for result in results]
+        return Page(
+            hits=hits,
+            has_more=has_more,
+            next_offset=query.offset + len(hits) if has_more and hits else None,
+            left_out=left_out,
+            degraded=tuple(degraded),
+            revision=self._library.get_revision(),
+            timing_ms=timer.get_elapsed_ms(),
+            stages=tuple(timer.stages) if query.trace else (),
+            term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
+            answerability=max(result.calibration.answerability for result in results),
+            interpretation=merge_interpretations([result.interpretation for result in results]),
+            absent_terms=tuple(
+                dict.fromkeys(term for result in results for term in result.absent_terms)
+            ),
+            convincing=any(result.convincing for result in results),
+            convincing_queries=tuple(
+                index for index, result in enumerate(results) if result.convincing
+            ),
+        )
+
+    def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
+        """Return the ranking of one query."""
+        candidates = self._ranker.rank(query, timer, passages)
+        reranked = query.rerank
+        if query.rerank is None:
+            reranked = is_across_languages(candidates, passages)
+        elif query.rerank and query.prose and candidates.model is not None:
+            # In one language the order decides little where an answer is very unlikely.
+            reranked = (
+                is_across_languages(candidates, passages)
+                or estimate_answerability(candidates, passages) >= _LEAST_LIKELY
+            )
+        if reranked:
+            from kebab.search.rerank import rerank_candidates
+
+            candidates = rerank_candidates(
+                candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
+            )
+        calibration = calibrate(candidates, passages)
+        convincing = is_convincing(candidates, calibration)
+        first = read_first_passages(candidates, passages)
+        held = frozenset().union(*map(passages.tokenize_passage, first))
+        parsed = candidates.parsed
+        return QueryResult(
+            candidates=select_confident(candidates, calibration, query.min_confidence),
+            calibration=calibration,
+            interpretation=QueryInterpretation(
+                terms=parsed.words,
+                phrases=tuple(phrase.format() for phrase in parsed.required),
+                excluded=tuple(phrase.format() for phrase in parsed.excluded),
+                filters=parsed.filters,
+            ),
+            absent_terms=find_absent_terms(
+                self._library, candidates, first, held, convincing=convincing
+            ),
+            convincing=convincing,
+        )
+
+
+_HIGHLIGHT_SHARE = 0.25
+"""The least weight of a highlighted token, as a share of the heaviest one's."""
 
 
 class Match(NamedTuple):
@@ -118,15 +211,11 @@ class Match(NamedTuple):
     queries: tuple[int, ...]
 
 
+@dataclass(frozen=True)
 class MergedRanking:
-    """The chunks that several queries found, in one order.
+    """The chunks that several queries found, in one order."""
 
-    Args:
-        results: The result of each query.
-    """
-
-    def __init__(self, results: Sequence[QueryResult]) -> None:
-        self.results = results
+    results: Sequence[QueryResult]
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -139,16 +228,15 @@ class MergedRanking:
         if len(self.results) == 1:
             return list(self.results[0].evidence)
         ordered: dict[Key, None] = {}
-        for turn in zip_longest(*(result.list_leading() for result in self.results)):
+        leading = (
+            [key for key in result.evidence if key == result.first or result.score(key) >= FAIR]
+            for result in self.results
+        )
+        for turn in zip_longest(*leading):
             found = {key for key in turn if key is not None}
             ordered.update(dict.fromkeys(sorted(found, key=self._sort_key)))
         others = {key for result in self.results for key in result.evidence}.difference(ordered)
         return [*ordered, *sorted(others, key=self._sort_key)]
-
-    @cached_property
-    def first_keys(self) -> frozenset[Key | None]:
-        """The first chunk of each query."""
-        return frozenset(result.first for result in self.results)
 
     def _sort_key(self, key: Key) -> tuple[float, Key]:
         return -max(result.score(key) for result in self.results), key
@@ -185,24 +273,20 @@ def merge_interpretations(parts: Sequence[QueryInterpretation]) -> QueryInterpre
     """
     first, *others = parts
     for other in others:
+        filters: dict[str, Any] = {}
+        for name, value in asdict(other.filters).items():
+            known = getattr(first.filters, name)
+            if isinstance(value, tuple):
+                filters[name] = tuple(dict.fromkeys((*known, *value)))
+            else:
+                filters[name] = value if known is None else known
         first = QueryInterpretation(
             terms=tuple(dict.fromkeys((*first.terms, *other.terms))),
             phrases=tuple(dict.fromkeys((*first.phrases, *other.phrases))),
             excluded=tuple(dict.fromkeys((*first.excluded, *other.excluded))),
-            filters=_merge_filters(first.filters, other.filters),
+            filters=replace(first.filters, **filters),
         )
     return first
-
-
-def _merge_filters(one: Filters, other: Filters) -> Filters:
-    merged: dict[str, Any] = {}
-    for name, value in asdict(other).items():
-        known = getattr(one, name)
-        if isinstance(value, tuple):
-            merged[name] = tuple(dict.fromkeys((*known, *value)))
-        else:
-            merged[name] = value if known is None else known
-    return replace(one, **merged)
 
 
 MAX_COPIES = 3
@@ -235,61 +319,47 @@ def deduplicate_hits(
         start, size = start + size, min(2 * size, _LARGEST_BATCH)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The hits of a page, whether others follow, and what the token budget left out."""
-
-    hits: tuple[Hit, ...]
-    has_more: bool
-    left_out: "LeftOut | None" = None
-
-
 def select_hits(
     ranking: MergedRanking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
-) -> Selection:
-    """Return the hits of one page within its token budget."""
+) -> "tuple[tuple[Hit, ...], bool, LeftOut | None]":
+    """Return the hits of a page, whether others follow, and what the token budget left out."""
     size, shown = query.page_size, deduplicate_hits(ranking.keys, read, query.per_doc)
     found = list(islice(shown, query.offset, query.offset + size + 1))
-    chunks, more = found[:size], len(found) > size
+    more = len(found) > size
     hits = [
         _build_hit(ranking, chunk, query, rank)
-        for rank, chunk in enumerate(chunks, start=query.offset + 1)
+        for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
     if query.max_tokens is None:
-        return Selection(hits=tuple(hits), has_more=more)
+        return tuple(hits), more, None
     from kebab.search.budget import fit_budget
 
-    firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in ranking.first_keys]
+    first_keys = {result.first for result in ranking.results}
+    firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in first_keys]
     required = max(firsts, default=0) + 1
     fitting, left_out = fit_budget(hits, query, ranking.weigh_highlights, required)
-    more = more or len(fitting) < len(hits)
-    return Selection(hits=tuple(fitting), has_more=more, left_out=left_out)
+    return tuple(fitting), more or len(fitting) < len(hits), left_out
 
 
 def _build_hit(ranking: MergedRanking, chunk: StoredChunk, query: Query, rank: int) -> Hit:
     match = ranking.find_match(chunk.key)
     weights = ranking.weigh_highlights(chunk.key)
+    found = Snippet("")
+    if query.detail is Detail.PASSAGES:
+        found = highlight_text(chunk.text, weights)
+    elif query.detail is Detail.SNIPPETS:
+        found = cut_snippet(chunk.text, weights, query.snippet_chars)
     return Hit(
         rank=rank,
         score=match.score,
         confidence=classify_confidence(match.score),
         chunk=chunk,
-        snippet=_select_text(chunk.text, weights, query),
+        snippet=found,
         retrieval=match.result.candidates.build_retrieval(
             chunk.key, match.evidence, trace=query.trace
         ),
         queries=match.queries,
     )
-
-
-def _select_text(text: str, weights: Mapping[str, float], query: Query) -> Snippet:
-    match query.detail:
-        case Detail.IDS:
-            return Snippet("")
-        case Detail.PASSAGES:
-            return snippet.highlight_text(text, weights)
-        case Detail.SNIPPETS:
-            return snippet.cut_snippet(text, weights, query.snippet_chars)
 
 
 _VERSION = 1
@@ -311,7 +381,12 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
         InvalidCursor: The cursor is not of this library, or belongs to another query.
         StaleCursor: The index has changed since the cursor was issued.
     """
-    raw = _decode_bytes(cursor)
+    try:
+        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+    except ValueError as error:
+        raise InvalidCursor(cause="it is not a cursor") from error
+    if urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
+        raise InvalidCursor(cause="it is not a cursor")
     body, signature = raw[: _BODY.size], raw[_BODY.size :]
     if len(raw) != _BODY.size + _SIGNATURE or not hmac.compare_digest(
         _compute_signature(body, salt), signature
@@ -327,17 +402,6 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
     return int(offset)
 
 
-def _decode_bytes(cursor: str) -> bytes:
-    """Return the bytes of a cursor that is spelled exactly as `encode_cursor` spells it."""
-    try:
-        raw = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-    except ValueError as error:
-        raise InvalidCursor(cause="it is not a cursor") from error
-    if urlsafe_b64encode(raw).decode().rstrip("=") != cursor:
-        raise InvalidCursor(cause="it is not a cursor")
-    return raw
-
-
 def _compute_signature(body: bytes, salt: str) -> bytes:
     return hmac.digest(salt.encode("utf-8", "surrogatepass"), body, "sha256")[:_SIGNATURE]
 
@@ -348,140 +412,3 @@ def _compute_fingerprint(query: Query) -> bytes:
     return blake2b(
         repr(sorted(bound.items())).encode("utf-8", "surrogatepass"), digest_size=16
     ).digest()
-
-
-_LEAST_LIKELY = 0.1
-"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
-
-
-class SearchEngine:
-    """Searches one snapshot of the library.
-
-    Args:
-        library: The snapshot.
-        vectors: Returns the vector index, or None when there is none. Called only when needed.
-        embedder: Returns the model, or raises why there is none. Called only when needed.
-        cache: Caches the vectors of queries.
-        clock: Returns monotonic seconds.
-    """
-
-    def __init__(
-        self,
-        library: LibraryReader,
-        vectors: Callable[[], Vectors | None],
-        embedder: Callable[[], Embedder],
-        *,
-        cache: AnswerCache | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._library = library
-        self._clock = clock
-        self._embedder = embedder
-        retriever = VectorRetriever(
-            library=library, vectors=vectors, embedder=embedder, cache=cache
-        )
-        self._ranker = Ranker(library, retriever)
-
-    def search(self, query: Query) -> Page:
-        """Return one page of hits.
-
-        Raises:
-            InvalidInput: The query is empty, or only excludes.
-            EmbeddingUnavailable: The mode is `vector`, and there is no model.
-            StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
-            TimedOut: The mode is `vector`, and the model took too long.
-        """
-        timer, passages = StageTimer(self._clock), PassageCache(self._library)
-        results = [
-            self._rank(replace(query, text=text), timer, passages)
-            for text in (query.text, *query.more)
-        ]
-        selection = select_hits(MergedRanking(results), query, passages.load_chunks)
-        degraded = tuple(dict.fromkeys(one for found in results for one in found.degraded))
-        following = query.offset + len(selection.hits)
-        timer.record("page", len(selection.hits))
-        return Page(
-            hits=selection.hits,
-            has_more=selection.has_more,
-            next_offset=following if selection.has_more and selection.hits else None,
-            left_out=selection.left_out,
-            degraded=(*degraded, *self._list_pending(query, degraded)),
-            revision=self._library.get_revision(),
-            timing_ms=timer.get_elapsed_ms(),
-            stages=tuple(timer.stages) if query.trace else (),
-            term_rarities=_merge_rarities(results),
-            answerability=max(result.calibration.answerability for result in results),
-            interpretation=merge_interpretations([result.interpretation for result in results]),
-            absent_terms=tuple(
-                dict.fromkeys(term for result in results for term in result.absent_terms)
-            ),
-            convincing=any(result.convincing for result in results),
-            convincing_queries=tuple(
-                index for index, result in enumerate(results) if result.convincing
-            ),
-        )
-
-    def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
-        """Return the ranking of one query."""
-        candidates = self._ranker.rank(query, timer, passages)
-        if _is_reranked(query, candidates, passages):
-            from kebab.search.rerank import rerank_candidates
-
-            candidates = rerank_candidates(
-                candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
-            )
-        calibration = calibrate(candidates, passages)
-        convincing = is_convincing(candidates, calibration)
-        first = read_first_passages(candidates, passages)
-        held = frozenset().union(*map(passages.tokenize_passage, first))
-        return QueryResult(
-            candidates=select_confident(candidates, calibration, query.min_confidence),
-            calibration=calibration,
-            interpretation=interpret_query(candidates.parsed),
-            absent_terms=find_absent_terms(
-                self._library, candidates, first, held, convincing=convincing
-            ),
-            convincing=convincing,
-        )
-
-    def _list_pending(
-        self, query: Query, degraded: tuple[DegradedChannel, ...]
-    ) -> tuple[DegradedChannel, ...]:
-        """Return a note on chunks without a vector, if the vector channel answered."""
-        if query.mode is Mode.LEXICAL or any(channel.channel == "vector" for channel in degraded):
-            return ()
-        count = self._library.count_pending()
-        reason = f"passages that still wait for their vector: {count}"
-        if not count:
-            return ()
-        return (msgspec.structs.replace(build_degraded(reason, "kebab ingest"), partial=True),)
-
-
-def _is_reranked(query: Query, candidates: RankedCandidates, passages: PassageCache) -> bool:
-    """Return whether the candidates of a query are reranked.
-
-    A question whose answer is very unlikely is not: in one language the order decides little.
-    """
-    if not query.rerank:
-        return query.rerank is None and is_across_languages(candidates, passages)
-    if not query.prose or candidates.model is None or is_across_languages(candidates, passages):
-        return True
-    return estimate_answerability(candidates, passages) >= _LEAST_LIKELY
-
-
-def interpret_query(parsed: ParsedQuery) -> QueryInterpretation:
-    """Return how the text of a query was read."""
-    return QueryInterpretation(
-        terms=parsed.words,
-        phrases=tuple(phrase.format() for phrase in parsed.required),
-        excluded=tuple(phrase.format() for phrase in parsed.excluded),
-        filters=parsed.filters,
-    )
-
-
-def _merge_rarities(results: Sequence[QueryResult]) -> dict[str, float]:
-    return {
-        term: rarity
-        for result in results
-        for term, rarity in result.candidates.weighted.rarities.items()
-    }

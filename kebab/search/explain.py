@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from msgspec import structs
@@ -21,7 +21,13 @@ from kebab.search.answerability import (
 )
 from kebab.search.engine import deduplicate_hits
 from kebab.search.lexical import COMMON_SHARE, WeightedTerms
-from kebab.search.query_parser import ParsedQuery, Phrase, QueryIntent, classify_intent
+from kebab.search.query_parser import (
+    ParsedQuery,
+    Phrase,
+    QueryIntent,
+    classify_intent,
+    list_active_filters,
+)
 from kebab.search.ranking import rank_by_score
 from kebab.search.rerank import rerank_candidates
 from kebab.search.retrieval import (
@@ -45,60 +51,9 @@ from kebab.wire.related import (
 )
 from kebab.wire.search import DegradedChannel, Lift
 
-UNRANKED = Standing(rank=None, score=None, candidate=False)
-
-_FILTERS = tuple(one.name for one in fields(Filters) if one.compare)
-
-
-def describe_terms(
-    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
-) -> list[TermReading]:
-    """Return every term of a query: searched terms by falling weight, then the others."""
-    total = library.count_chunks()
-    terms = (*parsed.terms, *parsed.stop_terms)
-    counts = library.get_document_frequencies({term.text for term in terms})
-    searched, stop_terms = set(weighted.terms), set(parsed.stop_terms)
-
-    def classify_use(term: Term) -> TermUse:
-        if term in searched:
-            return "asked"
-        if term in stop_terms:
-            return "filler"
-        if not counts[term.text] and not term.prefix:
-            return "absent"
-        return "common" if counts[term.text] > total * COMMON_SHARE else "surplus"
-
-    found = [
-        TermReading(
-            text=term.text,
-            prefix=term.prefix,
-            use=classify_use(term),
-            weight=weighted.weights[term.text] if term in searched else None,
-            passages=counts[term.text],
-        )
-        for term in terms
-    ]
-    return sorted(found, key=lambda one: -(one.weight or 0.0))
-
-
-def find_held_terms(weighted: WeightedTerms, passage: StoredChunk) -> HeldTerms:
-    """Return the searched terms in the title, the headings and the body of a passage."""
-
-    def find_terms(text: str) -> list[str]:
-        tokens = set(tokenize(text))
-        return [term.text for term in weighted.terms if _is_held(term, tokens)]
-
-    return HeldTerms(
-        title=find_terms(passage.title),
-        headings=find_terms("\n".join(passage.heading_path)),
-        body=find_terms(passage.text),
-    )
-
-
-def _is_held(term: Term, tokens: set[str]) -> bool:
-    return term.text in tokens or (
-        term.prefix and any(token.startswith(term.text) for token in tokens)
-    )
+_SHOWN = 3
+_LAST = 1 << 62
+"""The sort key of passages without a rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,118 +63,6 @@ class BrokenCondition:
     kind: BarrierKind
     filter: str | None = None
     phrase: Phrase | None = None
-
-
-def list_active_filters(filters: Filters) -> dict[str, Any]:
-    """Return the filters that are set, by name."""
-    given = {name: getattr(filters, name) for name in _FILTERS}
-    return {name: value for name, value in given.items() if value not in (None, ())}
-
-
-def find_broken_conditions(
-    library: LibraryReader, parsed: ParsedQuery, passages: Sequence[StoredChunk]
-) -> dict[Key, tuple[BrokenCondition, ...]]:
-    """Return the conditions that each passage of one document breaks."""
-    found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
-    doc = passages[0].doc_id if passages else DocId("")
-    for condition, keys in _iter_broken(library, parsed, doc, list(found)):
-        for key in keys:
-            found[key] += (condition,)
-    return found
-
-
-def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) -> ParsedQuery:
-    """Return a query without some of its conditions."""
-    phrases = [one.phrase for one in broken]
-    unset: dict[str, Any] = {
-        one.filter: getattr(Filters(), one.filter) for one in broken if one.filter
-    }
-    return replace(
-        parsed,
-        filters=replace(parsed.filters, **unset),
-        required=tuple(phrase for phrase in parsed.required if phrase not in phrases),
-        excluded=tuple(phrase for phrase in parsed.excluded if phrase not in phrases),
-    )
-
-
-def _iter_broken(
-    library: LibraryReader, parsed: ParsedQuery, doc: DocId, keys: Sequence[Key]
-) -> Iterator[tuple[BrokenCondition, Sequence[Key]]]:
-    """Yield each condition that some passage breaks, with these passages."""
-    for name, value in list_active_filters(parsed.filters).items():
-        given: dict[str, Any] = {"doc_id": doc, name: value}
-        if set(keys).isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
-            yield BrokenCondition("filter", filter=name), keys
-    for phrase in parsed.required:
-        holding = _find_holding(library, phrase, doc)
-        yield (
-            BrokenCondition("phrase", phrase=phrase),
-            [key for key in keys if key not in holding],
-        )
-    for phrase in parsed.excluded:
-        holding = _find_holding(library, phrase, doc)
-        yield BrokenCondition("exclusion", phrase=phrase), [key for key in keys if key in holding]
-
-
-def _find_holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:
-    match = lexical.quote_phrase(phrase)
-    return {key for key, _ in library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)}
-
-
-def find_standings(ranked: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
-    """Return the ranks of passages in an order."""
-    return {
-        key: Standing(rank=rank, score=score, candidate=True)
-        for rank, (key, score) in enumerate(ranked, start=1)
-        if key in keys
-    }
-
-
-def find_lexical_standings(
-    library: LibraryReader, candidates: RankedCandidates, keys: Collection[Key]
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in the lexical channel."""
-
-    def search_all() -> Sequence[KeyedScore]:
-        total = library.count_chunks()
-        return lexical.search_lexical(library, candidates.parsed, candidates.weighted, total)
-
-    return _find_deep_standings(candidates.lexical, keys, search_all)
-
-
-def find_vector_standings(
-    retriever: VectorRetriever, candidates: RankedCandidates, keys: Collection[Key], mode: Mode
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in the vector channel."""
-
-    def search_all() -> Sequence[KeyedScore]:
-        total = retriever.library.count_chunks()
-        result = retriever.retrieve(candidates.parsed, keys, total, mode)
-        return result.nearest if isinstance(result, VectorMatches) else ()
-
-    return _find_deep_standings(candidates.vector, keys, search_all)
-
-
-def _find_deep_standings(
-    results: ChannelResults,
-    keys: Collection[Key],
-    search_all: Callable[[], Sequence[KeyedScore]],
-) -> dict[Key, Standing]:
-    """Return the ranks of passages in one channel, also beyond its candidates.
-
-    The channel searches again, without a limit, only if its list was full and misses a passage.
-    """
-    listed = find_standings(results.ranked, keys)
-    if len(listed) == len(keys) or len(results.ranked) < retrieval.CANDIDATE_LIMIT:
-        return listed
-    deep = find_standings(search_all(), keys)
-    beyond = {key: structs.replace(one, candidate=False) for key, one in deep.items()}
-    return {**beyond, **listed}
-
-
-_SHOWN = 3
-_LAST = 1 << 62
-"""The sort key of passages without a rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,7 +156,7 @@ class Explainer:
             parsed=first.parsed,
             intent=classify_intent(first.parsed),
             terms=describe_terms(self._library, first.parsed, candidates.weighted),
-            relaxed=first.relaxed,
+            relaxed=bool(first.dropped),
             removed=removed,
             passages=tuple(self._explain_passages(candidates, query, broken, cache)),
             candidate_count=len(candidates.ranked),
@@ -382,6 +225,152 @@ def _rank_hits(
     return {key: rank for key, rank in shown.items() if key in keys}, withheld
 
 
+UNRANKED = Standing(rank=None, score=None, candidate=False)
+
+
+def describe_terms(
+    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
+) -> list[TermReading]:
+    """Return every term of a query: searched terms by falling weight, then the others."""
+    total = library.count_chunks()
+    terms = (*parsed.terms, *parsed.stop_terms)
+    counts = library.get_document_frequencies({term.text for term in terms})
+    searched, stop_terms = set(weighted.terms), set(parsed.stop_terms)
+
+    def classify_use(term: Term) -> TermUse:
+        if term in searched:
+            return "asked"
+        if term in stop_terms:
+            return "filler"
+        if not counts[term.text] and not term.prefix:
+            return "absent"
+        return "common" if counts[term.text] > total * COMMON_SHARE else "surplus"
+
+    found = [
+        TermReading(
+            text=term.text,
+            prefix=term.prefix,
+            use=classify_use(term),
+            weight=weighted.weights[term.text] if term in searched else None,
+            passages=counts[term.text],
+        )
+        for term in terms
+    ]
+    return sorted(found, key=lambda one: -(one.weight or 0.0))
+
+
+def find_held_terms(weighted: WeightedTerms, passage: StoredChunk) -> HeldTerms:
+    """Return the searched terms in the title, the headings and the body of a passage."""
+
+    def find_terms(text: str) -> list[str]:
+        tokens = set(tokenize(text))
+        return [
+            term.text
+            for term in weighted.terms
+            if (
+                term.text in tokens
+                or (term.prefix and any(token.startswith(term.text) for token in tokens))
+            )
+        ]
+
+    return HeldTerms(
+        title=find_terms(passage.title),
+        headings=find_terms("\n".join(passage.heading_path)),
+        body=find_terms(passage.text),
+    )
+
+
+def find_broken_conditions(
+    library: LibraryReader, parsed: ParsedQuery, passages: Sequence[StoredChunk]
+) -> dict[Key, tuple[BrokenCondition, ...]]:
+    """Return the conditions that each passage of one document breaks."""
+    found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
+    doc = passages[0].doc_id if passages else DocId("")
+
+    def add(condition: BrokenCondition, keys: Collection[Key]) -> None:
+        for key in keys:
+            found[key] += (condition,)
+
+    for name, value in list_active_filters(parsed.filters).items():
+        given: dict[str, Any] = {"doc_id": doc, name: value}
+        if found.keys().isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
+            add(BrokenCondition("filter", filter=name), found.keys())
+    phrases: list[tuple[BarrierKind, Phrase]] = [("phrase", one) for one in parsed.required]
+    phrases += (("exclusion", one) for one in parsed.excluded)
+    for kind, phrase in phrases:
+        match = lexical.quote_phrase(phrase)
+        hits = library.search_lexical(match, Filters(doc_id=doc), lexical.NO_LIMIT)
+        holding = found.keys() & {key for key, _ in hits}
+        broken = holding if kind == "exclusion" else found.keys() - holding
+        add(BrokenCondition(kind, phrase=phrase), broken)
+    return found
+
+
+def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) -> ParsedQuery:
+    """Return a query without some of its conditions."""
+    phrases = [one.phrase for one in broken]
+    unset: dict[str, Any] = {
+        one.filter: getattr(Filters(), one.filter) for one in broken if one.filter
+    }
+    return replace(
+        parsed,
+        filters=replace(parsed.filters, **unset),
+        required=tuple(phrase for phrase in parsed.required if phrase not in phrases),
+        excluded=tuple(phrase for phrase in parsed.excluded if phrase not in phrases),
+    )
+
+
+def find_standings(ranked: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return the ranks of passages in an order."""
+    return {
+        key: Standing(rank=rank, score=score, candidate=True)
+        for rank, (key, score) in enumerate(ranked, start=1)
+        if key in keys
+    }
+
+
+def find_lexical_standings(
+    library: LibraryReader, candidates: RankedCandidates, keys: Collection[Key]
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in the lexical channel."""
+    parsed, weighted = candidates.parsed, candidates.weighted
+    return _find_deep_standings(
+        candidates.lexical,
+        keys,
+        lambda: lexical.search_lexical(library, parsed, weighted, library.count_chunks()),
+    )
+
+
+def find_vector_standings(
+    retriever: VectorRetriever, candidates: RankedCandidates, keys: Collection[Key], mode: Mode
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in the vector channel."""
+
+    def search_all() -> Sequence[KeyedScore]:
+        total = retriever.library.count_chunks()
+        result = retriever.retrieve(candidates.parsed, keys, total, mode)
+        return result.nearest if isinstance(result, VectorMatches) else ()
+
+    return _find_deep_standings(candidates.vector, keys, search_all)
+
+
+def _find_deep_standings(
+    results: ChannelResults,
+    keys: Collection[Key],
+    search_all: Callable[[], Sequence[KeyedScore]],
+) -> dict[Key, Standing]:
+    """Return the ranks of passages in one channel, also beyond its candidates.
+
+    The channel searches again, without a limit, only if its list was full and misses a passage.
+    """
+    listed = find_standings(results.ranked, keys)
+    if len(listed) == len(keys) or len(results.ranked) < retrieval.CANDIDATE_LIMIT:
+        return listed
+    deep = find_standings(search_all(), keys)
+    beyond = {key: structs.replace(one, candidate=False) for key, one in deep.items()}
+    return {**beyond, **listed}
+
+
 Remedy: TypeAlias = Literal[
     "limit",
     "per_doc",
@@ -399,6 +388,7 @@ the copies, fewer conditions, both channels, an embedding, a repair, a search wi
 at its record.
 """
 
+_ONLY_AT = "it is only at rank {:,} ({:,} are looked at)"
 _FLAGS = {"path_glob": "path", "doc_id": "doc-id", "folder": "in"}
 
 
@@ -417,12 +407,27 @@ def build_verdict(explained: DocumentExplanation, query: Query) -> Verdict:
     if best is None:
         return Verdict("no_text", "lost: no text of it is indexed", "inspect")
     if explained.removed:
-        return _describe_removed(explained, best, query)
+        reasons = " and ".join(
+            _describe_condition(one, explained.parsed.filters) for one in explained.removed
+        )
+        if best.hit_rank is None:
+            after = "it would not be among the candidates without that either"
+        else:
+            after = f"without that it stands at rank {best.hit_rank:,}"
+            if best.hit_rank > query.limit:
+                after += f", and the page holds {query.limit:,}"
+        return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
+    if best.hit_rank is not None and best.hit_rank <= query.limit:
+        weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
+        return Verdict(
+            "found", f"found at rank {best.hit_rank}" + (", as a weak hit" if weak else "")
+        )
     if best.hit_rank is not None:
-        return _describe_rank(best.hit_rank, best, query)
+        text = f"it stands at rank {best.hit_rank:,}, and the page holds {query.limit:,}"
+        return Verdict("next_page", text, "limit")
     if best.withheld is not None:
         return _describe_withheld(best.withheld, query)
-    return _describe_loss(best, query)
+    return _describe_loss(best, query.mode)
 
 
 def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
@@ -435,76 +440,39 @@ def _describe_withheld(reason: Withheld, query: Query) -> Verdict:
     return Verdict("copy", "lost: the very same text is shown from other documents", "copies")
 
 
-def _describe_rank(rank: int, best: PassageExplanation, query: Query) -> Verdict:
-    if rank <= query.limit:
-        weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
-        return Verdict("found", f"found at rank {rank}" + (", as a weak hit" if weak else ""))
-    text = f"it stands at rank {rank:,}, and the page holds {query.limit:,}"
-    return Verdict("next_page", text, "limit")
-
-
-def _describe_removed(
-    explained: DocumentExplanation, best: PassageExplanation, query: Query
-) -> Verdict:
-    filters = list_active_filters(explained.parsed.filters)
-    reasons = " and ".join(_describe_condition(one, filters) for one in explained.removed)
-    if best.hit_rank is None:
-        after = "it would not be among the candidates without that either"
-    else:
-        after = f"without that it stands at rank {best.hit_rank:,}"
-        if best.hit_rank > query.limit:
-            after += f", and the page holds {query.limit:,}"
-    return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
-
-
-def _describe_condition(condition: BrokenCondition, filters: Mapping[str, Any]) -> str:
-    phrase = condition.phrase
-    if phrase is None:
-        return f"the filter {_describe_filter(str(condition.filter), filters)} keeps it out"
-    where = f" in its {phrase.column}" if phrase.column else ""
-    if condition.kind == "exclusion":
-        return f"it holds the excluded \u201c{phrase.text}\u201d{where}"
-    return f"it does not hold \u201c{phrase.text}\u201d{where}"
-
-
-def _describe_filter(name: str, filters: Mapping[str, Any]) -> str:
-    """Return a filter as a flag with its values, but without times."""
-    value = filters[name]
+def _describe_condition(condition: BrokenCondition, filters: Filters) -> str:
+    if (phrase := condition.phrase) is not None:
+        where = f" in its {phrase.column}" if phrase.column else ""
+        verb = "holds the excluded" if condition.kind == "exclusion" else "does not hold"
+        return f"it {verb} \u201c{phrase.text}\u201d{where}"
+    name = str(condition.filter)
+    value = getattr(filters, name)
     values = " or ".join(value) if isinstance(value, tuple) else value
     flag = f"--{_FLAGS.get(name, name)}"
-    return f"{flag} {values}" if isinstance(values, str) else flag
+    # Times are not shown.
+    return f"the filter {f'{flag} {values}' if isinstance(values, str) else flag} keeps it out"
 
 
-def _describe_loss(best: PassageExplanation, query: Query) -> Verdict:
+def _describe_loss(best: PassageExplanation, mode: Mode) -> Verdict:
     """Return why a passage that breaks no condition is no candidate."""
-    lexical = _describe_lexical_loss(best, query.mode)
-    semantic, remedy = _describe_vector_loss(best, query.mode)
-    kind: VerdictName = (
-        "no_match" if best.lexical.rank is None and best.semantic.rank is None else "too_far"
-    )
-    return Verdict(kind, "lost: " + " and ".join(filter(None, (lexical, semantic))), remedy)
-
-
-def _describe_lexical_loss(best: PassageExplanation, mode: Mode) -> str:
-    if mode is Mode.VECTOR:
-        return ""
-    if best.lexical.rank is None:
-        return "no term that was asked for occurs in it"
-    return _describe_far("words", best.lexical.rank)
-
-
-def _describe_vector_loss(best: PassageExplanation, mode: Mode) -> tuple[str, Remedy]:
-    if mode is Mode.LEXICAL:
-        return "", "hybrid"
-    if best.semantic.rank is not None:
-        return _describe_far("meaning", best.semantic.rank), "within"
-    if best.chunk.vector_state == "pending":
-        return "it still waits for its vector", "ingest"
-    if best.chunk.vector_state == "unsupported":
-        remedy: Remedy = "inspect" if best.lexical.rank is None else "within"
-        return "the model does not know its script", remedy
-    return "its vector could not be compared", "mend"
-
-
-def _describe_far(channel: str, rank: int) -> str:
-    return f"by its {channel} it is only at rank {rank:,} ({CANDIDATE_LIMIT:,} are looked at)"
+    losses: list[str] = []
+    if mode is not Mode.VECTOR:
+        loss = "no term that was asked for occurs in it"
+        if (rank := best.lexical.rank) is not None:
+            loss = f"by its words {_ONLY_AT.format(rank, CANDIDATE_LIMIT)}"
+        losses.append(loss)
+    remedy: Remedy = "hybrid"
+    if mode is not Mode.LEXICAL:
+        if (rank := best.semantic.rank) is not None:
+            loss, remedy = f"by its meaning {_ONLY_AT.format(rank, CANDIDATE_LIMIT)}", "within"
+        elif best.chunk.vector_state == "pending":
+            loss, remedy = "it still waits for its vector", "ingest"
+        elif best.chunk.vector_state == "unsupported":
+            loss = "the model does not know its script"
+            remedy = "inspect" if best.lexical.rank is None else "within"
+        else:
+            loss, remedy = "its vector could not be compared", "mend"
+        losses.append(loss)
+    unmatched = best.lexical.rank is None and best.semantic.rank is None
+    text = "lost: " + " and ".join(losses)
+    return Verdict("no_match" if unmatched else "too_far", text, remedy)

@@ -19,6 +19,171 @@ from kebab.search.query_parser import ParsedQuery, Phrase, is_stop_word
 from kebab.text.language import is_common_word, is_dense
 from kebab.text.tokenizer import Term
 
+COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
+"""The bm25 weights of title, headings and body.
+
+Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these. On SQuAD 2,
+JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
+"""
+
+TERM_LIMIT = 64
+"""The most terms of one query; the rarest terms of a pasted page are searched for."""
+
+COMMON_SHARE = 0.5
+"""A term in more than this share of the chunks adds nothing to bm25: its idf is not positive.
+
+Dropping rarer terms costs quality: hit@1 on SQuAD 2 falls by .006 at .25, and by .013 at .1.
+"""
+
+_SATURATION = 2.2
+"""k1 + 1 of FTS5's bm25: the highest score of one term is its idf times this."""
+
+_MIN_IDF = 1e-6
+"""The idf that FTS5 gives a term in more than half of the rows."""
+
+_DENSE_DISCOUNT = 0.4
+"""Right passages reach .48 of the highest score on SQuAD 2 (words), .29 on JaQuAD (bigrams)."""
+
+NO_LIMIT = 1 << 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedTerms:
+    """The terms of a query that are searched for, with their weights in this library."""
+
+    terms: tuple[Term, ...]
+    weights: Mapping[str, float]
+    """Inverse document frequency, by token."""
+    max_score: float
+    """The score of a chunk that holds everything the query asks for."""
+    rarities: Mapping[str, float]
+    """The rarity of every term of the query, also of terms that occur nowhere."""
+    absent: frozenset[str] = frozenset()
+    """The tokens of the query that no passage holds."""
+
+
+def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
+    """Weigh the terms of a query, and drop those that do not separate passages.
+
+    Stop words are searched for when the index holds none of the other terms.
+    """
+    total = library.count_chunks()
+    counts = library.get_document_frequencies({term.text for term in parsed.terms})
+    indexed = [term for term in parsed.terms if term.prefix or counts[term.text]]
+    if not indexed:
+        # Half of all passages hold a stop word: counting them costs more than all the rest.
+        counts |= library.get_document_frequencies({term.text for term in parsed.stop_terms})
+        indexed = [term for term in parsed.stop_terms if term.prefix or counts[term.text]]
+    weights = {text: _compute_idf(count, total) for text, count in counts.items()}
+    rarities = {text: compute_rarity(count, total) for text, count in counts.items()}
+    rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
+    searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
+    found = set(indexed)
+    absent = [term for term in parsed.terms if term not in found][:TERM_LIMIT]
+    best = _SATURATION * sum(weights[term.text] for term in searched)
+    return WeightedTerms(
+        terms=tuple(searched),
+        weights={term.text: weights[term.text] for term in searched},
+        max_score=best * _compute_demand(searched, absent, rarities),
+        rarities={term.text: rarities[term.text] for term in parsed.terms},
+        absent=frozenset(
+            term.text for term in parsed.terms if not term.prefix and not counts[term.text]
+        ),
+    )
+
+
+def search_lexical(
+    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms, limit: int
+) -> list[KeyedScore]:
+    """Return the best chunks by bm25."""
+    match = build_match_expression(weighted.terms, parsed.required, parsed.excluded)
+    if not match:
+        return []
+    operators = parsed.required or parsed.excluded or any(term.prefix for term in weighted.terms)
+    tokens = [] if operators else [term.text for term in weighted.terms]
+    return library.search_lexical(match, parsed.filters, limit, tokens)
+
+
+def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+    """Return the chunks that pass the filters and hold all required phrases, by rising key."""
+    return _find_keys(library, parsed, _join_phrases(" AND ", parsed.required))
+
+
+def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+    """Return the chunks with any excluded phrase."""
+    return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
+
+
+def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> dict[Key, float]:
+    """Return bm25 as a share of what a good passage reaches, from 0 to slightly above 1."""
+    best = weighted.max_score or 1.0
+    return {key: score / best for key, score in scores}
+
+
+def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
+    found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
+    return sorted(key for key, _ in found)
+
+
+def _compute_demand(
+    searched: Sequence[Term], absent: Sequence[Term], rarities: Mapping[str, float]
+) -> float:
+    """Return the weight of the whole query as a multiple of the weight of its searched terms.
+
+    Bigrams overlap particles and word borders, which no passage repeats. The more of the query is
+    bigrams, the less of it a good passage holds.
+    """
+    held = sum(rarities[term.text] for term in searched)
+    whole = held + sum(rarities[term.text] for term in absent)
+    dense = sum(rarities[term.text] for term in (*searched, *absent) if is_dense(term.text))
+    return (whole - _DENSE_DISCOUNT * dense) / (held or 1.0)
+
+
+def compute_rarity(count: int, total: int) -> float:
+    """Return the rarity of a term, which is positive also in a library of a few passages.
+
+    A word that occurs nowhere counts as one that occurs once.
+    """
+    count = min(max(count, 1), total)
+    return math.log1p((total - count + 0.5) / (count + 0.5))
+
+
+def _compute_idf(count: int, total: int) -> float:
+    """Return the idf that FTS5's bm25 gives a term in `count` of `total` rows."""
+    count = min(count, total)
+    return max(_MIN_IDF, math.log((total - count + 0.5) / (count + 0.5)))
+
+
+def quote_term(term: Term) -> str:
+    """Return a token as an FTS5 string, with a star when it is a prefix."""
+    doubled = term.text.replace('"', '""')
+    return f'"{doubled}" *' if term.prefix else f'"{doubled}"'
+
+
+def quote_phrase(phrase: Phrase) -> str:
+    """Return adjacent tokens as an FTS5 string, within the column of the phrase if it has one."""
+    tokens = " ".join(term.text for term in phrase.terms)
+    text = quote_term(Term(tokens, prefix=phrase.terms[-1].prefix))
+    return f"{phrase.column} : {text}" if phrase.column else text
+
+
+def build_match_expression(
+    terms: Iterable[Term], required: Iterable[Phrase], excluded: Iterable[Phrase]
+) -> str:
+    """Return an FTS5 expression: all required phrases, any of the terms, no excluded phrase.
+
+    The required phrases are in both branches, because every branch that matches adds to bm25.
+    """
+    words = " OR ".join(map(quote_term, terms))
+    must, must_not = _join_phrases(" AND ", required), _join_phrases(" OR ", excluded)
+    wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
+    return f"({wanted}) NOT ({must_not})" if must_not and wanted else wanted
+
+
+def _join_phrases(operator: str, phrases: Iterable[Phrase]) -> str:
+    return operator.join(f"({quote_phrase(phrase)})" for phrase in phrases)
+
+
 _WORDS_BY_LANGUAGE = {
     "English": (
         "about above across after again against all almost along already also although always"
@@ -105,172 +270,3 @@ def _load_stop_words() -> Mapping[str, frozenset[str]]:
         import stopwordsiso
 
     return {code: frozenset(stopwordsiso.stopwords(code)) for code in stopwordsiso.langs()}
-
-
-COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
-"""The bm25 weights of title, headings and body.
-
-Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these. On SQuAD 2,
-JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
-"""
-
-TERM_LIMIT = 64
-"""The most terms of one query; the rarest terms of a pasted page are searched for."""
-
-COMMON_SHARE = 0.5
-"""A term in more than this share of the chunks adds nothing to bm25: its idf is not positive.
-
-Dropping rarer terms costs quality: hit@1 on SQuAD 2 falls by .006 at .25, and by .013 at .1.
-"""
-
-_SATURATION = 2.2
-"""k1 + 1 of FTS5's bm25: the highest score of one term is its idf times this."""
-
-_MIN_IDF = 1e-6
-"""The idf that FTS5 gives a term in more than half of the rows."""
-
-_DENSE_DISCOUNT = 0.4
-"""Right passages reach .48 of the highest score on SQuAD 2 (words), .29 on JaQuAD (bigrams)."""
-
-NO_LIMIT = 1 << 31
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedTerms:
-    """The terms of a query that are searched for, with their weights in this library."""
-
-    terms: tuple[Term, ...]
-    weights: Mapping[str, float]
-    """Inverse document frequency, by token."""
-    max_score: float
-    """The score of a chunk that holds everything the query asks for."""
-    rarities: Mapping[str, float]
-    """The rarity of every term of the query, also of terms that occur nowhere."""
-    absent: frozenset[str] = frozenset()
-    """The tokens of the query that no passage holds."""
-
-
-def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
-    """Weigh the terms of a query, and drop those that do not separate passages.
-
-    Stop words are searched for when the index holds none of the other terms.
-    """
-    total = library.count_chunks()
-    counts = library.get_document_frequencies({term.text for term in parsed.terms})
-    indexed = _select_indexed(parsed.terms, counts)
-    if not indexed:
-        # Half of all passages hold a stop word: counting them costs more than all the rest.
-        counts |= library.get_document_frequencies({term.text for term in parsed.stop_terms})
-        indexed = _select_indexed(parsed.stop_terms, counts)
-    weights = {text: _compute_idf(count, total) for text, count in counts.items()}
-    rarities = {text: compute_rarity(count, total) for text, count in counts.items()}
-    rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
-    searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
-    found = set(indexed)
-    absent = [term for term in parsed.terms if term not in found][:TERM_LIMIT]
-    best = _SATURATION * sum(weights[term.text] for term in searched)
-    return WeightedTerms(
-        terms=tuple(searched),
-        weights={term.text: weights[term.text] for term in searched},
-        max_score=best * _compute_demand(searched, absent, rarities),
-        rarities={term.text: rarities[term.text] for term in parsed.terms},
-        absent=frozenset(
-            term.text for term in parsed.terms if not term.prefix and not counts[term.text]
-        ),
-    )
-
-
-def search_lexical(
-    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms, limit: int
-) -> list[KeyedScore]:
-    """Return the best chunks by bm25."""
-    match = build_match_expression(weighted.terms, parsed.required, parsed.excluded)
-    if not match:
-        return []
-    operators = parsed.required or parsed.excluded or any(term.prefix for term in weighted.terms)
-    tokens = [] if operators else [term.text for term in weighted.terms]
-    return library.search_lexical(match, parsed.filters, limit, tokens)
-
-
-def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
-    """Return the chunks that pass the filters and hold all required phrases, by rising key."""
-    return _find_keys(library, parsed, _join_phrases(" AND ", parsed.required))
-
-
-def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
-    """Return the chunks with any excluded phrase."""
-    return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
-
-
-def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> dict[Key, float]:
-    """Return bm25 as a share of what a good passage reaches, from 0 to slightly above 1."""
-    best = weighted.max_score or 1.0
-    return {key: score / best for key, score in scores}
-
-
-def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
-    found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
-    return sorted(key for key, _ in found)
-
-
-def _select_indexed(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
-    return [term for term in terms if term.prefix or counts[term.text]]
-
-
-def _compute_demand(
-    searched: Sequence[Term], absent: Sequence[Term], rarities: Mapping[str, float]
-) -> float:
-    """Return the weight of the whole query as a multiple of the weight of its searched terms.
-
-    Bigrams overlap particles and word borders, which no passage repeats. The more of the query is
-    bigrams, the less of it a good passage holds.
-    """
-    held = sum(rarities[term.text] for term in searched)
-    whole = held + sum(rarities[term.text] for term in absent)
-    dense = sum(rarities[term.text] for term in (*searched, *absent) if is_dense(term.text))
-    return (whole - _DENSE_DISCOUNT * dense) / (held or 1.0)
-
-
-def compute_rarity(count: int, total: int) -> float:
-    """Return the rarity of a term, which is positive also in a library of a few passages.
-
-    A word that occurs nowhere counts as one that occurs once.
-    """
-    count = min(max(count, 1), total)
-    return math.log1p((total - count + 0.5) / (count + 0.5))
-
-
-def _compute_idf(count: int, total: int) -> float:
-    """Return the idf that FTS5's bm25 gives a term in `count` of `total` rows."""
-    count = min(count, total)
-    return max(_MIN_IDF, math.log((total - count + 0.5) / (count + 0.5)))
-
-
-def quote_term(term: Term) -> str:
-    """Return a token as an FTS5 string, with a star when it is a prefix."""
-    doubled = term.text.replace('"', '""')
-    return f'"{doubled}" *' if term.prefix else f'"{doubled}"'
-
-
-def quote_phrase(phrase: Phrase) -> str:
-    """Return adjacent tokens as an FTS5 string, within the column of the phrase if it has one."""
-    tokens = " ".join(term.text for term in phrase.terms)
-    text = quote_term(Term(tokens, prefix=phrase.terms[-1].prefix))
-    return f"{phrase.column} : {text}" if phrase.column else text
-
-
-def build_match_expression(
-    terms: Iterable[Term], required: Iterable[Phrase], excluded: Iterable[Phrase]
-) -> str:
-    """Return an FTS5 expression: all required phrases, any of the terms, no excluded phrase.
-
-    The required phrases are in both branches, because every branch that matches adds to bm25.
-    """
-    words = " OR ".join(map(quote_term, terms))
-    must, must_not = _join_phrases(" AND ", required), _join_phrases(" OR ", excluded)
-    wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
-    return f"({wanted}) NOT ({must_not})" if must_not and wanted else wanted
-
-
-def _join_phrases(operator: str, phrases: Iterable[Phrase]) -> str:
-    return operator.join(f"({quote_phrase(phrase)})" for phrase in phrases)

@@ -37,23 +37,19 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
     relative = pattern.strip("/")
     if not relative:
         return []
-    found = _find_deeper(relative, paths) or _find_alike(relative, paths)
+    folders: Counter[str] = Counter()
+    for path in paths:
+        if matches_glob(f"**/{relative}", path):
+            names = path.split("/")
+            rests = ("/".join(names[start:]) for start in range(len(names)))
+            depth = next(n for n, rest in enumerate(rests) if matches_glob(relative, rest))
+            folders["/".join(names[:depth])] += 1
+    found = [f"{glob.escape(folder)}/{relative}" for folder, _ in folders.most_common() if folder]
+    found = found or _find_alike(relative, paths)
     if not found and "*." in relative.rpartition("/")[2]:
         suffixes = Counter(PurePosixPath(path).suffix for path in paths)
         found = [f"*{suffix}" for suffix, _ in suffixes.most_common(limit) if suffix]
     return found[:limit]
-
-
-def _find_deeper(pattern: str, paths: Sequence[str]) -> list[str]:
-    """Return the pattern below each folder in which it matches, the largest folder first."""
-    folders: Counter[str] = Counter()
-    for path in paths:
-        if matches_glob(f"**/{pattern}", path):
-            names = path.split("/")
-            rests = ("/".join(names[start:]) for start in range(len(names)))
-            depth = next(n for n, rest in enumerate(rests) if matches_glob(pattern, rest))
-            folders["/".join(names[:depth])] += 1
-    return [f"{glob.escape(folder)}/{pattern}" for folder, _ in folders.most_common() if folder]
 
 
 def _find_alike(pattern: str, paths: Sequence[str]) -> list[str]:

@@ -1,8 +1,7 @@
 """Parses a query into terms, phrases and filters, and classifies its form and its intent."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -10,314 +9,6 @@ from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
-
-_QUESTION_WORDS_BY_LANGUAGE = {
-    "English": "how what when where which who whom whose why",
-    "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
-    "French": "quel quelle quels quelles qui quand combien pourquoi comment o\u00f9",
-    "Spanish": (
-        "qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
-        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas"
-    ),
-    "Italian, Portuguese": (
-        "chi quale quali quando dove perch\u00e9 quanto quanti onde quem qual quais como"
-    ),
-    "Russian": "что кто где когда как почему какой какая какое какие сколько",
-    "Turkish": "ne nedir nerede nas\u0131l neden hangi ka\u00e7",
-}
-_QUESTION_WORDS = frozenset(
-    word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
-)
-_EARLY = 3
-"""A question word is among the first words; a later one may open a clause of a topic."""
-
-_QUESTION_FORMS = (
-    "[?\uff1f\u061f]\\s*$"
-    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
-    "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
-    "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
-)
-"""A question mark at the end, or a question word of Japanese, Korean or Chinese."""
-
-
-def is_question(text: str) -> bool:
-    """Return whether a text asks, by its first words, a question mark or a question ending."""
-    early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
-    if not _QUESTION_WORDS.isdisjoint(early):
-        return True
-    return text.rstrip().endswith("?") or (not text.isascii() and _has_question_form(text))
-
-
-def _has_question_form(text: str) -> bool:
-    return re.search(_QUESTION_FORMS, text) is not None
-
-
-def _split_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_AUXILIARIES = _split_words(
-    "am are can could did do does had has have is may must should was were will would"
-)
-
-
-def reads_as_question(text: str) -> bool:
-    """Return whether a text asks; the first word may also be a verb, as in `can I use git -C`."""
-    first = text.lower().split(maxsplit=1)[:1]
-    return is_question(text) or not _AUXILIARIES.isdisjoint(first)
-
-
-_COMMANDS = _split_words(
-    "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
-    " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
-    " docker-compose dotnet dpkg du etcdctl ffmpeg ffprobe fzf g++ gcc gcloud gdb gh git gpg grep"
-    " gunzip gzip htop ifconfig ip iptables istioctl javac journalctl jq k9s kubeadm kubectl"
-    " ld ldd ln ls lsblk lsof minikube mkdir mongosh mv mvn mysql nc netcat netstat nginx nmap"
-    " npm npx nslookup openssl pacman passwd perl pgrep pip pip3 pipx pkill pnpm podman"
-    " poetry printf ps psql pytest python3 rclone redis-cli rg rm rmdir rpm rsync rustc rustup scp"
-    " sed sftp sh smbclient sqlite3 ssh ssh-keygen strace sudo su svn systemctl tar tcpdump"
-    " telnet terraform tmux tr traceroute ufw umount uname unzip useradd uv vim wc wget xargs xz"
-    " youtube-dl yt-dlp yum zip zsh zypper"
-)
-"""Programs whose names are no everyday words."""
-
-_SUBCOMMANDS = _split_words(
-    "add apply attach build checkout clone commit compose config create delete describe destroy"
-    " diff edit enable exec export get import init install list log login logs merge new plan ps"
-    " pull push rebase remove req reset restart run s3 show start stash status stop switch test"
-    " top uninstall update upgrade x509"
-)
-_LONG_OPTION_PROGRAMS = _split_words(
-    "clang cmake ffmpeg ffprobe g++ gcc javac ld openssl terraform youtube-dl"
-)
-"""Programs whose options are words behind one minus, anywhere in the line."""
-
-_EVERYDAY_COMMANDS = _split_words(
-    "brew bun bundle cargo cat composer cut date dig echo find go head helm java join kill less"
-    " make more mount nano node patch ping python ruby screen sort split tail test time top touch"
-    " tree watch which yarn"
-)
-"""Programs whose names are words of other topics: `python -snake` is no command line."""
-
-_LONG_OPTIONS = _split_words(
-    "-atime -classpath -cp -ctime -delete -depth -empty -exec -follow -group -help -iname -inum"
-    " -ipath -iregex -jar -links -maxdepth -mindepth -mmin -mtime -name -newer -not -path -perm"
-    " -print -print0 -prune -regex -run -server -size -type -user -version"
-)
-"""Options of these programs that are written as words."""
-
-_PREFIXES = _split_words("$ % > sudo run use using try type execute doas env nohup time xargs")
-"""Words before the name of a program."""
-
-_SHELL = _split_words("| || && ; >> 2>&1 2> . ..")
-_OPTION_NAMES = _split_words(
-    "flag flags option options switch switches argument arguments parameter parameters"
-    " \uc635\uc158 \ud50c\ub798\uadf8 \u30aa\u30d7\u30b7\u30e7\u30f3"
-    " \u30d5\u30e9\u30b0 \u9009\u9879 \u9078\u9805 \u53c2\u6570 \u53c3\u6578"
-)
-_is_option = re.compile(r"--[^\W_]\S*|-[A-Za-z]{1,2}\d*|-[A-Za-z][^\s=]*=\S*").fullmatch
-"""`--all`, `-p`, `-it`, `-p22`, `-o=x`: never meant as exclusions."""
-
-
-def is_command_line(text: str) -> bool:
-    """Return whether a text is a command line, or names an option of one."""
-    words = text.lower().split()
-    if any(map(_is_option, words)) or not _SHELL.isdisjoint(words):
-        return True
-    if any(_names_option(*pair) or _names_option(*pair[::-1]) for pair in pairwise(words)):
-        return True
-    start = next((at for at, word in enumerate(words) if not _is_prefix(word)), len(words))
-    program, following = (*words[start : start + 2], "", "")[:2]
-    if program in _EVERYDAY_COMMANDS:
-        return not _LONG_OPTIONS.isdisjoint(words)
-    if program in _LONG_OPTION_PROGRAMS or program.startswith(("./", "../", "~/")):
-        return True
-    return program in _COMMANDS and (following[:1] == "-" or following in _SUBCOMMANDS)
-
-
-def _is_prefix(word: str) -> bool:
-    """Return whether a word stands before the name of a program: `sudo`, or a variable."""
-    return word in _PREFIXES or "=" in word
-
-
-def _names_option(word: str, beside: str) -> bool:
-    return word[0] == "-" and beside in _OPTION_NAMES
-
-
-Column: TypeAlias = Literal["title", "headings", "body"]
-
-_COLUMNS: dict[str, Column] = {
-    "title": "title",
-    "heading": "headings",
-    "headings": "headings",
-    "body": "body",
-}
-_LISTS = frozenset({"tag", "lang", "media", "source", "author"})
-_ALIASES = {"type": "media"}
-_OPERATOR_PATTERN = (
-    r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
-    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
-)
-_QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
-"""The only operator of a question in prose: `tar -x` and `note: this` are words there."""
-
-_OPERATOR_SIGNS = frozenset('-":')
-"""Every operator has one of these characters."""
-
-_MAX_PHRASES = 32
-"""More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
-
-    terms: tuple[Term, ...]
-    column: Column | None = None
-    text: str = field(default="", compare=False)
-
-    def format(self) -> str:
-        """Return the phrase as text, with its column if it has one."""
-        return f"{self.column}:{self.text}" if self.column else self.text
-
-
-class _Piece(NamedTuple):
-    """The words that an operator adds to the query, and whether they are a required phrase."""
-
-    text: str
-    is_phrase: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operators:
-    """The operators of a query, and its text without them.
-
-    `plain` includes the words of the required phrases, `unquoted` does not.
-    """
-
-    plain: str
-    unquoted: str
-    required: tuple[Phrase, ...]
-    excluded: tuple[Phrase, ...]
-    filters: Filters
-
-
-def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
-    """Return the operators of a query; its filters are added to those that are given.
-
-    A word behind a minus excludes passages, unless the query asks or is a command line: in
-    `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
-    """
-    excludes = not (prose or reads_as_question(text) or is_command_line(text))
-    reader = _OperatorReader(filters, excludes=excludes)
-    read = reader.read_quote if prose else reader.read_operator
-    plain: list[str] = []
-    unquoted: list[str] = []
-    position = 0
-    for match in _find_operators(text, prose=prose):
-        piece, before = read(match), text[position : match.start()]
-        plain += (before, piece.text)
-        unquoted += (before, "" if piece.is_phrase else piece.text)
-        position = match.end()
-    rest = text[position:]
-    return Operators(
-        plain=_join_words((*plain, rest)),
-        unquoted=_join_words((*unquoted, rest)),
-        required=tuple(reader.required),
-        excluded=tuple(reader.excluded),
-        filters=reader.filters,
-    )
-
-
-def _find_operators(text: str, *, prose: bool) -> Iterator[re.Match[str]]:
-    """Yield the operators of a query; most queries have none, and need no pattern."""
-    if _OPERATOR_SIGNS.isdisjoint(text):
-        return iter(())
-    return re.compile(_QUOTED_PATTERN if prose else _OPERATOR_PATTERN, re.IGNORECASE).finditer(text)
-
-
-def _join_words(parts: tuple[str, ...]) -> str:
-    return " ".join(" ".join(parts).split())
-
-
-_SHORTEST_EXCLUSION = 3
-_SHORTEST_DENSE_EXCLUSION = 2
-"""The least letters of an excluded word, and of one in a script without blanks."""
-
-
-def _is_long_enough(word: str) -> bool:
-    """Return whether a word behind a minus is long enough for an exclusion, and no option."""
-    least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
-    return sum(map(str.isalpha, word)) >= least
-
-
-class _OperatorReader:
-    """Collects the operators of one query; each method returns the words of its operator.
-
-    A word behind a minus is an exclusion with `excludes`, and otherwise a word.
-    """
-
-    def __init__(self, filters: Filters, *, excludes: bool) -> None:
-        self.given = self.filters = filters
-        self.excludes = excludes
-        self.required: list[Phrase] = []
-        self.excluded: list[Phrase] = []
-
-    def read_quote(self, match: re.Match[str]) -> _Piece:
-        """Return the words of a quotation in prose."""
-        return _Piece(match["quoted"], _add_phrase(self.required, match["quoted"], None))
-
-    def read_operator(self, match: re.Match[str]) -> _Piece:
-        """Return the words of an operator."""
-        parts = match.groupdict()
-        if parts["quoted"] is not None:
-            return self._read_phrase(match[0], parts)
-        if parts["excluded"] is not None:
-            if self.excludes and _is_long_enough(parts["excluded"]):
-                return self._exclude(match[0], parts["excluded"], None)
-            return _Piece(match[0])
-        return self._read_field(match[0], parts["name"].lower(), parts["value"])
-
-    def _read_phrase(self, whole: str, parts: dict[str, str | None]) -> _Piece:
-        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
-        if name and name not in _COLUMNS:
-            return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
-        if parts["minus"]:
-            return self._exclude(whole, text, _COLUMNS.get(name))
-        return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
-
-    def _exclude(self, whole: str, text: str, column: Column | None) -> _Piece:
-        return _Piece("" if _add_phrase(self.excluded, text, column) else whole)
-
-    def _read_field(self, whole: str, name: str, value: str) -> _Piece:
-        if column := _COLUMNS.get(name):
-            added = _add_phrase(self.required, value, column)
-            return _Piece(value if added else whole, added)
-        return _Piece("" if value and self._add_filter(name, value) else whole)
-
-    def _add_filter(self, name: str, value: str) -> bool:
-        """Add a filter, unless the request sets it already."""
-        if name == "path" and self.given.path_glob is None and self.filters.path_glob is None:
-            glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
-            self.filters = replace(self.filters, path_glob=glob)
-            return True
-        name = _ALIASES.get(name, name)
-        if name not in _LISTS or getattr(self.given, name):
-            return False
-        changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}
-        self.filters = replace(self.filters, **changed)
-        return True
-
-
-def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool:
-    """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
-    if len(phrases) == _MAX_PHRASES:
-        return any((one.text, one.column) == (text, column) for one in phrases)
-    phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
-    if phrase.terms and phrase not in phrases:
-        phrases.append(phrase)
-    return phrase in phrases
-
 
 _STOP_WORDS_BY_LANGUAGE = {
     "English": (
@@ -396,11 +87,20 @@ def list_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(islice(bare, _MAX_WORDS)))
 
 
-def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
-    """Return the words of a query outside its phrases, without stop words if others are left."""
-    words = list_words(unquoted)
-    kept = (word for word in words if not is_stop_word(word) and not _is_contraction(word))
-    return tuple(kept) or (() if required else words)
+Column: TypeAlias = Literal["title", "headings", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
+
+    terms: tuple[Term, ...]
+    column: Column | None = None
+    text: str = field(default="", compare=False)
+
+    def format(self) -> str:
+        """Return the phrase as text, with its column if it has one."""
+        return f"{self.column}:{self.text}" if self.column else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,6 +121,12 @@ class ParsedQuery:
     filters: Filters
 
 
+def list_active_filters(filters: Filters) -> dict[str, Any]:
+    """Return the filters that are set, by name."""
+    given = {one.name: getattr(filters, one.name) for one in fields(filters) if one.compare}
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
     """Return a parsed query; filters in its text are added to those that the request sets.
 
@@ -430,26 +136,304 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
         InvalidInput: The query only excludes.
     """
     found = read_operators(text, filters, prose=prose)
-    terms, stop_terms = _split_terms(found.plain)
+    looked_up = islice(build_query_terms(strip_stop_words(found.plain)), _MAX_TERMS)
+    terms = tuple(dict.fromkeys(looked_up))
     if found.excluded and not terms and found.filters == filters:
         raise InvalidInput(field="$.query", cause="it only excludes, and searches for no word")
+    stop_words = " ".join(dict.fromkeys(filter(is_stop_word, found.plain.split())))
+    # Stop words are listed only if there are no other words and no phrases.
+    words = list_words(found.unquoted)
+    kept = tuple(one for one in words if not is_stop_word(one) and not _is_contraction(one))
     return ParsedQuery(
         plain=found.plain,
-        words=_list_words(found.unquoted, found.required),
+        words=kept or (() if found.required else words),
         terms=terms,
-        stop_terms=stop_terms,
+        stop_terms=tuple(term for term in build_query_terms(stop_words) if term not in terms),
         required=found.required,
         excluded=found.excluded,
         filters=found.filters,
     )
 
 
-def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """Return the terms of a text without its stop words, and the terms of its stop words."""
-    terms = dict.fromkeys(islice(build_query_terms(strip_stop_words(plain)), _MAX_TERMS))
-    stop_words = dict.fromkeys(filter(is_stop_word, plain.split()))
-    stop_terms = build_query_terms(" ".join(stop_words))
-    return tuple(terms), tuple(term for term in stop_terms if term not in terms)
+_QUESTION_WORDS_BY_LANGUAGE = {
+    "English": "how what when where which who whom whose why",
+    "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
+    "French": "quel quelle quels quelles qui quand combien pourquoi comment o\u00f9",
+    "Spanish": (
+        "qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
+        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas"
+    ),
+    "Italian, Portuguese": (
+        "chi quale quali quando dove perch\u00e9 quanto quanti onde quem qual quais como"
+    ),
+    "Russian": "что кто где когда как почему какой какая какое какие сколько",
+    "Turkish": "ne nedir nerede nas\u0131l neden hangi ka\u00e7",
+}
+_QUESTION_WORDS = frozenset(
+    word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
+)
+_EARLY = 3
+"""A question word is among the first words; a later one may open a clause of a topic."""
+
+_QUESTION_FORMS = (
+    "[?\uff1f\u061f]\\s*$"
+    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
+    "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
+    "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
+)
+"""A question mark at the end, or a question word of Japanese, Korean or Chinese."""
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks, by its first words, a question mark or a question ending."""
+    early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
+    if not _QUESTION_WORDS.isdisjoint(early):
+        return True
+    return text.rstrip().endswith("?") or (
+        not text.isascii() and (re.search(_QUESTION_FORMS, text) is not None)
+    )
+
+
+def _split_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_AUXILIARIES = _split_words(
+    "am are can could did do does had has have is may must should was were will would"
+)
+
+
+def reads_as_question(text: str) -> bool:
+    """Return whether a text asks; the first word may also be a verb, as in `can I use git -C`."""
+    first = text.lower().split(maxsplit=1)[:1]
+    return is_question(text) or not _AUXILIARIES.isdisjoint(first)
+
+
+_COMMANDS = _split_words(
+    "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
+    " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
+    " docker-compose dotnet dpkg du etcdctl ffmpeg ffprobe fzf g++ gcc gcloud gdb gh git gpg grep"
+    " gunzip gzip htop ifconfig ip iptables istioctl javac journalctl jq k9s kubeadm kubectl"
+    " ld ldd ln ls lsblk lsof minikube mkdir mongosh mv mvn mysql nc netcat netstat nginx nmap"
+    " npm npx nslookup openssl pacman passwd perl pgrep pip pip3 pipx pkill pnpm podman"
+    " poetry printf ps psql pytest python3 rclone redis-cli rg rm rmdir rpm rsync rustc rustup scp"
+    " sed sftp sh smbclient sqlite3 ssh ssh-keygen strace sudo su svn systemctl tar tcpdump"
+    " telnet terraform tmux tr traceroute ufw umount uname unzip useradd uv vim wc wget xargs xz"
+    " youtube-dl yt-dlp yum zip zsh zypper"
+)
+"""Programs whose names are no everyday words."""
+
+_SUBCOMMANDS = _split_words(
+    "add apply attach build checkout clone commit compose config create delete describe destroy"
+    " diff edit enable exec export get import init install list log login logs merge new plan ps"
+    " pull push rebase remove req reset restart run s3 show start stash status stop switch test"
+    " top uninstall update upgrade x509"
+)
+_LONG_OPTION_PROGRAMS = _split_words(
+    "clang cmake ffmpeg ffprobe g++ gcc javac ld openssl terraform youtube-dl"
+)
+"""Programs whose options are words behind one minus, anywhere in the line."""
+
+_EVERYDAY_COMMANDS = _split_words(
+    "brew bun bundle cargo cat composer cut date dig echo find go head helm java join kill less"
+    " make more mount nano node patch ping python ruby screen sort split tail test time top touch"
+    " tree watch which yarn"
+)
+"""Programs whose names are words of other topics: `python -snake` is no command line."""
+
+_LONG_OPTIONS = _split_words(
+    "-atime -classpath -cp -ctime -delete -depth -empty -exec -follow -group -help -iname -inum"
+    " -ipath -iregex -jar -links -maxdepth -mindepth -mmin -mtime -name -newer -not -path -perm"
+    " -print -print0 -prune -regex -run -server -size -type -user -version"
+)
+"""Options of these programs that are written as words."""
+
+_PREFIXES = _split_words("$ % > sudo run use using try type execute doas env nohup time xargs")
+"""Words before the name of a program."""
+
+_SHELL = _split_words("| || && ; >> 2>&1 2> . ..")
+_OPTION_NAMES = _split_words(
+    "flag flags option options switch switches argument arguments parameter parameters"
+    " \uc635\uc158 \ud50c\ub798\uadf8 \u30aa\u30d7\u30b7\u30e7\u30f3"
+    " \u30d5\u30e9\u30b0 \u9009\u9879 \u9078\u9805 \u53c2\u6570 \u53c3\u6578"
+)
+_is_option = re.compile(r"--[^\W_]\S*|-[A-Za-z]{1,2}\d*|-[A-Za-z][^\s=]*=\S*").fullmatch
+"""`--all`, `-p`, `-it`, `-p22`, `-o=x`: never meant as exclusions."""
+
+
+def is_command_line(text: str) -> bool:
+    """Return whether a text is a command line, or names an option of one."""
+    words = text.lower().split()
+    if any(map(_is_option, words)) or not _SHELL.isdisjoint(words):
+        return True
+    if any(_names_option(*pair) or _names_option(*pair[::-1]) for pair in pairwise(words)):
+        return True
+    start = next(
+        (at for at, word in enumerate(words) if not (word in _PREFIXES or "=" in word)), len(words)
+    )
+    program, following = (*words[start : start + 2], "", "")[:2]
+    if program in _EVERYDAY_COMMANDS:
+        return not _LONG_OPTIONS.isdisjoint(words)
+    if program in _LONG_OPTION_PROGRAMS or program.startswith(("./", "../", "~/")):
+        return True
+    return program in _COMMANDS and (following[:1] == "-" or following in _SUBCOMMANDS)
+
+
+def _names_option(word: str, beside: str) -> bool:
+    return word[0] == "-" and beside in _OPTION_NAMES
+
+
+_COLUMNS: dict[str, Column] = {
+    "title": "title",
+    "heading": "headings",
+    "headings": "headings",
+    "body": "body",
+}
+_LISTS = frozenset({"tag", "lang", "media", "source", "author"})
+_ALIASES = {"type": "media"}
+_OPERATOR_PATTERN = (
+    r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
+    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
+)
+_QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
+"""The only operator of a question in prose: `tar -x` and `note: this` are words there."""
+
+_OPERATOR_SIGNS = frozenset('-":')
+"""Every operator has one of these characters."""
+
+_MAX_PHRASES = 32
+"""More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
+
+
+class _Piece(NamedTuple):
+    """The words that an operator adds to the query, and whether they are a required phrase."""
+
+    text: str
+    is_phrase: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """The operators of a query, and its text without them.
+
+    `plain` includes the words of the required phrases, `unquoted` does not.
+    """
+
+    plain: str
+    unquoted: str
+    required: tuple[Phrase, ...]
+    excluded: tuple[Phrase, ...]
+    filters: Filters
+
+
+def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
+    """Return the operators of a query; its filters are added to those that are given.
+
+    A word behind a minus excludes passages, unless the query asks or is a command line: in
+    `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
+    """
+    excludes = not (prose or reads_as_question(text) or is_command_line(text))
+    reader = _OperatorReader(filters, excludes=excludes)
+    read = reader.read_quote if prose else reader.read_operator
+    plain: list[str] = []
+    unquoted: list[str] = []
+    position = 0
+    # Most queries have no operator, and need no pattern.
+    found: list[re.Match[str]] = []
+    if not _OPERATOR_SIGNS.isdisjoint(text):
+        pattern = _QUOTED_PATTERN if prose else _OPERATOR_PATTERN
+        found = list(re.finditer(pattern, text, re.IGNORECASE))
+    for match in found:
+        piece, before = read(match), text[position : match.start()]
+        plain += (before, piece.text)
+        unquoted += (before, "" if piece.is_phrase else piece.text)
+        position = match.end()
+    rest = text[position:]
+    return Operators(
+        plain=_join_words((*plain, rest)),
+        unquoted=_join_words((*unquoted, rest)),
+        required=tuple(reader.required),
+        excluded=tuple(reader.excluded),
+        filters=reader.filters,
+    )
+
+
+def _join_words(parts: tuple[str, ...]) -> str:
+    return " ".join(" ".join(parts).split())
+
+
+_SHORTEST_EXCLUSION = 3
+_SHORTEST_DENSE_EXCLUSION = 2
+"""The least letters of an excluded word, and of one in a script without blanks."""
+
+
+class _OperatorReader:
+    """Collects the operators of one query; each method returns the words of its operator.
+
+    A word behind a minus is an exclusion with `excludes`, and otherwise a word.
+    """
+
+    def __init__(self, filters: Filters, *, excludes: bool) -> None:
+        self.given = self.filters = filters
+        self.excludes = excludes
+        self.required: list[Phrase] = []
+        self.excluded: list[Phrase] = []
+
+    def read_quote(self, match: re.Match[str]) -> _Piece:
+        """Return the words of a quotation in prose."""
+        return _Piece(match["quoted"], _add_phrase(self.required, match["quoted"], None))
+
+    def read_operator(self, match: re.Match[str]) -> _Piece:
+        """Return the words of an operator."""
+        parts = match.groupdict()
+        if parts["quoted"] is not None:
+            whole = match[0]
+            name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
+            if name and name not in _COLUMNS:
+                return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
+            if parts["minus"]:
+                return self._exclude(whole, text, _COLUMNS.get(name))
+            return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
+        if parts["excluded"] is not None:
+            word = parts["excluded"]
+            least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
+            # A shorter one is an option.
+            if self.excludes and sum(map(str.isalpha, word)) >= least:
+                return self._exclude(match[0], word, None)
+            return _Piece(match[0])
+        return self._read_field(match[0], parts["name"].lower(), parts["value"])
+
+    def _exclude(self, whole: str, text: str, column: Column | None) -> _Piece:
+        return _Piece("" if _add_phrase(self.excluded, text, column) else whole)
+
+    def _read_field(self, whole: str, name: str, value: str) -> _Piece:
+        if column := _COLUMNS.get(name):
+            added = _add_phrase(self.required, value, column)
+            return _Piece(value if added else whole, added)
+        return _Piece("" if value and self._add_filter(name, value) else whole)
+
+    def _add_filter(self, name: str, value: str) -> bool:
+        """Add a filter, unless the request sets it already."""
+        if name == "path" and self.given.path_glob is None and self.filters.path_glob is None:
+            glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
+            self.filters = replace(self.filters, path_glob=glob)
+            return True
+        name = _ALIASES.get(name, name)
+        if name not in _LISTS or getattr(self.given, name):
+            return False
+        changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}
+        self.filters = replace(self.filters, **changed)
+        return True
+
+
+def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool:
+    """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
+    if len(phrases) == _MAX_PHRASES:
+        return any((one.text, one.column) == (text, column) for one in phrases)
+    phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
+    if phrase.terms and phrase not in phrases:
+        phrases.append(phrase)
+    return phrase in phrases
 
 
 _BIGRAM = 0.2

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -52,23 +53,16 @@ def read_items(lines: Sequence[str]) -> list[LineItem]:
     plain: list[LineItem] = []
     for index, raw in enumerate(lines):
         line = _COLOR.sub("", raw).strip("\r\n")
-        fields = _parse_object(line)
-        if fields is not None:
+        fields = None
+        if line.lstrip().startswith("{"):
+            with suppress(*DECODE_ERRORS):
+                fields = msgspec.json.decode(line.encode("utf-8", "replace"))
+        if isinstance(fields, dict):
             found += _read_object(index, fields)
         elif line.strip() and line != _SEPARATOR:
             plain.append(LineItem(index, line))
     found += _split_places(plain)
     return sorted((item for item in found if item.text.strip()), key=lambda item: item.number)
-
-
-def _parse_object(line: str) -> dict[str, Any] | None:
-    if not line.lstrip().startswith("{"):
-        return None
-    try:
-        fields = msgspec.json.decode(line.encode("utf-8", "replace"))
-    except DECODE_ERRORS:
-        return None
-    return fields if isinstance(fields, dict) else None
 
 
 def _read_object(index: int, fields: dict[str, Any]) -> Iterable[LineItem]:
@@ -111,23 +105,20 @@ def _find_text(fields: dict[str, Any]) -> str:
     return " ".join(value for value in fields.values() if isinstance(value, str))
 
 
-def _split_places(items: Sequence[LineItem]) -> Iterable[LineItem]:
+def _split_places(items: Sequence[LineItem]) -> Sequence[LineItem]:
     """Return items with their places cut off, if most of them begin with one."""
     matches = [_PLACE.match(item.text) for item in items]
     if sum(map(bool, matches)) < _PLACED_SHARE * len(items):
         return items
+    places = [one or _CONTEXT.match(item.text) for item, one in zip(items, matches, strict=True)]
     return [
-        _cut_place(item, match or _CONTEXT.match(item.text))
-        for item, match in zip(items, matches, strict=True)
+        item._replace(
+            text=item.text[place.end() :], path=place["path"] or None, line=int(place["line"])
+        )
+        if place
+        else item
+        for item, place in zip(items, places, strict=True)
     ]
-
-
-def _cut_place(item: LineItem, match: re.Match[str] | None) -> LineItem:
-    if match is None:
-        return item
-    return item._replace(
-        text=item.text[match.end() :], path=match["path"] or None, line=int(match["line"])
-    )
 
 
 EMBED_LIMIT = 1000

@@ -62,13 +62,6 @@ def apply_boosts(
     """Return the boosted scores of all candidates, and every boost by its name.
 
     Each boost is computed from the scores that include the boosts before it.
-
-    Args:
-        parsed: The query.
-        intent: Its intent.
-        weighted: Its weighted terms.
-        fused: The fused evidence of the candidates.
-        passages: Reads the passages.
     """
     scores: Scores = {key: fused[key] for key in select_best(fused, BOOSTED_LIMIT)}
     boosts: dict[str, Scores] = {}
@@ -89,21 +82,14 @@ def apply_boosts(
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])
-    inherited = _compute_heading_penalty(scores, weighted, passages)
-    if inherited:
+    best_scores = {key: scores[key] for key in select_best(scores)}
+    if inherited := compute_heading_penalty(best_scores, weighted.rarities, passages):
         boosts["headings"] = inherited
         scores = add_boost(scores, inherited)
     if step:
         boosts["spread"] = compute_diversity_penalty(select_best(scores), owners, step)
         scores = add_boost(scores, boosts["spread"])
     return {**fused, **scores}, boosts
-
-
-def _compute_heading_penalty(
-    scores: Scores, weighted: WeightedTerms, passages: PassageCache
-) -> Scores:
-    best = {key: scores[key] for key in select_best(scores)}
-    return compute_heading_penalty(best, weighted.rarities, passages)
 
 
 def select_best(scores: Scores, limit: int | None = None) -> list[Key]:
@@ -136,15 +122,16 @@ def compute_proximity(
     for left, right in pairwise(term for term in query_tokens if term in weights):
         weight = min(weights[left], weights[right])
         total += weight
-        near += weight * _invert_distance(positions.get(left, ()), positions.get(right, ()))
+        least = min(
+            (
+                end - start if end > start else start - end + 1
+                for start in positions.get(left, ())
+                for end in positions.get(right, ())
+            ),
+            default=_MAX_DISTANCE + 1,
+        )
+        near += weight / max(1, least) if least <= _MAX_DISTANCE else 0.0
     return near / total if total else 0.0
-
-
-def _invert_distance(left: Sequence[int], right: Sequence[int]) -> float:
-    """Return 1 over the least distance of two words, 0 when they are not near."""
-    apart = (end - start if end > start else start - end + 1 for start in left for end in right)
-    least = max(1, min(apart, default=_MAX_DISTANCE + 1))
-    return 1 / least if least <= _MAX_DISTANCE else 0.0
 
 
 def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) -> Scores:
@@ -178,12 +165,6 @@ def apply_relevance_feedback(
     """Return cosines with the query vector plus `weight` times the vector of the best passage.
 
     Without a vector of that passage, or with a weight of 0, the cosines stay as they are.
-
-    Args:
-        cosines: The cosines of the query with every candidate that has a vector.
-        first: The best passage.
-        weight: The weight of that passage beside the query, from 0.
-        vectors: The index.
     """
     passage = vectors.get([first]).get(first) if weight > 0 and first in cosines else None
     if passage is None:
@@ -256,15 +237,9 @@ def fuse_channels(
 ) -> Scores:
     """Return the evidence of both channels; a described need gets relevance feedback.
 
-    Without lexical candidates it is the evidence of the vector channel alone.
-
-    Args:
-        parsed: The query.
-        need: How far the query describes a need, from 0 to 1.
-        evidence: The evidence of the candidates of the lexical channel, the best first.
-        matches: The result of the vector channel.
-        passages: Reads the passages.
-        vectors: Returns the index, or None when there is none.
+    Without lexical candidates it is the evidence of the vector channel alone. `need` tells how far
+    the query describes a need, from 0 to 1. `evidence` is that of the lexical candidates, the best
+    first.
     """
     model, scale = matches.model, matches.model.cosine_scale
     semantic = scale.normalise_all(matches.cosines)
@@ -300,11 +275,8 @@ def compute_lexical_share(
 ) -> float:
     """Return the share of lexical evidence; the rest is semantic.
 
-    Args:
-        model: The model of the vectors.
-        trust: How far its vectors count.
-        strength: How much the words of the query say, from 0 to 1.
-        need: How far the query describes a need, from 0 to 1.
+    `strength` tells how much the words of the query say, and `need` how far it describes a need,
+    both from 0 to 1.
     """
     known = trust.passages
     share = model.lexical_share + _FOREIGN_GAIN * (1 - known) - _NEED_LOSS * need * known
@@ -334,13 +306,8 @@ def place_unembedded(
     The passages with a vector share the places that they have in the order of words, and change
     them by their scores. These places give points: the score by words, and the score of the passage
     that has the place now. The score of a passage without a vector lies on the line between the
-    points around it. Where the words say little, it keeps a part of the score that it had.
-
-    Args:
-        words: The passages that hold words of the query with their scores by words, in order.
-        scores: The scores by words and vectors of all passages.
-        embedded: The passages that have a vector.
-        strength: How much the words of the query say, from 0 to 1.
+    points around it. Where the words say little, it keeps a part of the score that it had. `words`
+    are in order. `strength` tells how much the words of the query say, from 0 to 1.
     """
     taken = (scores[key] for key in select_best(scores) if key in embedded)
     points = [(score, next(taken)) for key, score in words if key in embedded]
@@ -390,16 +357,12 @@ def estimate_trust(
 
     asks_in_english = detect_question_language(query).code == "en"
     gain = levels.english - levels.other
+    words = [word.lower() for text in texts for word in split_units(text)]
+    english = 1.0
+    if len(words) >= _MIN_WORDS:
+        share = sum(word in _COMMON for word in words) / len(words)
+        english = (share - _FOREIGN_LEVEL) / (_ENGLISH_LEVEL - _FOREIGN_LEVEL)
     return VectorTrust(
-        passages=levels.other + gain * _estimate_english(texts),
+        passages=levels.other + gain * min(1.0, max(0.0, english)),
         query=levels.english if asks_in_english else levels.other + gain * strength,
     )
-
-
-def _estimate_english(texts: Iterable[str]) -> float:
-    """Return how far texts are English, from 0 (another language) to 1."""
-    words = [word.lower() for text in texts for word in split_units(text)]
-    if len(words) < _MIN_WORDS:
-        return 1.0
-    share = sum(word in _COMMON for word in words) / len(words)
-    return min(1.0, max(0.0, (share - _FOREIGN_LEVEL) / (_ENGLISH_LEVEL - _FOREIGN_LEVEL)))

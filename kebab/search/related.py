@@ -23,72 +23,10 @@ from kebab.search.lexical import COMMON_SHARE, compute_rarity, is_function_word,
 from kebab.search.query_parser import strip_stop_words
 from kebab.search.vector import build_degraded
 from kebab.text.tokenizer import Term, tokenize
-from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
-
-MAX_KEYWORDS = 64
-"""Page r@5 on the links of k8s-links-ko: .532 with 32 keywords, .549 with these."""
-
-_MAX_COUNTED = 1_000
-"""How many of the most frequent tokens of a document are looked up in the index."""
-
-_MAX_SHARED = 6
-_MIN_LETTERS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentKeywords:
-    """The keywords of a document with their weights, the heaviest first."""
-
-    weights: Mapping[str, float]
-
-    def build_match_expression(self) -> str:
-        """Return the FTS5 expression for chunks with any of the keywords."""
-        return " OR ".join(quote_term(Term(token)) for token in self.weights)
-
-    def select_held(self, text: str) -> Mapping[str, float]:
-        """Return the keywords that a text holds."""
-        held = set(tokenize(text))
-        return {token: weight for token, weight in self.weights.items() if token in held}
-
-
-def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
-    """Return the keywords of texts: frequent in them, but not in most chunks of the library."""
-    counts = Counter(token for text in texts for token in tokenize(strip_stop_words(text)))
-    frequent = dict(counts.most_common(_MAX_COUNTED))
-    total = library.count_chunks()
-    held = library.get_document_frequencies(frequent)
-    weights = {
-        token: (1 + math.log(count)) * compute_rarity(held[token], total)
-        for token, count in frequent.items()
-        if 1 < held[token] <= max(2, total * COMMON_SHARE)
-    }
-    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_KEYWORDS]
-    return DocumentKeywords(dict(heaviest))
-
-
-def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[str]:
-    """Return the words of texts that match keywords, as they are written, the heaviest first.
-
-    Of words with the same tokens the first counts. No word is part of a heavier one, and none is a
-    function word.
-    """
-    found: dict[tuple[str, ...], tuple[float, str]] = {}
-    for text in texts:
-        whole = snippet.cut_snippet(text, keywords.weights, len(text))
-        for start, end in whole.highlights:
-            word = whole.text[start:end]
-            tokens = tuple(tokenize(word))
-            weight = sum(keywords.weights[token] for token in keywords.weights.keys() & tokens)
-            if len(word) >= _MIN_LETTERS and weight and not is_function_word(word):
-                found.setdefault(tokens, (weight, word))
-    shared: list[str] = []
-    for _, word in sorted(found.values(), key=lambda one: (-one[0], one[1])):
-        if not any(word.casefold() in one.casefold() for one in shared):
-            shared.append(word)
-    return shared[:_MAX_SHARED]
+    from kebab.wire.search import DegradedChannel
 
 
 LEXICAL_SHARE = 0.5
@@ -225,14 +163,6 @@ class RelatedDocument:
     shared_words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _LexicalSimilarity:
-    """The similarity of a document by keywords, and its best passage."""
-
-    score: float
-    key: Key
-
-
 class RelatedFinder:
     """Finds the documents related to one document; without vectors by keywords alone."""
 
@@ -250,11 +180,12 @@ class RelatedFinder:
     def find(self, limit: int, filters: Filters) -> list[RelatedDocument]:
         """Return the related documents that pass the filters, best first."""
         lexical = self._search_keywords(filters)
-        others = sorted(lexical, key=lambda doc: -lexical[doc].score)
-        vectors = self._search_vectors(filters, others)
-        scores = {
-            doc: _fuse_scores(lexical.get(doc), vectors.get(doc)) for doc in {*lexical, *vectors}
-        }
+        vectors = self._search_vectors(filters, sorted(lexical, key=lambda doc: -lexical[doc][0]))
+        # A document without vectors counts by keywords alone.
+        scores = {doc: score for doc, (score, _) in lexical.items()}
+        for doc, similar in vectors.items():
+            words = LEXICAL_SHARE * scores.get(doc, 0.0)
+            scores[doc] = words + (1 - LEXICAL_SHARE) * similar.score
         least = MIN_SCORE if vectors else MIN_LEXICAL_SCORE
         order = sorted(scores, key=lambda doc: (-scores[doc], doc))[:limit]
         return [
@@ -263,7 +194,8 @@ class RelatedFinder:
             if scores[doc] >= least
         ]
 
-    def _search_keywords(self, filters: Filters) -> dict[DocId, _LexicalSimilarity]:
+    def _search_keywords(self, filters: Filters) -> dict[DocId, tuple[float, Key]]:
+        """Return the similarity of documents by keywords, each with its best passage."""
         if not self._keywords.weights:
             return {}
         match, own = self._keywords.build_match_expression(), Filters(doc_id=self._doc_id)
@@ -275,9 +207,7 @@ class RelatedFinder:
             if key not in self._chunks:
                 scores[owners[key]].append((score, key))
         return {
-            doc: _LexicalSimilarity(
-                min(1.0, sum(score for score, _ in best[:_BEST]) / full), best[0][1]
-            )
+            doc: (min(1.0, sum(score for score, _ in best[:_BEST]) / full), best[0][1])
             for doc, best in scores.items()
         }
 
@@ -289,73 +219,123 @@ class RelatedFinder:
             return {}
         try:
             vectors = DocumentVectors(self._library, self._space, list(self._chunks.values()))
-            self.degraded = self._list_missing(compared=bool(vectors.keys))
+            states = [chunk.vector_state for chunk in self._chunks.values()]
+            missing = len(states) - states.count("committed")
+            hint = "kebab ingest" if "pending" in states or not missing else None
+            if not vectors.keys and "unsupported" in states:
+                reason = "the model does not know the script of this document"
+            elif not vectors.keys:
+                reason = "no passage of this document has a vector yet"
+            else:
+                reason = f"passages of this document without a vector: {missing} of {len(states)}"
+            if missing or not vectors.keys:
+                self.degraded = (build_degraded(reason, hint),)
             return vectors.find_similar(filters, others)
         except _DEGRADING as signal:
             self.degraded = (build_degraded(signal.format_message(), signal.format_hint()),)
             return {}
 
-    def _list_missing(self, *, compared: bool) -> tuple[DegradedChannel, ...]:
-        """Return a note on passages of the document without a vector."""
-        states = [chunk.vector_state for chunk in self._chunks.values()]
-        missing = len(states) - states.count("committed")
-        if not missing and compared:
-            return ()
-        hint = "kebab ingest" if "pending" in states or not missing else None
-        if compared:
-            reason = f"passages of this document without a vector: {missing} of {len(states)}"
-        elif "unsupported" in states:
-            reason = "the model does not know the script of this document"
-        else:
-            reason = "no passage of this document has a vector yet"
-        return (build_degraded(reason, hint),)
-
     def _build_related(
         self,
         doc: DocId,
         score: float,
-        lexical: _LexicalSimilarity | None,
+        lexical: tuple[float, Key] | None,
         similar: VectorSimilarity | None,
     ) -> RelatedDocument:
-        best = similar.other if similar else lexical.key if lexical else None
+        best = similar.other if similar else lexical[1] if lexical else None
         keys = (self._library.list_allowed_keys(Filters(doc_id=doc)) or [])[:_MAX_READ]
         read = {
             one.key: one for one in self._library.load_chunks([*keys, *([best] if best else [])])
         }
         other = read[best] if best else next(iter(read.values()))
-        words = find_shared_words(self._keywords, (chunk.text for chunk in read.values()))
-        return RelatedDocument(
-            score=score,
-            vector_score=similar.score if similar else None,
-            lexical_score=lexical.score if lexical else None,
-            pair=self._build_pair(other, similar),
-            shared_words=tuple(words),
-        )
-
-    def _build_pair(self, other: StoredChunk, similar: VectorSimilarity | None) -> PassagePair:
-        """Return a passage with the own passage that is nearest or shares the most keywords."""
+        # Without vectors the own passage is the one that shares the most keywords.
         there = self._keywords.select_held(other.text)
 
         def weigh_shared(chunk: StoredChunk) -> float:
-            here = self._keywords.select_held(chunk.text)
-            return sum(weight for token, weight in here.items() if token in there)
+            held = self._keywords.select_held(chunk.text)
+            return sum(weight for token, weight in held.items() if token in there)
 
         chunks = self._chunks
         own = chunks[similar.own] if similar else max(chunks.values(), key=weigh_shared)
         here = self._keywords.select_held(own.text)
         weights = {token: weight for token, weight in there.items() if token in here}
-        return PassagePair(
-            own=own,
-            other=other,
-            snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
-            cosine=similar.cosine if similar else None,
+        return RelatedDocument(
+            score=score,
+            vector_score=similar.score if similar else None,
+            lexical_score=lexical[0] if lexical else None,
+            pair=PassagePair(
+                own=own,
+                other=other,
+                snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
+                cosine=similar.cosine if similar else None,
+            ),
+            shared_words=tuple(
+                find_shared_words(self._keywords, (one.text for one in read.values()))
+            ),
         )
 
 
-def _fuse_scores(lexical: _LexicalSimilarity | None, similar: VectorSimilarity | None) -> float:
-    """Return one score of both channels; a document without vectors counts by keywords alone."""
-    words = lexical.score if lexical else 0.0
-    return words if similar is None else LEXICAL_SHARE * words + (1 - LEXICAL_SHARE) * similar.score
+MAX_KEYWORDS = 64
+"""Page r@5 on the links of k8s-links-ko: .532 with 32 keywords, .549 with these."""
+
+_MAX_COUNTED = 1_000
+"""How many of the most frequent tokens of a document are looked up in the index."""
+
+_MAX_SHARED = 6
+_MIN_LETTERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKeywords:
+    """The keywords of a document with their weights, the heaviest first."""
+
+    weights: Mapping[str, float]
+
+    def build_match_expression(self) -> str:
+        """Return the FTS5 expression for chunks with any of the keywords."""
+        return " OR ".join(quote_term(Term(token)) for token in self.weights)
+
+    def select_held(self, text: str) -> Mapping[str, float]:
+        """Return the keywords that a text holds."""
+        held = set(tokenize(text))
+        return {token: weight for token, weight in self.weights.items() if token in held}
+
+
+def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
+    """Return the keywords of texts: frequent in them, but not in most chunks of the library."""
+    counts = Counter(token for text in texts for token in tokenize(strip_stop_words(text)))
+    frequent = dict(counts.most_common(_MAX_COUNTED))
+    total = library.count_chunks()
+    held = library.get_document_frequencies(frequent)
+    weights = {
+        token: (1 + math.log(count)) * compute_rarity(held[token], total)
+        for token, count in frequent.items()
+        if 1 < held[token] <= max(2, total * COMMON_SHARE)
+    }
+    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_KEYWORDS]
+    return DocumentKeywords(dict(heaviest))
+
+
+def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[str]:
+    """Return the words of texts that match keywords, as they are written, the heaviest first.
+
+    Of words with the same tokens the first counts. No word is part of a heavier one, and none is a
+    function word.
+    """
+    found: dict[tuple[str, ...], tuple[float, str]] = {}
+    for text in texts:
+        whole = snippet.cut_snippet(text, keywords.weights, len(text))
+        for start, end in whole.highlights:
+            word = whole.text[start:end]
+            tokens = tuple(tokenize(word))
+            weight = sum(keywords.weights[token] for token in keywords.weights.keys() & tokens)
+            if len(word) >= _MIN_LETTERS and weight and not is_function_word(word):
+                found.setdefault(tokens, (weight, word))
+    shared: list[str] = []
+    for _, word in sorted(found.values(), key=lambda one: (-one[0], one[1])):
+        if not any(word.casefold() in one.casefold() for one in shared):
+            shared.append(word)
+    return shared[:_MAX_SHARED]
 
 
 LEAST_SHARED = 0.8
@@ -378,11 +358,7 @@ def find_similar_passage(
 ) -> SimilarParagraph | None:
     """Return the passage that holds nearly all of a paragraph, from another document.
 
-    Args:
-        library: The passages.
-        paragraph: The text of the paragraph.
-        is_own: Whether a passage is from the document of the paragraph.
-        copies: How many passages of the library are known to hold it: 1 when it is indexed.
+    `copies` passages of the library are known to hold it: 1 when it is indexed.
     """
     tokens = tokenize(paragraph)
     if len(tokens) < _RUN:

@@ -32,6 +32,120 @@ from kebab.wire.search import DegradedChannel
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
 
+
+RERANKED_LIMIT = 20
+"""How many of the best candidates are reranked at most."""
+
+UNASKED_LIMIT = 8
+"""The same where nobody asks for it, so that a search stays fast."""
+
+_REACH = 0.2
+"""Candidates whose evidence is further below the best are not reranked: few would become first."""
+
+_WEIGHT = 1.0
+"""The weight of the mean cosine beside the fused evidence."""
+
+NAME = "rerank"
+"""The name of the boost, of the stage, and of the channel that is degraded."""
+
+
+def rerank_candidates(
+    candidates: RankedCandidates,
+    embedder: Callable[[], Embedder],
+    passages: PassageCache,
+    timer: StageTimer,
+    *,
+    asked_for: bool = True,
+) -> RankedCandidates:
+    """Return the candidates with the best of them in the order of late interaction.
+
+    Across languages it is also measured how far the tokens match. A described need keeps its order,
+    because no passage repeats each of so many words. When the model is not available, the order
+    stays as it is, and `degraded` says why.
+    """
+    if candidates.model is None:
+        if candidates.degraded or not candidates.parsed.terms:
+            return candidates
+        return _add_note(
+            candidates, "words alone were searched, and reranking compares vectors", None
+        )
+    weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
+    limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
+    close = [one for one in candidates.ranked[:limit] if weight > 0]
+    keys = [key for key, score in close if score >= close[0][1] - _REACH]
+    across = is_across_languages(candidates, passages)
+    if not keys[1:] and not across:
+        return candidates
+    first = [key for key, _ in candidates.ranked[: READ_LIMIT if across else 0]]
+    try:
+        model, wanted = embedder(), list(dict.fromkeys([*keys, *first]))
+        asked, tokens = _embed_tokens(candidates.parsed.plain, wanted, model, passages)
+        common = model.embed_tokens([COMMON_TEXT]) if across else []
+    except DEGRADING as signal:
+        timer.record(NAME, 0, signal.format_message())
+        return _add_note(candidates, signal.format_message(), signal.format_hint())
+    timer.record(NAME, len(tokens))
+    if keys[1:]:
+        compared = {key: tokens[key] for key in keys if key in tokens}
+        scores = compute_late_interaction(asked, compared)
+        candidates = _reorder(
+            candidates, keys, {key: weight * score for key, score in scores.items()}
+        )
+    if not common:
+        return candidates
+    text = candidates.parsed.plain
+    best = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
+    return replace(candidates, match=measure_token_match(text, asked, best, common[0]))
+
+
+def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
+    """Return the candidates with the first of them, `keys`, by evidence plus score.
+
+    The best one gets the evidence that the best one had, and so on: the calibration of scores was
+    fitted to the evidence at each rank. A passage without a score counts as an average one.
+    """
+    evidence = dict(candidates.ranked[: len(keys)])
+    mean = sum(scores.values()) / max(len(scores), 1)
+    order = sorted(keys, key=lambda key: -evidence[key] - scores.get(key, mean))
+    moved = dict(zip(order, evidence.values(), strict=True))
+    lifts = {key: moved[key] - evidence[key] for key in keys}
+    return replace(
+        candidates,
+        ranked=[*moved.items(), *candidates.ranked[len(keys) :]],
+        boosts={**candidates.boosts, NAME: lifts},
+    )
+
+
+def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:
+    note = DegradedChannel(channel=NAME, reason=reason, hint=hint)
+    return replace(candidates, degraded=(*candidates.degraded, note))
+
+
+def _embed_tokens(
+    query: str, keys: Sequence[Key], embedder: Embedder, passages: PassageCache
+) -> tuple[TokenVectors, dict[Key, TokenVectors]]:
+    """Return the tokens of the query, and of each passage in a script that the model knows."""
+    texts = {
+        chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
+        for chunk in passages.load_chunks(keys)
+    }
+    known = {key: text for key, text in texts.items() if embedder.supports(text)}
+    (asked,) = embedder.embed_tokens([query], as_query=True)
+    tokens = zip(known, embedder.embed_tokens(list(known.values())), strict=True)
+    return asked, {key: found for key, found in tokens if len(found.spans)}
+
+
+def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
+    """Return, for each passage, the mean over the query's tokens of the best cosine.
+
+    The mean token of all passages is subtracted from every vector.
+    """
+    if not passages or not len(query.spans):
+        return {}
+    found = compare_tokens(query, passages, compute_mean_token([*passages.values()]))
+    return {key: float(cosines.mean()) for key, cosines in found.items()}
+
+
 COMMON_TEXT = """\
 The meeting on Monday was moved to the afternoon, because the train from the north was late. \
 Water boils at a lower temperature in the mountains. \
@@ -57,13 +171,8 @@ def measure_token_match(
 ) -> TokenMatch | None:
     """Return how far the words of a query match the passages; None without tokens.
 
-    A word matches as well as the best of its tokens: few endings have a counterpart.
-
-    Args:
-        text: The query.
-        query: Its tokens.
-        passages: The tokens of each passage.
-        common: The tokens of `COMMON_TEXT`.
+    A word matches as well as the best of its tokens: few endings have a counterpart. `common` are
+    the tokens of `COMMON_TEXT`.
     """
     if not passages or not len(query.spans):
         return None
@@ -102,153 +211,18 @@ def compare_tokens(
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 
-    Args:
-        query: The tokens of the query.
-        passages: The tokens of each passage.
-        centre: The vector that is subtracted from that of every token.
+    `centre` is subtracted from the vector of every token.
     """
-    asked = _centre_rows(query.vectors, centre)
-    return {
-        key: (asked @ _centre_rows(found.vectors, centre).T).max(axis=1)
-        for key, found in passages.items()
-    }
-
-
-def _centre_rows(vectors: "Matrix", centre: "Vector") -> "Matrix":
     with translate_import_errors("embedding", "numpy"):
         import numpy as np
 
-    moved = vectors - centre
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    scaled: Matrix = moved / np.maximum(lengths, _LEAST)
-    return scaled
+    def centre_rows(vectors: "Matrix") -> "Matrix":
+        moved = vectors - centre
+        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+        scaled: Matrix = moved / np.maximum(lengths, _LEAST)
+        return scaled
 
-
-RERANKED_LIMIT = 20
-"""How many of the best candidates are reranked at most."""
-
-UNASKED_LIMIT = 8
-"""The same where nobody asks for it, so that a search stays fast."""
-
-_REACH = 0.2
-"""Candidates whose evidence is further below the best are not reranked: few would become first."""
-
-_WEIGHT = 1.0
-"""The weight of the mean cosine beside the fused evidence."""
-
-NAME = "rerank"
-"""The name of the boost, of the stage, and of the channel that is degraded."""
-
-
-def rerank_candidates(
-    candidates: RankedCandidates,
-    embedder: Callable[[], Embedder],
-    passages: PassageCache,
-    timer: StageTimer,
-    *,
-    asked_for: bool = True,
-) -> RankedCandidates:
-    """Return the candidates with the best of them in the order of late interaction.
-
-    Across languages it is also measured how far the tokens match. A described need keeps its order,
-    because no passage repeats each of so many words. When the model is not available, the order
-    stays as it is, and `degraded` says why.
-    """
-    if candidates.model is None:
-        return _explain_missing_vectors(candidates)
-    weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
-    limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
-    keys = select_close(candidates)[:limit] if weight > 0 else []
-    across = is_across_languages(candidates, passages)
-    if not keys[1:] and not across:
-        return candidates
-    first = [key for key, _ in candidates.ranked[: READ_LIMIT if across else 0]]
-    try:
-        model, wanted = embedder(), list(dict.fromkeys([*keys, *first]))
-        asked, tokens = _embed_tokens(candidates.parsed.plain, wanted, model, passages)
-        common = model.embed_tokens([COMMON_TEXT]) if across else []
-    except DEGRADING as signal:
-        timer.record(NAME, 0, signal.format_message())
-        return _add_note(candidates, signal.format_message(), signal.format_hint())
-    timer.record(NAME, len(tokens))
-    if keys[1:]:
-        close = {key: tokens[key] for key in keys if key in tokens}
-        scores = compute_late_interaction(asked, close)
-        moved = {key: weight * score for key, score in scores.items()}
-        candidates = _reorder(candidates, keys, moved)
-    return _add_match(candidates, asked, tokens, common)
-
-
-def _add_match(
-    candidates: RankedCandidates,
-    query: TokenVectors,
-    tokens: dict[Key, TokenVectors],
-    common: list[TokenVectors],
-) -> RankedCandidates:
-    """Return the candidates with how far the tokens of the first ones match, if it is asked."""
-    if not common:
-        return candidates
-    first = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
-    text = candidates.parsed.plain
-    return replace(candidates, match=measure_token_match(text, query, first, common[0]))
-
-
-def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
-    """Return the candidates with the first of them, `keys`, by evidence plus score.
-
-    The best one gets the evidence that the best one had, and so on: the calibration of scores was
-    fitted to the evidence at each rank. A passage without a score counts as an average one.
-    """
-    evidence = dict(candidates.ranked[: len(keys)])
-    mean = sum(scores.values()) / max(len(scores), 1)
-    order = sorted(keys, key=lambda key: -evidence[key] - scores.get(key, mean))
-    moved = dict(zip(order, evidence.values(), strict=True))
-    lifts = {key: moved[key] - evidence[key] for key in keys}
-    return replace(
-        candidates,
-        ranked=[*moved.items(), *candidates.ranked[len(keys) :]],
-        boosts={**candidates.boosts, NAME: lifts},
-    )
-
-
-def select_close(candidates: RankedCandidates) -> list[Key]:
-    """Return the best candidates whose evidence is near that of the first."""
-    first = candidates.ranked[:RERANKED_LIMIT]
-    return [key for key, score in first if score >= first[0][1] - _REACH]
-
-
-def _explain_missing_vectors(candidates: RankedCandidates) -> RankedCandidates:
-    """Return the candidates with a note, unless the vector channel says why it has no model."""
-    if candidates.degraded or not candidates.parsed.terms:
-        return candidates
-    return _add_note(candidates, "words alone were searched, and reranking compares vectors", None)
-
-
-def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:
-    note = DegradedChannel(channel=NAME, reason=reason, hint=hint)
-    return replace(candidates, degraded=(*candidates.degraded, note))
-
-
-def _embed_tokens(
-    query: str, keys: Sequence[Key], embedder: Embedder, passages: PassageCache
-) -> tuple[TokenVectors, dict[Key, TokenVectors]]:
-    """Return the tokens of the query, and of each passage in a script that the model knows."""
-    texts = {
-        chunk.key: build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
-        for chunk in passages.load_chunks(keys)
+    asked = centre_rows(query.vectors)
+    return {
+        key: (asked @ centre_rows(found.vectors).T).max(axis=1) for key, found in passages.items()
     }
-    known = {key: text for key, text in texts.items() if embedder.supports(text)}
-    (asked,) = embedder.embed_tokens([query], as_query=True)
-    tokens = zip(known, embedder.embed_tokens(list(known.values())), strict=True)
-    return asked, {key: found for key, found in tokens if len(found.spans)}
-
-
-def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
-    """Return, for each passage, the mean over the query's tokens of the best cosine.
-
-    The mean token of all passages is subtracted from every vector.
-    """
-    if not passages or not len(query.spans):
-        return {}
-    found = compare_tokens(query, passages, compute_mean_token([*passages.values()]))
-    return {key: float(cosines.mean()) for key, cosines in found.items()}

@@ -102,11 +102,6 @@ class RankedCandidates:
     match: TokenMatch | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
 
-    @property
-    def relaxed(self) -> bool:
-        """Whether required phrases were dropped."""
-        return bool(self.dropped)
-
     def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
         """Return how a candidate was found; with `trace` also its boosts."""
         lexical, vector = self.lexical.ranks.get(key), self.vector.ranks.get(key)
@@ -146,17 +141,11 @@ class Ranker:
         timer.record("parse", len(parsed.terms))
         found = self.rank_parsed(parsed, query.mode, timer, passages)
         if query.prose and parsed.required and not found.ranked:
-            return self._rank_words(parsed, query.mode, timer, passages)
+            reason = "no passage holds the quoted words as they stand"
+            note = DegradedChannel(channel="lexical", reason=reason, hint=None)
+            loose = self.rank_parsed(replace(parsed, required=()), query.mode, timer, passages)
+            return replace(loose, dropped=parsed.required, degraded=(*loose.degraded, note))
         return found
-
-    def _rank_words(
-        self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
-    ) -> RankedCandidates:
-        """Return the candidates of a question whose quotations no passage holds, by its words."""
-        reason = "no passage holds the quoted words as they stand"
-        note = DegradedChannel(channel="lexical", reason=reason, hint=None)
-        loose = self.rank_parsed(replace(parsed, required=()), mode, timer, passages)
-        return replace(loose, dropped=parsed.required, degraded=(*loose.degraded, note))
 
     def rank_parsed(
         self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
@@ -173,22 +162,16 @@ class Ranker:
             timer.record("lexical", len(found), f"{len(weighted.terms)} terms")
         result = None
         if mode is not Mode.LEXICAL:
-            result = self._retrieve_vectors(parsed, found, mode, timer)
+            keys = [key for key, _ in found]
+            result = self._retriever.retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
+            if isinstance(result, DegradedChannel):
+                timer.record("vector", 0, result.reason)
+            else:
+                note = "remembered" if result.from_cache else result.model.version
+                timer.record("vector", len(result.nearest), note)
         candidates = self._merge(parsed, weighted, found, result, passages)
         timer.record("fuse", len(candidates.ranked), candidates.method.value)
         return candidates
-
-    def _retrieve_vectors(
-        self, parsed: ParsedQuery, found: Sequence[KeyedScore], mode: Mode, timer: StageTimer
-    ) -> VectorMatches | DegradedChannel:
-        keys = [key for key, _ in found]
-        result = self._retriever.retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
-        if isinstance(result, DegradedChannel):
-            timer.record("vector", 0, result.reason)
-        else:
-            note = "remembered" if result.from_cache else result.model.version
-            timer.record("vector", len(result.nearest), note)
-        return result
 
     def _merge(
         self,

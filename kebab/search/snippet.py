@@ -43,30 +43,21 @@ class Match:
 
 def find_matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
-    matching = _select_matching_units(text, weights)
+    # Few units match, so only their positions are looked up.
+    tokens_of = {unit: _tokenize_original(unit) for unit in set(split_units(text))}
+    matching = {unit for unit, tokens in tokens_of.items() if not weights.keys().isdisjoint(tokens)}
+    if any(len(token) == 1 and is_dense(token) for token in weights):
+        matching |= set(filter(is_dense, tokens_of))
     found: list[Match] = []
     for match in iter_unit_matches(text) if matching else ():
         unit = match[0]
-        if (tokens := matching.get(unit)) is None:
+        if unit not in matching:
             continue
         if is_dense(unit):
             found.extend(_match_run(unit, match.start(), weights))
         else:
-            found.extend(_match_word(unit, match.start(), tokens, weights))
+            found.extend(_match_word(unit, match.start(), tokens_of[unit], weights))
     return found
-
-
-def _select_matching_units(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
-    """Return the distinct units of a text that may match, with their tokens.
-
-    Few units match, so only their positions are looked up.
-    """
-    query_tokens = frozenset(weights)
-    tokens = {unit: _tokenize_original(unit) for unit in set(split_units(text))}
-    matching = {unit: held for unit, held in tokens.items() if not query_tokens.isdisjoint(held)}
-    if any(len(token) == 1 and is_dense(token) for token in query_tokens):
-        matching |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
-    return matching
 
 
 @lru_cache(maxsize=1 << 15)
@@ -77,19 +68,16 @@ def _tokenize_original(unit: str) -> tuple[str, ...]:
 
 def _match_word(
     unit: str, start: int, tokens: Sequence[str], weights: Mapping[str, float]
-) -> Iterator[Match]:
-    """Yield the matching parts of a word, or the whole word."""
-    token = max((one for one in tokens if one in weights), key=lambda one: weights[one])
-    parts = [] if tokens[-1] in weights else list(_match_parts(unit, start, weights))
-    yield from parts or [Match(start, start + len(unit), token, weights[token])]
-
-
-def _match_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
-    """Yield the parts of a compound word that match."""
-    for part in _find_parts(unit):
+) -> list[Match]:
+    """Return the matching parts of a word, or the whole word."""
+    found: list[Match] = []
+    for part in _find_parts(unit) if tokens[-1] not in weights else ():
         for token in tokenize(part[0])[-1:]:
             if token in weights:
-                yield Match(start + part.start(), start + part.end(), token, weights[token])
+                place = start + part.start(), start + part.end()
+                found.append(Match(*place, token, weights[token]))
+    token = max((one for one in tokens if one in weights), key=lambda one: weights[one])
+    return found or [Match(start, start + len(unit), token, weights[token])]
 
 
 def _match_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
@@ -191,34 +179,23 @@ def _sum_weights(inside: Sequence[Match]) -> float:
 def _select_part(text: str, sentence: _Window, found: Sequence[Match], chars: int) -> _Window:
     """Return the part of a long sentence around its best matches, cut between words."""
     inside = [one for one in found if sentence.start <= one.start < sentence.end]
-    first, last = _select_stretch(inside, int(chars * _FILL)) if inside else (sentence.start,) * 2
+    # The stretch whose matches weigh the most.
+    ends = list(accumulate((one.end for one in inside), max))
+    first, last, best = sentence.start, sentence.start, -1.0
+    for index, one in enumerate(inside):
+        after = max(index + 1, bisect_right(ends, one.start + int(chars * _FILL)))
+        if (weight := _sum_weights(inside[index:after])) > best:
+            first, last, best = one.start, ends[after - 1], weight
     start = sentence.start
     if last - start > chars:
-        start = _find_word_start(
-            text, max(start, first - max(0, chars - (last - first)) // _BEFORE), first
-        )
+        low = max(start, first - max(0, chars - (last - first)) // _BEFORE)
+        blank = text.find(" ", low, first)
+        start = blank + 1 if blank >= 0 else snap_to_grapheme(text, low)
     end = start + chars
     if end >= sentence.end:
         return _trim(text, start, sentence.end)
     blank = text.rfind(" ", max(last, start + chars // 2), end + 1)
     return _trim(text, start, blank if blank > start else max(snap_to_grapheme(text, end), start))
-
-
-def _select_stretch(found: Sequence[Match], span: int) -> tuple[int, int]:
-    """Return the stretch of at most `span` code points whose matches weigh the most."""
-    ends = list(accumulate((one.end for one in found), max))
-    best, stretch = -1.0, (found[0].start, found[0].end)
-    for index, first in enumerate(found):
-        last = max(index + 1, bisect_right(ends, first.start + span))
-        if (weight := _sum_weights(found[index:last])) > best:
-            best, stretch = weight, (first.start, ends[last - 1])
-    return stretch
-
-
-def _find_word_start(text: str, low: int, high: int) -> int:
-    """Return the start of the first word of a stretch, or a grapheme border without blanks."""
-    blank = text.find(" ", low, high)
-    return blank + 1 if blank >= 0 else snap_to_grapheme(text, low)
 
 
 def _trim(text: str, start: int, end: int) -> _Window:
@@ -355,17 +332,13 @@ def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[s
     held = {term for term in keywords if term in tokens}
     for term in keywords.keys() - held:
         if len(term) > _BEGINNING and term.isalpha() and not is_dense(term):
-            start = term[:_BEGINNING]
-            if any(_is_form(term, token) for token in tokens if token.startswith(start)):
-                held.add(term)
+            for token in tokens:
+                if token.startswith(term[:_BEGINNING]):
+                    shared = math.ceil(_COMMON_SHARE * max(len(term), len(token)))
+                    if term[:shared] == token[:shared]:
+                        held.add(term)
+                        break
     return held
-
-
-def _is_form(left: str, right: str) -> bool:
-    """Return whether two words with a common beginning are forms of one word."""
-    longest = max(len(left), len(right))
-    needed = math.ceil(_COMMON_SHARE * longest)
-    return left[:needed] == right[:needed]
 
 
 def compute_inherited_share(
@@ -386,10 +359,7 @@ def compute_heading_penalty(
 ) -> dict[Key, float]:
     """Return what passages lose because their terms are inherited.
 
-    Args:
-        scores: The scores of the candidates, the best first.
-        rarities: The rarity of every term of the query.
-        passages: Reads the passages.
+    The scores are in order, the best first.
     """
     keywords = weigh_keywords(rarities)
     shares = {

@@ -27,6 +27,8 @@ from kebab.wire.search import DegradedChannel
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
+_NAMESPACE = "query_vector:{}"
+"""The part of the cache with the vectors of a model, by its version."""
 _FLOAT_BYTES = 4
 _ANY_REVISION = 0
 """The vector of a query does not depend on the index."""
@@ -78,8 +80,12 @@ class VectorRetriever:
         """Start loading the model if the query needs it; errors are reported by `retrieve`."""
         with suppress(*DEGRADING):
             embedder, text = self.embedder(), parsed.plain
-            wanted = embedder.supports(text) and not _read_cache(self.cache, embedder, text)
-            if wanted and (vectors := self.vectors()) is not None and vectors.count():
+            namespace = _NAMESPACE.format(embedder.version)
+            if not embedder.supports(text) or (
+                self.cache is not None and self.cache.get(namespace, text, _ANY_REVISION)
+            ):
+                return
+            if (vectors := self.vectors()) is not None and vectors.count():
                 embedder.prepare()
 
     def retrieve(
@@ -95,39 +101,37 @@ class VectorRetriever:
             TimedOut: The mode is `vector`, and the model took too long.
         """
         try:
-            return self._retrieve(parsed, candidates, limit)
+            embedder = self.embedder()
+            if not embedder.supports(parsed.plain):
+                other = embedder.profile.alternative
+                reason = f"{embedder.profile.version} does not know the script of this query"
+                return build_degraded(reason, f"kebab model use {other}" if other else None)
+            vectors = self.vectors()
+            if vectors is None or not vectors.count():
+                return build_degraded("no passage has a vector yet", "kebab ingest")
+            query, from_cache = embed_query(self.cache, embedder, parsed.plain)
+            scope = find_scope(self.library, parsed)
+            found = find_nearest(self.library, vectors, query, limit, scope)
+            cosines = dict(found)
+            if missing := [key for key in candidates if key not in cosines]:
+                cosines |= vectors.compute_cosines(query, missing)
+            return VectorMatches(
+                nearest=found,
+                cosines=cosines,
+                model=embedder.profile,
+                from_cache=from_cache,
+                background=vectors.measure_background(query),
+            )
         except DEGRADING as signal:
             if mode is Mode.VECTOR:
                 raise
             return build_degraded(signal.format_message(), signal.format_hint())
 
-    def _retrieve(
-        self, parsed: ParsedQuery, candidates: Collection[Key], limit: int
-    ) -> VectorMatches | DegradedChannel:
-        embedder = self.embedder()
-        if not embedder.supports(parsed.plain):
-            return _build_unknown_script(embedder.profile)
-        vectors = self.vectors()
-        if vectors is None or not vectors.count():
-            return build_degraded("no passage has a vector yet", "kebab ingest")
-        query, from_cache = embed_query(self.cache, embedder, parsed.plain)
-        scope = find_scope(self.library, parsed)
-        found = find_nearest(self.library, vectors, query, limit, scope)
-        cosines = dict(found)
-        if missing := [key for key in candidates if key not in cosines]:
-            cosines |= vectors.compute_cosines(query, missing)
-        return VectorMatches(
-            nearest=found,
-            cosines=cosines,
-            model=embedder.profile,
-            from_cache=from_cache,
-            background=vectors.measure_background(query),
-        )
-
 
 def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tuple["Vector", bool]:
     """Return the unit vector of a query, and whether it comes from the cache."""
-    raw = _read_cache(cache, embedder, text)
+    namespace = _NAMESPACE.format(embedder.version)
+    raw = cache.get(namespace, text, _ANY_REVISION) if cache is not None else None
     if raw is not None and len(raw) == embedder.dimension * _FLOAT_BYTES:
         with translate_import_errors("embedding", "numpy"):
             import numpy as np
@@ -135,16 +139,8 @@ def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tup
         return np.frombuffer(raw, dtype="<f4").astype(np.float32), True
     vector = embedder.embed_query(text)
     if cache is not None:
-        cache.put(_build_namespace(embedder), text, _ANY_REVISION, vector.astype("<f4").tobytes())
+        cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
     return vector, False
-
-
-def _read_cache(cache: AnswerCache | None, embedder: Embedder, text: str) -> bytes | None:
-    return cache.get(_build_namespace(embedder), text, _ANY_REVISION) if cache is not None else None
-
-
-def _build_namespace(embedder: Embedder) -> str:
-    return f"query_vector:{embedder.version}"
 
 
 def find_scope(library: LibraryReader, parsed: ParsedQuery) -> SearchScope:
@@ -174,12 +170,6 @@ def find_nearest(
         if len(found) >= limit or len(rows) < wanted:
             return found[:limit]
         wanted *= 2
-
-
-def _build_unknown_script(model: ModelProfile) -> DegradedChannel:
-    other = model.alternative
-    reason = f"{model.version} does not know the script of this query"
-    return build_degraded(reason, f"kebab model use {other}" if other else None)
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

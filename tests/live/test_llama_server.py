@@ -14,7 +14,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.http_client import ApiKey, parse_base_url
+from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.llm.server_check import probe_openai

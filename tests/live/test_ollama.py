@@ -10,7 +10,7 @@ import pytest
 
 from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut
-from kebab.llm.http_client import parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.server_check import add_default_tag, probe_ollama
 from tests.isolation import REAL

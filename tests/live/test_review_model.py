@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kebab.core.review import UnitResult
-from kebab.llm.http_client import parse_base_url
+from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.review.items import locate_item

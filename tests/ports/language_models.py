@@ -19,7 +19,7 @@ from kebab.errors.catalog import (
     TimedOut,
 )
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import parse_base_url, parse_endpoint
+from kebab.llm.endpoint import parse_base_url, parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
 from kebab.llm.openai import OpenAiChat, OpenAiOptions

@@ -14,10 +14,10 @@ _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
 PLANTED = {
     "an exception of a library that no table maps": (
-        "kebab/llm/http_client.py",
-        "        httpx.ReadError: _report_lost_connection,\n",
+        "kebab/llm/http_stream.py",
+        "        httpx.ReadError: report_lost_connection,\n",
         "",
-        "tests/unit/llm/test_http_client_http_errors.py",
+        "tests/unit/llm/test_http_stream_errors.py",
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",

@@ -26,7 +26,7 @@ TABLES = {
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     "httpx": (
-        "llm/test_http_client_http_errors.py",
+        "llm/test_http_stream_errors.py",
         "test_every_exception_of_httpx_has_its_row_or_is_misuse",
     ),
     "huggingface_hub": (

@@ -32,113 +32,6 @@ from kebab.rag.checking.support import IndexedEvidence
 from kebab.rag.frame import mentions_elements, remove_frame
 from kebab.wire.ask import AnswerWarning
 
-_ENCLOSING_FENCE = re.compile(
-    r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE
-)
-_MARKED_FENCE = re.compile(
-    r"^(?P<fence>(?P<indent>[ \t>]*)(?:`{3,}|~{3,}))[ \t]+(?P<markers>(?:\[\d{1,3}\][ \t]*)+)$",
-    re.MULTILINE,
-)
-"""Markers on the line that closes a block, which does not close it therefore."""
-
-_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[(?P<note>\^?)[^\[\]\n]{1,40}\]:[ \t]*", re.MULTILINE)
-_NUMBERED_FOOTNOTE = re.compile(r"[ \t]{0,3}\[\^?(?:\d{1,9}|[^\[\]\n]{1,20} \d{1,3})\]:")
-_LIST_TITLES = (
-    "sources?|references?|citations?|cited passages?|bibliography|footnotes?|quellen(?:angaben)?"
-    "|références?|fuentes?|referencias|fonti|bronnen"
-    "|출처|참고(?: ?문헌| ?자료)?|인용"
-    "|出典|参考(?:文献|資料|资料)?|引用(?:元)?"
-    "|来源|來源|參考(?:文獻|資料)"
-)
-_LIST = re.compile(
-    rf"[ \t]{{0,3}}(?:#{{1,6}}[ \t]+)?[*_]{{0,3}}(?:{_LIST_TITLES})[*_]{{0,3}}[ \t]{{0,3}}"
-    r"(?P<colon>[:\uff1a]?)[*_]{0,3}(?P<rest>[^\n]*+)$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ITEM_PREFIX = re.compile(
-    r"[ \t]*(?P<item>[-*+\u2022\u30fb]|\d{1,3}[.)])?[ \t]*[*_]{0,3}(?:passages?|sources?)?[ \t]*",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
-
-
-def clean_response(text: str, *, keeps_elements: bool = False) -> str:
-    """Return an answer without the frame of the prompt, fence, footnotes and list of sources.
-
-    Args:
-        text: The response of the model.
-        keeps_elements: Whether tags such as `<passage>` stay.
-    """
-    unframed = remove_frame(text, keeps_elements=keeps_elements)
-    plain = text if unframed == text else unframed.strip().removesuffix("<").rstrip()
-    plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
-    return _remove_source_list(_remove_footnotes(_remove_fence(plain)))
-
-
-def _remove_fence(text: str) -> str:
-    """Return the content of a fence that encloses the whole text."""
-    opened = _ENCLOSING_FENCE.match(text)
-    if opened is None:
-        return text
-    inner, fence, after = text[opened.end() :].rpartition("\n" + opened[1])
-    return inner if fence and not after.strip() and not find_fenced_blocks(inner) else text
-
-
-def _remove_footnotes(text: str) -> str:
-    """Return a text without footnotes and without definitions of numbers used before."""
-    footnotes = list(_FOOTNOTE.finditer(text))
-    if not footnotes:
-        return text
-    code = find_fenced_blocks(text)
-    first_use: dict[str, int] = {}
-    for label in _LABEL.finditer(text):
-        first_use.setdefault(label[0], label.start())
-    parts: list[str] = []
-    position = 0
-    for found in footnotes:
-        if found.start() < position or is_inside(code, found.start()):
-            continue
-        is_next = bool(parts) and found.start() == position
-        is_used = is_next or first_use[found[0].strip()[:-1]] < found.start()
-        if found["note"] or (is_used and _NUMBERED_FOOTNOTE.match(found[0])):
-            parts.append(text[position : found.start()])
-            position = _find_footnote_end(text, found.end())
-    return "".join([*parts, text[position:]])
-
-
-def _find_footnote_end(text: str, position: int) -> int:
-    """Return the end of a footnote with the indented lines below it."""
-    while True:
-        newline = text.find("\n", position)
-        if newline < 0:
-            return len(text)
-        position = newline + 1
-        if not text.startswith(("    ", "\t"), position):
-            return position
-
-
-def _remove_source_list(text: str) -> str:
-    """Return a text with citations without the list of sources at its end."""
-    code = find_fenced_blocks(text)
-    titles = [one for one in _LIST.finditer(text) if not is_inside(code, one.start())]
-    if not titles or not find_markers(text[: titles[-1].start()]):
-        return text
-    title = titles[-1]
-    lines = [line for line in text[title.end() :].split("\n") if line.strip()]
-    if _is_prose(title["rest"], is_item=bool(title["colon"])) or any(map(_is_prose, lines)):
-        return text
-    return text[: title.start()].rstrip()
-
-
-def _is_prose(line: str, *, is_item: bool = False) -> bool:
-    """Return whether a line is neither blank nor an entry of a list of sources."""
-    prefix = _ITEM_PREFIX.match(line)
-    if prefix is None or not line.strip():
-        return False
-    markers = find_markers(line)
-    return markers[0].start > prefix.end() if markers else not (is_item or prefix["item"])
-
-
 UNSUPPORTED_MARK = "[unsupported]"
 """Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
 
@@ -158,10 +51,7 @@ def build_edits(
 ) -> list[Edit]:
     """Build the edits that remove wrong markers and add missing ones.
 
-    Args:
-        marked: The answer.
-        checks: The checks of its claims, in order.
-        mark: Whether unsupported claims are marked or left unchanged.
+    With `mark` unsupported claims are marked; otherwise they stay unchanged.
     """
     starts = [marker.start for marker in marked.markers]
     found: list[Edit] = []
@@ -175,7 +65,19 @@ def build_edits(
             found += edit_block(marked.text, one, inner, UNSUPPORTED_MARK if mark else None)
             found += edit_comments(one, UNSUPPORTED_MARK)
         elif one.supporting:
-            found += _edit_supported(marked.text, one, inner)
+            # The claim gets the markers of its supporting evidence.
+            markers = [evidence.marker for evidence in one.supporting]
+            kept = {marker.start for marker in inner if marker.marker in markers}
+            wrong = [marker for marker in inner if marker.marker not in markers]
+            if not kept:
+                right = "".join(map("[{}]".format, markers))
+                found += _replace_markers(marked.text, one.claim.span, inner, right)
+            else:
+                for edit in _remove_markers(marked.text, one.claim.start, wrong):
+                    start = edit.start
+                    if edit.end in kept:  # that marker keeps the blanks before the removed one
+                        start = edit.end - len(marked.text[start : edit.end].lstrip(" \t"))
+                    found.append(replace(edit, start=start))
         elif mark:
             found += _replace_markers(marked.text, one.claim.span, inner, UNSUPPORTED_MARK)
         index = high
@@ -191,25 +93,6 @@ def _remove_stray(
             yield _remove(text, _skip_blanks_back(text, 0, one.start), one.end)
 
 
-def _edit_supported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -> Iterator[Edit]:
-    """Yield edits that leave a claim with the markers of its supporting evidence."""
-    markers = [evidence.marker for evidence in check.supporting]
-    low, high = check.claim.span
-    if any(marker.marker in markers for marker in inner):
-        wrong = [marker for marker in inner if marker.marker not in markers]
-        kept = {marker.start for marker in inner if marker.marker in markers}
-        for edit in _remove_markers(text, low, wrong):
-            yield _keep_blank(edit, text) if edit.end in kept else edit
-    else:
-        yield from _replace_markers(text, (low, high), inner, "".join(map("[{}]".format, markers)))
-
-
-def _keep_blank(edit: Edit, text: str) -> Edit:
-    """Return an edit that leaves the blanks before a removed marker to the marker after it."""
-    removed = text[edit.start : edit.end]
-    return replace(edit, start=edit.end - len(removed.lstrip(" \t")))
-
-
 def _replace_markers(
     text: str, span: Span, inner: Sequence[MarkerSpan], mark: str
 ) -> Iterator[Edit]:
@@ -218,7 +101,10 @@ def _replace_markers(
     if inner and _count_leading(text, span[0], inner) < len(inner):
         yield from (*found[:-1], replace(found[-1], text=f" {mark}"))
     else:
-        position = _find_marker_place(text, *span)
+        # The marker of a whole claim stands before its full stop.
+        low = max(span[0], span[1] - _TAIL)
+        stop = _STOP.search(text[low : span[1]])
+        position = low + stop.start() if stop else span[1]
         yield from (*found, Edit(position, position, f" {mark}"))
 
 
@@ -254,13 +140,6 @@ def _skip_blanks_back(text: str, least: int, position: int) -> int:
     return low + len(text[low:position].rstrip(" \t"))
 
 
-def _find_marker_place(text: str, start: int, end: int) -> int:
-    """Return the position for the marker of a whole claim: before its full stop."""
-    low = max(start, end - _TAIL)
-    found = _STOP.search(text[low:end])
-    return low + found.start() if found else end
-
-
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
     """A checked answer with its citations, its warnings and the number of supported claims.
@@ -284,35 +163,39 @@ def check_answer(
     """Return an answer with normalized markers and checked claims.
 
     A claim without markers gets the marker of a passage that supports it. Markers of unknown
-    passages are removed, and those of passages that do not support the claim while others do.
-
-    Args:
-        text: The response of the model.
-        passages: The evidence of the prompt.
-        policy: `mark` replaces the markers of an unsupported claim with ` [unsupported]`;
-            `withhold` leaves the claim, because the answer is not shown.
-        question: The question; code may contain the values that it names.
+    passages are removed, and those of passages that do not support the claim while others do. The
+    policy `mark` replaces the markers of an unsupported claim with ` [unsupported]`; `withhold`
+    leaves the claim, because the answer is not shown. Code may contain values of the question.
     """
     evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
     keeps_elements = mentions_elements((question, *(passage.text for passage in passages)))
     response = clean_response(text, keeps_elements=keeps_elements)
-    plain = rewrite_round_markers(response, evidence)
-    marked = parse_markers(plain, evidence)
+    marked = parse_markers(rewrite_round_markers(response, evidence), evidence)
     sentences = verify_claims(extract_claims(marked), evidence)
     blocks = verify_blocks(marked, sentences, evidence, question)
     checks: list[ClaimCheck | CodeCheck] = [*sentences, *blocks]
     checks.sort(key=lambda check: check.claim.start)
     edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
-    warnings = [*_warn_of_unknown(marked.unknown, checks)]
+    warnings = _warn_of_unknown(marked.unknown, checks)
     warnings += [warning for one in checks for warning in one.warnings]
     if not checks:
         message = "the answer contains no claim that can be checked"
         code = WarningCode.NO_CLAIM.value
         warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
+    # Each quote is cited once with all claims that it supports.
+    cited: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
+    for one in checks:
+        for supporting in one.supporting:
+            quote = one.select_quote(supporting)
+            key = (supporting.marker, quote.start, quote.end)
+            cited.setdefault(key, (quote, []))[1].append(edited.map_span(one.claim.span))
     supported = sum(bool(check.supporting) for check in checks)
     return CheckedAnswer(
         text=edited.text,
-        citations=tuple(_cite(checks, edited)),
+        citations=tuple(
+            SupportingQuote(marker=marker, quote=quote, spans=tuple(spans))
+            for (marker, _, _), (quote, spans) in sorted(cited.items())
+        ),
         warnings=tuple(
             structs.replace(warning, span=edited.map_span(warning.span) if warning.span else None)
             for warning in warnings
@@ -322,35 +205,118 @@ def check_answer(
     )
 
 
-def _cite(
-    checks: Sequence[ClaimCheck | CodeCheck], edited: EditedText
-) -> Iterator[SupportingQuote]:
-    """Yield each quote once with all claims that it supports, by marker and position."""
-    found: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
-    for one in checks:
-        for evidence in one.supporting:
-            quote = one.select_quote(evidence)
-            key = (evidence.marker, quote.start, quote.end)
-            found.setdefault(key, (quote, []))[1].append(edited.map_span(one.claim.span))
-    for (marker, _, _), (quote, spans) in sorted(found.items()):
-        yield SupportingQuote(marker=marker, quote=quote, spans=tuple(spans))
-
-
 def _warn_of_unknown(
     unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck | CodeCheck]
-) -> Iterator[AnswerWarning]:
-    """Yield a warning for each marker of an unknown passage, with the claim that contained it."""
+) -> list[AnswerWarning]:
+    """Return a warning for each marker of an unknown passage, with the claim that contained it."""
     index = 0
-    seen: set[tuple[int, int]] = set()
+    found: dict[tuple[int, int], AnswerWarning] = {}
     for one in unknown:
         while index + 1 < len(checks) and checks[index + 1].claim.start <= one.start:
             index += 1
         near = checks[index].claim.span if checks else None
         span = near if near and near[0] <= one.start <= near[1] else None
-        key = one.marker, index if span else -1
-        if key not in seen:
-            seen.add(key)
-            message = f"removed, because no passage has this number: [{one.marker}]"
-            yield AnswerWarning(
-                code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
-            )
+        message = f"removed, because no passage has this number: [{one.marker}]"
+        warning = AnswerWarning(
+            code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
+        )
+        found.setdefault((one.marker, index if span else -1), warning)
+    return list(found.values())
+
+
+_ENCLOSING_FENCE = re.compile(
+    r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE
+)
+_MARKED_FENCE = re.compile(
+    r"^(?P<fence>(?P<indent>[ \t>]*)(?:`{3,}|~{3,}))[ \t]+(?P<markers>(?:\[\d{1,3}\][ \t]*)+)$",
+    re.MULTILINE,
+)
+"""Markers on the line that closes a block, which does not close it therefore."""
+
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[(?P<note>\^?)[^\[\]\n]{1,40}\]:[ \t]*", re.MULTILINE)
+_NUMBERED_FOOTNOTE = re.compile(r"[ \t]{0,3}\[\^?(?:\d{1,9}|[^\[\]\n]{1,20} \d{1,3})\]:")
+_LIST_TITLES = (
+    "sources?|references?|citations?|cited passages?|bibliography|footnotes?|quellen(?:angaben)?"
+    "|références?|fuentes?|referencias|fonti|bronnen"
+    "|출처|참고(?: ?문헌| ?자료)?|인용"
+    "|出典|参考(?:文献|資料|资料)?|引用(?:元)?"
+    "|来源|來源|參考(?:文獻|資料)"
+)
+_LIST = re.compile(
+    rf"[ \t]{{0,3}}(?:#{{1,6}}[ \t]+)?[*_]{{0,3}}(?:{_LIST_TITLES})[*_]{{0,3}}[ \t]{{0,3}}"
+    r"(?P<colon>[:\uff1a]?)[*_]{0,3}(?P<rest>[^\n]*+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ITEM_PREFIX = re.compile(
+    r"[ \t]*(?P<item>[-*+\u2022\u30fb]|\d{1,3}[.)])?[ \t]*[*_]{0,3}(?:passages?|sources?)?[ \t]*",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
+
+
+def clean_response(text: str, *, keeps_elements: bool = False) -> str:
+    """Return an answer without the frame of the prompt, fence, footnotes and list of sources.
+
+    With `keeps_elements` tags such as `<passage>` stay.
+    """
+    unframed = remove_frame(text, keeps_elements=keeps_elements)
+    plain = text if unframed == text else unframed.strip().removesuffix("<").rstrip()
+    plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
+    if opened := _ENCLOSING_FENCE.match(plain):
+        inner, fence, after = plain[opened.end() :].rpartition("\n" + opened[1])
+        if fence and not after.strip() and not find_fenced_blocks(inner):
+            plain = inner
+    return _remove_source_list(_remove_footnotes(plain))
+
+
+def _remove_footnotes(text: str) -> str:
+    """Return a text without footnotes and without definitions of numbers used before."""
+    footnotes = list(_FOOTNOTE.finditer(text))
+    if not footnotes:
+        return text
+    code = find_fenced_blocks(text)
+    first_use: dict[str, int] = {}
+    for label in _LABEL.finditer(text):
+        first_use.setdefault(label[0], label.start())
+    parts: list[str] = []
+    position = 0
+    for found in footnotes:
+        if found.start() < position or is_inside(code, found.start()):
+            continue
+        is_next = bool(parts) and found.start() == position
+        is_used = is_next or first_use[found[0].strip()[:-1]] < found.start()
+        if found["note"] or (is_used and _NUMBERED_FOOTNOTE.match(found[0])):
+            parts.append(text[position : found.start()])
+            position = _find_footnote_end(text, found.end())
+    return "".join([*parts, text[position:]])
+
+
+def _find_footnote_end(text: str, position: int) -> int:
+    """Return the end of a footnote with the indented lines below it."""
+    while (newline := text.find("\n", position)) >= 0:
+        position = newline + 1
+        if not text.startswith(("    ", "\t"), position):
+            return position
+    return len(text)
+
+
+def _remove_source_list(text: str) -> str:
+    """Return a text with citations without the list of sources at its end."""
+    code = find_fenced_blocks(text)
+    titles = [one for one in _LIST.finditer(text) if not is_inside(code, one.start())]
+    if not titles or not find_markers(text[: titles[-1].start()]):
+        return text
+    title = titles[-1]
+    lines = [line for line in text[title.end() :].split("\n") if line.strip()]
+    if _is_prose(title["rest"], is_item=bool(title["colon"])) or any(map(_is_prose, lines)):
+        return text
+    return text[: title.start()].rstrip()
+
+
+def _is_prose(line: str, *, is_item: bool = False) -> bool:
+    """Return whether a line is neither blank nor an entry of a list of sources."""
+    prefix = _ITEM_PREFIX.match(line)
+    if prefix is None or not line.strip():
+        return False
+    markers = find_markers(line)
+    return markers[0].start > prefix.end() if markers else not (is_item or prefix["item"])

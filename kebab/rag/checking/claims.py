@@ -76,8 +76,15 @@ class _Segment:
 def extract_claims(marked: MarkedText) -> list[Claim]:
     """Return the claims of an answer in order; they do not overlap."""
     text, found = marked.text, list[Claim]()
-    for sentence in _find_sentences(marked):
-        if not _is_claim(sentence.get_words(text), cited=bool(sentence.markers)):
+    starts = [marker.start for marker in marked.markers]
+    for start, end in _move_leading_markers(marked, _find_prose(marked), starts):
+        inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
+        sentence = _Segment(start, end, inner)
+        words = sentence.get_words(text)
+        bare = words.rstrip(_CLOSERS)
+        if bare.endswith((*_QUESTION, *_LEAD)) or not _has_content(words):
+            continue
+        if not inner and _BOLD.fullmatch(words):
             continue
         for part in _split_at_markers(text, sentence):
             markers = tuple(dict.fromkeys(marker.marker for marker in part.markers))
@@ -85,24 +92,9 @@ def extract_claims(marked: MarkedText) -> list[Claim]:
     return found
 
 
-def _is_claim(words: str, *, cited: bool) -> bool:
-    bare = words.rstrip(_CLOSERS)
-    if bare.endswith((*_QUESTION, *_LEAD)) or not _has_content(words):
-        return False
-    return cited or _BOLD.fullmatch(words) is None
-
-
 def _has_content(words: str) -> bool:
     """Return whether words contain anything that can be checked."""
     return bool(_number(words) or extract_key_terms(words))
-
-
-def _find_sentences(marked: MarkedText) -> Iterator[_Segment]:
-    """Yield the sentences with the markers after them."""
-    starts = [marker.start for marker in marked.markers]
-    for start, end in _move_leading_markers(marked, _find_prose(marked), starts):
-        inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
-        yield _Segment(start, end, inner)
 
 
 def _find_prose(marked: MarkedText) -> list[Span]:
@@ -115,26 +107,25 @@ def _find_prose(marked: MarkedText) -> list[Span]:
     for start, end in find_sentence_spans(text):
         if is_inside(code, start) or is_inside(headings, start):
             continue
-        if found and _is_continued(text, found[-1], start):
-            found[-1] = (found[-1][0], end)
-        else:
+        low, high = found[-1] if found else (0, 0)
+        is_stopped = _STOPPED.search(text[max(low, high - _TAIL) : high]) is not None
+        if not found or "\n" in text[high:start] or is_stopped:
             found.append((start, end))
+        else:
+            found[-1] = (low, end)
     return found
-
-
-def _is_continued(text: str, before: Span, start: int) -> bool:
-    """Return whether the text at `start` continues the sentence before it."""
-    low, high = before
-    if "\n" in text[high:start]:
-        return False
-    return _STOPPED.search(text[max(low, high - _TAIL) : high]) is None
 
 
 def _move_leading_markers(marked: MarkedText, spans: list[Span], starts: list[int]) -> list[Span]:
     """Return sentences; markers at the start of one that belong to the one before move there."""
     text, found = marked.text, list[Span]()
     for start, end in spans:
-        edge = _skip_leading_markers(marked, start, end, starts)
+        edge, index = start, bisect_left(starts, start)
+        while index < len(starts) and starts[index] < end:
+            if _word(text, edge, starts[index]):
+                break
+            edge = marked.markers[index].end
+            index += 1
         only_markers = _word(text, edge, end) is None
         same_line = "\n" not in text[found[-1][1] if found else 0 : start]
         moves = bool(found) and edge > start and (only_markers or same_line)
@@ -149,16 +140,6 @@ def _skip_blanks(text: str, start: int, end: int) -> int:
     return end - len(text[start:end].lstrip())
 
 
-def _skip_leading_markers(marked: MarkedText, start: int, end: int, starts: list[int]) -> int:
-    index = bisect_left(starts, start)
-    while index < len(starts) and starts[index] < end:
-        if _word(marked.text, start, starts[index]):
-            break
-        start = marked.markers[index].end
-        index += 1
-    return start
-
-
 def _split_at_markers(text: str, sentence: _Segment) -> list[_Segment]:
     """Return the parts of a sentence that end with markers; light parts join their neighbour."""
     groups: list[list[_Segment]] = []
@@ -166,8 +147,11 @@ def _split_at_markers(text: str, sentence: _Segment) -> list[_Segment]:
     for part in _cut_at_markers(text, sentence):
         pending.append(part)
         words = part.get_words(text)
-        if groups and not part.markers and _is_light(words):
-            break
+        if groups and not part.markers and not _number(words):
+            terms = extract_key_terms(words)
+            limit = _MAX_LIGHT_BIGRAMS if terms and is_dense(terms[0]) else _MAX_LIGHT_TERMS
+            if len(terms) <= limit:
+                break
         if not part.markers or _has_content(words):
             groups.append(pending)
             pending = []
@@ -194,12 +178,6 @@ def _cut_at_markers(text: str, sentence: _Segment) -> Iterator[_Segment]:
         yield _Segment(start, row[-1].end, tuple(row))
         start, row = _skip_blanks(text, row[-1].end, sentence.end), []
     yield _Segment(start, sentence.end, tuple(row))
-
-
-def _is_light(words: str) -> bool:
-    terms = extract_key_terms(words)
-    limit = _MAX_LIGHT_BIGRAMS if terms and is_dense(terms[0]) else _MAX_LIGHT_TERMS
-    return not _number(words) and len(terms) <= limit
 
 
 class WarningCode(StrEnum):
@@ -244,12 +222,7 @@ class ClaimCheck:
 def verify_claims(
     claims: Sequence[Claim], evidence: Mapping[int, IndexedEvidence]
 ) -> list[ClaimCheck]:
-    """Check each claim against the evidence.
-
-    Args:
-        claims: The claims of an answer, in order.
-        evidence: The evidence by marker, with every marker of the claims.
-    """
+    """Check each claim against the evidence."""
     checks: list[ClaimCheck] = []
     recent: frozenset[int] = frozenset()
     for claim in claims:
@@ -259,9 +232,30 @@ def verify_claims(
             others = [one for one in evidence.values() if one.marker not in claim.markers]
             checks.append(_verify_cited(claim, parsed, cited, others))
         else:
-            checks.append(_verify_uncited(claim, parsed, evidence, recent))
+            checks.append(_verify_uncited(claim, parsed, list(evidence.values()), recent))
         recent = frozenset(one.marker for one in checks[-1].supporting) or recent
     return checks
+
+
+def _verify_uncited(
+    claim: Claim,
+    parsed: ParsedClaim,
+    evidence: Sequence[IndexedEvidence],
+    recent: frozenset[int],
+) -> ClaimCheck:
+    """Find the passage that supports a claim without markers; among equals a recent one."""
+    results = [check_support(parsed, [one]) for one in evidence]
+    if best := _find_support(parsed, list(zip(evidence, results, strict=True)), recent):
+        return ClaimCheck(claim, parsed, (best,))
+    message = "there is no passage"
+    if results:
+        nearest = min(results, key=lambda result: (len(result.missing), -result.share))
+        message = f"no citation, and {nearest.reason}"
+        if nearest.missing:
+            missing = format_missing(nearest.missing)
+            message = f"no citation, and no passage contains: {missing}"
+    warning = _warn(claim, WarningCode.UNCITED_CLAIM, None, message)
+    return ClaimCheck(claim, parsed, warnings=(warning,))
 
 
 def _verify_cited(
@@ -333,30 +327,5 @@ def _adds_terms(
     return added >= max(1.0, _MIN_ADDED_SHARE * len(parsed.terms))
 
 
-def _verify_uncited(
-    claim: Claim,
-    parsed: ParsedClaim,
-    evidence: Mapping[int, IndexedEvidence],
-    recent: frozenset[int],
-) -> ClaimCheck:
-    """Find the passage that supports a claim without markers; among equals a recent one."""
-    results = [(one, check_support(parsed, [one])) for one in evidence.values()]
-    if best := _find_support(parsed, results, recent):
-        return ClaimCheck(claim, parsed, (best,))
-    message = _explain_uncited([result for _, result in results])
-    warning = _warn(claim, WarningCode.UNCITED_CLAIM, None, message)
-    return ClaimCheck(claim, parsed, warnings=(warning,))
-
-
 def _warn(claim: Claim, code: WarningCode, marker: int | None, message: str) -> AnswerWarning:
     return AnswerWarning(code=code.value, message=message, marker=marker, span=claim.span)
-
-
-def _explain_uncited(results: Sequence[SupportCheck]) -> str:
-    """Return why no passage supports a claim, from the nearest result."""
-    if not results:
-        return "there is no passage"
-    nearest = min(results, key=lambda result: (len(result.missing), -result.share))
-    if nearest.missing:
-        return f"no citation, and no passage contains: {format_missing(nearest.missing)}"
-    return f"no citation, and {nearest.reason}"

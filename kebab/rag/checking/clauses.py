@@ -72,10 +72,7 @@ def find_contradiction(
 ) -> str | None:
     """Return the word that a passage denies and a claim affirms, or the reverse, if any.
 
-    Args:
-        claimed: The clauses of the claim.
-        stated: Those of the passage.
-        tokens: The terms of the whole passage, for sentences about a pronoun.
+    `tokens` are the terms of the whole passage, for sentences about a pronoun.
     """
     for claim in claimed:
         against = [other for other in stated if _contradicts(claim, other, tokens)]
@@ -85,22 +82,18 @@ def find_contradiction(
 
 
 def _contradicts(claim: Clause, other: Clause, tokens: Collection[str]) -> bool:
-    if claim.is_denied == other.is_denied or not _have_one_mode(claim, other):
+    if claim.is_denied == other.is_denied or claim.predicate != other.predicate:
         return False
     denying, affirming = (claim, other) if claim.is_denied else (other, claim)
+    # `cannot` also denies that it is so.
+    denies_fact = denying.mode is Mode.CAN and affirming.mode is Mode.PLAIN
+    if denying.mode is not affirming.mode and not denies_fact:
+        return False
     if not denying.denied or not denying.denied <= affirming.terms:
         return False
-    if claim.predicate != other.predicate:
-        return False
-    return _is_covered(claim, other, tokens) and _share_condition(claim, other)
-
-
-def _have_one_mode(claim: Clause, other: Clause) -> bool:
-    """Return whether two clauses can contradict each other: `cannot` also denies that it is so."""
-    if claim.mode is other.mode:
-        return True
-    denying, affirming = (claim, other) if claim.is_denied else (other, claim)
-    return denying.mode is Mode.CAN and affirming.mode is Mode.PLAIN
+    one, two = claim.condition, other.condition
+    same_condition = one == two or len(one & two) >= _MIN_CONDITION * len(one | two)
+    return same_condition and _is_covered(claim, other, tokens)
 
 
 def _is_covered(claim: Clause, other: Clause, tokens: Collection[str]) -> bool:
@@ -125,11 +118,6 @@ def _agrees(claim: Clause, other: Clause) -> bool:
     if claim.is_denied:
         return bool(claim.denied & other.denied)
     return _compute_share(claim.terms, other.terms) >= _MIN_AFFIRMED
-
-
-def _share_condition(claim: Clause, other: Clause) -> bool:
-    one, two = claim.condition, other.condition
-    return one == two or len(one & two) >= _MIN_CONDITION * len(one | two)
 
 
 def _compute_share(terms: frozenset[str], others: frozenset[str]) -> float:
@@ -219,7 +207,9 @@ def _cut(sentence: str) -> Iterator[_Draft]:
     for found in _WORD.finditer(sentence):
         word = found[0].replace("\u2019", "'")
         lower = word.lower()
-        if word == "," and _is_adverbial(draft):
+        is_short = 0 < len(draft.words) <= _MAX_ADVERBIAL and not draft.is_condition
+        if word == "," and is_short and draft.words[0].lower() in _PREPOSITIONS:
+            # A short beginning belongs to what follows, as in `By default, it runs`.
             continue
         if not word[0].isalnum() or lower in _BOUNDARIES or lower in _CONDITIONS:
             yield draft
@@ -229,13 +219,6 @@ def _cut(sentence: str) -> Iterator[_Draft]:
         else:
             draft.words.append(word)
     yield draft
-
-
-def _is_adverbial(draft: _Draft) -> bool:
-    """Return whether a short beginning belongs to what follows, as in `By default, it runs`."""
-    words = draft.words
-    is_short = 0 < len(words) <= _MAX_ADVERBIAL and not draft.is_condition
-    return is_short and words[0].lower() in _PREPOSITIONS
 
 
 def _read_western(
@@ -248,10 +231,17 @@ def _read_western(
         return None
     denied: dict[str, str] = {}
     for index in cues:
-        target = _find_target(words, index)
-        for term in _list_stems([target] if target else []):
-            denied[term] = target
-    opposites = [word for word in lower if _is_opposite(lower, word)]
+        if index == 0 or lower[index] not in _OBJECTS:
+            # A negation denies the next content word.
+            after = words[index + 1 : index + 1 + _MAX_DISTANCE]
+            target = next((word for word in after if _list_stems([word])), "")
+            denied |= dict.fromkeys(_list_stems([target]), target)
+    opposites = [
+        word
+        for word in lower
+        if word in _OPPOSITES
+        and not (word in _FAILURES and lower[lower.index(word) + 1 :][:1] == ["to"])
+    ]
     for word in opposites:
         term = _stem(word)
         denied.pop(term, None) if term in denied else denied.setdefault(term, word)
@@ -285,20 +275,6 @@ def _is_negation(words: Sequence[str], index: int) -> bool:
     if word == "no" and after == ["longer"]:
         return True
     return bool(rest) and rest[0] not in _WESTERN_ONLY and _BOUNDS.isdisjoint(rest)
-
-
-def _is_opposite(words: Sequence[str], word: str) -> bool:
-    if word not in _OPPOSITES:
-        return False
-    return not (word in _FAILURES and words[words.index(word) + 1 :][:1] == ["to"])
-
-
-def _find_target(words: Sequence[str], index: int) -> str:
-    """Return the content word that a negation denies."""
-    if index and words[index].lower() in _OBJECTS:
-        return ""
-    after = words[index + 1 : index + 1 + _MAX_DISTANCE]
-    return next((word for word in after if _list_stems([word])), "")
 
 
 def _find_mode(words: Sequence[str], cues: Sequence[int]) -> Mode:
@@ -498,11 +474,7 @@ def _list_eastern_terms(text: str) -> list[str]:
         return [part.lower() for part in parts if part not in _HAN_GRAMMAR and not part.isdigit()]
     words = (_ENDING.sub("", word) for word in _KOREAN_WORD.findall(text))
     stems = (word if word.isascii() else word[:1] + word[1:2].translate(_VERB) for word in words)
-    return [stem.lower() for stem in stems if not _is_korean_grammar(stem)]
-
-
-def _is_korean_grammar(stem: str) -> bool:
-    return stem in _KOREAN_GRAMMAR or stem.isdigit()
+    return [stem.lower() for stem in stems if not (stem in _KOREAN_GRAMMAR or stem.isdigit())]
 
 
 _DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")

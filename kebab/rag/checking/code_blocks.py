@@ -7,7 +7,7 @@ Markers and marks stand on a line of their own after a block.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kebab.core.answers import Quote
@@ -98,11 +98,7 @@ def verify_blocks(
 ) -> list[CodeCheck]:
     """Check each fenced block against the evidence.
 
-    Args:
-        marked: The answer.
-        checks: The checks of its sentences, in order.
-        evidence: The evidence by marker.
-        question: The question, whose values the code may contain.
+    `checks` are those of the sentences of the answer. The code may contain values of the question.
     """
     found: list[CodeCheck] = []
     given = CodeIndex(question)
@@ -130,23 +126,19 @@ def _read_block(
         key=lambda one: one.claim.start,
         default=None,
     )
-    low = last.claim.end if last else 0
+    after = last.claim.end if last else 0
     before = [one.marker for one in last.supporting] if last else []
-    before += [one.marker for one in marked.markers if low <= one.start < fence.start]
+    before += [one.marker for one in marked.markers if after <= one.start < fence.start]
     claim = Claim(fence.start, fence.tail, text, tuple(dict.fromkeys(own)))
-    code = parse_code(_blank_markers(text, fence), classify_language(fence.info))
+    low, unmarked = fence.content[0], text
+    for one in fence.inner:
+        blank = " " * (one.end - one.start)
+        unmarked = unmarked[: one.start - low] + blank + unmarked[one.end - low :]
+    code = parse_code(unmarked, classify_language(fence.info))
     is_prose = code.kind in {"", "text"} and _SENTENCE.search(text) is not None
     words = text if is_prose else " ".join(one.text for one in code.comments if not code.lines)
     prose = parse_claim(words) if _WORD.search(words) else None
     return CodeBlock(fence, code, prose, claim, tuple(before), question)
-
-
-def _blank_markers(text: str, fence: Fence) -> str:
-    """Return the content of a block with blanks instead of the markers inside."""
-    low = fence.content[0]
-    for one in fence.inner:
-        text = text[: one.start - low] + " " * (one.end - one.start) + text[one.end - low :]
-    return text
 
 
 def _verify_block(block: CodeBlock, evidence: Mapping[int, IndexedEvidence]) -> CodeCheck:
@@ -156,19 +148,46 @@ def _verify_block(block: CodeBlock, evidence: Mapping[int, IndexedEvidence]) -> 
     others = [one for one in evidence.values() if one not in own and one not in before]
     supporting = _find_support(block, own) or _find_support(block, before)
     supporting = supporting or _find_support(block, others, together=False)
-    supporting = supporting or _find_in_documents(block, list(evidence.values()))
+    # Passages of one document may contain the code together.
+    ordered = sorted(evidence.values(), key=lambda one: one.passage.chunk.doc_id)
+    for _, group in groupby(ordered, key=lambda one: one.passage.chunk.doc_id):
+        supporting = supporting or _find_support(block, list(group))
     if not supporting:
         return CodeCheck(block, warnings=(_explain(block, own, list(evidence.values())),))
-    warnings = list(_warn_of_correction(block, own, supporting))
+    warnings: list[AnswerWarning] = []
+    if own and not any(one in own for one in supporting):
+        numbers = "".join(f"[{one.marker}]" for one in supporting)
+        missing = format_missing(_find_missing(block, own[0]))
+        message = f"replaced by {numbers}: not in passage {own[0].marker}: {missing}"
+        warnings.append(_warn(block, WarningCode.MARKER_CORRECTED, own[0].marker, message))
     comments = [one for one in block.code.comments if not _is_supported(one, block, supporting)]
-    warnings += [_warn_of_comment(block, one) for one in comments]
+    low, code = block.fence.content[0], WarningCode.UNSUPPORTED_COMMENT.value
+    for one in comments:
+        message = f"a comment that the passages do not support: {one.text[:80]}"
+        span = (low + one.span[0], low + one.span[1])
+        warnings.append(AnswerWarning(code=code, message=message, marker=None, span=span))
     return CodeCheck(block, supporting, tuple(warnings), tuple(comments))
+
+
+def _explain(
+    block: CodeBlock, own: Sequence[IndexedEvidence], every: Sequence[IndexedEvidence]
+) -> AnswerWarning:
+    """Return the warning that names what the nearest passage lacks."""
+    if not every:
+        return _warn(block, WarningCode.UNSUPPORTED_CODE, None, "there is no passage")
+    lists = [(_find_missing(block, one), one) for one in own or every]
+    missing, nearest = min(lists, key=lambda pair: len(pair[0]))
+    cited = nearest in own or nearest.marker in block.before
+    where = f"not in passage {nearest.marker}" if cited else "no passage contains"
+    message = f"{where}: {format_missing(missing)}"
+    marker = nearest.marker if cited else None
+    return _warn(block, WarningCode.UNSUPPORTED_CODE, marker, message)
 
 
 def _find_missing(block: CodeBlock, one: IndexedEvidence) -> list[str]:
     """Return what a passage lacks of a block."""
     if block.prose is None:
-        return one.find_missing_code(block.code, block.question)
+        return one.facts.code.find_missing(block.code, block.question)
     result = check_support(block.prose, [one])
     return [] if result.supported else list(result.missing) or [result.reason or ""]
 
@@ -193,44 +212,6 @@ def _contain(block: CodeBlock, passages: Sequence[IndexedEvidence]) -> bool:
     return not index.find_missing(block.code, block.question)
 
 
-def _find_in_documents(
-    block: CodeBlock, evidence: Sequence[IndexedEvidence]
-) -> tuple[IndexedEvidence, ...]:
-    """Return passages of one document that contain the code together."""
-    ordered = sorted(evidence, key=lambda one: one.passage.chunk.doc_id)
-    for _, group in groupby(ordered, key=lambda one: one.passage.chunk.doc_id):
-        passages = list(group)
-        if found := _find_support(block, passages):
-            return found
-    return ()
-
-
-def _warn_of_correction(
-    block: CodeBlock, own: Sequence[IndexedEvidence], supporting: Sequence[IndexedEvidence]
-) -> Iterator[AnswerWarning]:
-    """Yield a warning when other passages than the cited ones support a block."""
-    if own and not any(one in own for one in supporting):
-        numbers = "".join(f"[{one.marker}]" for one in supporting)
-        missing = format_missing(_find_missing(block, own[0]))
-        message = f"replaced by {numbers}: not in passage {own[0].marker}: {missing}"
-        yield _warn(block, WarningCode.MARKER_CORRECTED, own[0].marker, message)
-
-
-def _explain(
-    block: CodeBlock, own: Sequence[IndexedEvidence], every: Sequence[IndexedEvidence]
-) -> AnswerWarning:
-    """Return the warning that names what the nearest passage lacks."""
-    if not every:
-        return _warn(block, WarningCode.UNSUPPORTED_CODE, None, "there is no passage")
-    lists = [(_find_missing(block, one), one) for one in own or every]
-    missing, nearest = min(lists, key=lambda pair: len(pair[0]))
-    cited = nearest in own or nearest.marker in block.before
-    where = f"not in passage {nearest.marker}" if cited else "no passage contains"
-    message = f"{where}: {format_missing(missing)}"
-    marker = nearest.marker if cited else None
-    return _warn(block, WarningCode.UNSUPPORTED_CODE, marker, message)
-
-
 def _is_supported(
     comment: Comment, block: CodeBlock, supporting: Sequence[IndexedEvidence]
 ) -> bool:
@@ -242,20 +223,14 @@ def _is_supported(
     if result.supported:
         return True
     code = "\n".join(" ".join(line.parts) for line in block.code.lines)
-    passages = [one.join_code(code) for one in supporting]
-    facts = merge_missing([one.find_missing(parsed.facts) for one in passages])
+    passages = [
+        IndexedEvidence(replace(one.passage, text=f"{one.passage.text}\n{code}"))
+        for one in supporting
+    ]
+    facts = merge_missing([list(one.facts.find_missing(parsed.facts)) for one in passages])
     tokens = frozenset().union(*(one.tokens for one in passages))
     is_denied = bool(result.reason) and not result.missing
     return not (facts or is_denied) and compute_share(parsed.terms, tokens) >= _MIN_COMMENT_SHARE
-
-
-def _warn_of_comment(block: CodeBlock, comment: Comment) -> AnswerWarning:
-    low = block.fence.content[0]
-    span = (low + comment.span[0], low + comment.span[1])
-    message = f"a comment that the passages do not support: {comment.text[:80]}"
-    return AnswerWarning(
-        code=WarningCode.UNSUPPORTED_COMMENT.value, message=message, marker=None, span=span
-    )
 
 
 def _warn(block: CodeBlock, code: WarningCode, marker: int | None, message: str) -> AnswerWarning:
@@ -265,7 +240,7 @@ def _warn(block: CodeBlock, code: WarningCode, marker: int | None, message: str)
 def _select_lines(code: Code, evidence: IndexedEvidence) -> Quote:
     """Return the lines around the best one as long as they contain parts of the code."""
     text, start = evidence.passage.text, evidence.passage.start
-    counts = evidence.count_code(code)
+    counts = CodeIndex(text).count_found(code)
     lines = text.split("\n")
     best = max(range(len(lines)), key=lambda index: counts[index])
     low = high = best
@@ -291,11 +266,7 @@ def edit_block(
 ) -> Iterator[Edit]:
     """Yield the edits of a block; its code stays as it is, except for markers inside.
 
-    Args:
-        text: The answer.
-        check: The check of the block.
-        tail: The markers after it.
-        mark: What follows an unsupported block, or nothing.
+    `tail` are the markers after it, `mark` is what follows an unsupported block, if anything.
     """
     fence = check.block.fence
     markers = [one.marker for one in check.supporting]
@@ -320,11 +291,9 @@ def edit_comments(check: CodeCheck, mark: str) -> Iterator[Edit]:
 def _build_line(text: str, check: CodeCheck, words: str) -> str:
     """Return a line after a block, which is closed before it, and apart from what follows."""
     fence = check.block.fence
-    closing = "" if fence.is_closed else f"{_end_line(text, fence.end)}{fence.indent}{fence.sign}"
+    closing = "" if fence.is_closed else f"{fence.indent}{fence.sign}"
+    if closing and text[fence.end - 1 : fence.end] != "\n":
+        closing = f"\n{closing}"
     after = text[fence.tail :]
     follows = after.startswith("\n") and after[1:2] not in {"", "\n"}
     return f"{closing}\n{fence.indent}{words}" + ("\n" if follows else "")
-
-
-def _end_line(text: str, end: int) -> str:
-    return "" if text[end - 1 : end] == "\n" else "\n"

@@ -8,8 +8,9 @@ one of them, and the first two words of a command must stand close together in t
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from kebab.rag.checking.markers import Span
@@ -125,15 +126,13 @@ def classify_language(info: str) -> str:
 
 
 def parse_code(text: str, kind: str = "") -> Code:
-    """Parse code of an answer.
-
-    Args:
-        text: The code without its fences.
-        kind: The kind of its language.
-    """
+    """Parse code of an answer."""
     if not kind and "</" in text:
         kind = "markup"
-    own = _find_assigned(text) if kind == "program" else frozenset()
+    own: set[str] = set()
+    if kind == "program":
+        # A program defines these names itself.
+        own.update(name for one in _ASSIGNED.finditer(text) for name in one.groups() if name)
     lines: list[CodeLine] = []
     comments: list[Comment] = []
     position = 0
@@ -223,10 +222,11 @@ def _find_heads(line: str) -> Iterator[tuple[str, str]]:
     """Yield the command and the subcommand of each command of a line."""
     for segment in _SEGMENT.split(line):
         words = [word for word in segment.split() if word != "sudo" and "=" not in word]
-        if len(words) > 1 and all(_BARE.fullmatch(word) for word in words[:2]):
-            one, two = words[:2]
-            if one.islower() and not any(map(_is_free, (one, two))):
-                yield one.lower(), two.lower()
+        one, two = (*words[:2], "", "")[:2]
+        is_command = one.islower() and all(map(_BARE.fullmatch, (one, two)))
+        is_free = any(word.lower() in _GRAMMAR or is_placeholder(word) for word in (one, two))
+        if is_command and not is_free:
+            yield one.lower(), two.lower()
 
 
 def _find_fixed(line: str, kind: str) -> frozenset[str]:
@@ -237,15 +237,6 @@ def _find_fixed(line: str, kind: str) -> frozenset[str]:
             first, *others = list(_find_parts(segment))[:_COMMAND_WORDS] or [""]
             fixed.update((first, *(word for word in others if word.isalpha())))
     return frozenset(fixed)
-
-
-def _is_free(word: str) -> bool:
-    return word.lower() in _GRAMMAR or is_placeholder(word)
-
-
-def _find_assigned(text: str) -> frozenset[str]:
-    """Return the names that a program defines itself."""
-    return frozenset(name for one in _ASSIGNED.finditer(text) for name in one.groups() if name)
 
 
 _FENCE = re.compile(r"^([ \t>]*(?:`{3,}|~{3,}))[^\n]*$", re.MULTILINE)
@@ -262,11 +253,7 @@ _KEPT = 2
 
 
 class CodeIndex:
-    """The code tokens of a passage and its headings.
-
-    Args:
-        text: The text of all of them.
-    """
+    """The code tokens of a passage and its headings."""
 
     def __init__(self, text: str) -> None:
         self._text = _FENCE.sub(r"\1", text).lower().replace("\u2019", "'")
@@ -278,14 +265,15 @@ class CodeIndex:
                 self._pairs.setdefault(key, set()).add(value)
         self._templates = [one for line in text.split("\n") for one in find_templates(line)]
         self._known: dict[str, bool] = {}
-        self._tokens: frozenset[str] | None = None
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset(tokenize(self._text))
 
     def find_missing(self, code: Code, question: "CodeIndex | None" = None) -> list[str]:
         """Return the parts of code that the passage lacks, in order.
 
-        Args:
-            code: The code.
-            question: The words of the question, whose values the code may contain.
+        The code may contain values of the question.
         """
         dotted = code.kind in {"program", "data"}
         if question is not None:
@@ -325,11 +313,26 @@ class CodeIndex:
         missing = [part for part in line.parts if not self.contains(part, dotted=dotted)]
         yield from missing if missing and not self._fills_template(line, missing) else ()
         for key, value in line.pairs:
-            if not self._allows(key, value) and value not in {one.lower() for one in missing}:
+            # A key may have any value unless the passage shows other ones.
+            known = self._pairs.get(key, {value})
+            allows = value in known or any(map(_TEMPLATE_VALUE.match, known))
+            allows = allows or any(_occurs(key, one) and _occurs(value, one) for one in self._lines)
+            if not allows and value not in {one.lower() for one in missing}:
                 yield f"{key}: {value}"
         if not missing:
             for one, two in line.heads:
-                if not self._is_near(one, two):
+                windows = (f"{low} {high}" for low, high in pairwise([*self._lines, ""]))
+                if not any(
+                    _occurs(one, window)
+                    and (
+                        _occurs(two, window)
+                        or (
+                            _WORD.fullmatch(two) is not None
+                            and tokenize(two)[0] in tokenize(window)
+                        )
+                    )
+                    for window in windows
+                ):
                     yield f"{one} {two}"
 
     def contains(self, part: str, *, dotted: bool) -> bool:
@@ -349,7 +352,7 @@ class CodeIndex:
         if _PATH.match(part):
             return self._contains_path(lower)
         if _WORD.fullmatch(part):
-            return tokenize(part)[0] in self._get_tokens()
+            return tokenize(part)[0] in self._tokens
         if dotted and _IDENTIFIERS.fullmatch(part):
             return all(_occurs(one, self._text, inner=True) for one in lower.split("."))
         return self._contains_pieces(part, dotted=dotted)
@@ -368,11 +371,6 @@ class CodeIndex:
             for one in pieces
         )
 
-    def _get_tokens(self) -> Collection[str]:
-        if self._tokens is None:
-            self._tokens = frozenset(tokenize(self._text))
-        return self._tokens
-
     def _contains_path(self, path: str) -> bool:
         """Return whether a path or its folder and its last part occur."""
         path = path.removeprefix("./").rstrip("/")
@@ -383,23 +381,6 @@ class CodeIndex:
             _occurs(path[:cut], self._text, ends=True) and _occurs(path[cut + 1 :], self._text)
             for cut in cuts
             if path[cut - 1] not in ":/"
-        )
-
-    def _allows(self, key: str, value: str) -> bool:
-        """Return whether a key may have a value: the passage shows no other one."""
-        values = self._pairs.get(key)
-        if values is None or value in values or any(map(_TEMPLATE_VALUE.match, values)):
-            return True
-        return any(_occurs(key, line) and _occurs(value, line) for line in self._lines)
-
-    def _is_near(self, one: str, two: str) -> bool:
-        """Return whether two words are in one line or in neighbouring ones."""
-        windows = (f"{low} {high}" for low, high in pairwise([*self._lines, ""]))
-        return any(_occurs(one, window) and self._has_form(two, window) for window in windows)
-
-    def _has_form(self, word: str, window: str) -> bool:
-        return _occurs(word, window) or (
-            _WORD.fullmatch(word) is not None and tokenize(word)[0] in tokenize(window)
         )
 
     def _fills_template(self, line: CodeLine, missing: list[str]) -> bool:
@@ -420,11 +401,8 @@ class CodeIndex:
 def _occurs(part: str, text: str, *, inner: bool = False, ends: bool = False) -> bool:
     """Return whether a part occurs as a whole.
 
-    Args:
-        part: The part, in lower case.
-        text: The text, in lower case.
-        inner: Whether it may be between dots.
-        ends: Whether no path may go on after it.
+    Both are in lower case. With `inner` it may be between dots, with `ends` no path may go on after
+    it.
     """
     start = text.find(part)
     while start >= 0:

@@ -27,6 +27,144 @@ from kebab.text.language import DENSE
 from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 from kebab.text.tokenizer import tokenize
 
+_CODE = re.compile(r"`+([^`\n]{1,200})`+")
+_COUNTED = re.compile(r" ?(?:%|[^\W\d_]+)?")
+_MAX_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name at [start, end); a literal name must occur verbatim."""
+
+    start: int
+    end: int
+    text: str
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date at [start, end); parts that the text does not state are None."""
+
+    start: int
+    end: int
+    year: int | None
+    month: int
+    day: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The parts of a claim that its evidence must contain.
+
+    `text` is the normalized claim, `words` the same without quantities and dates.
+    """
+
+    text: str
+    words: str
+    quantities: tuple[Quantity, ...]
+    dates: tuple[tuple[Date, ...], ...]
+    names: tuple[Name, ...]
+    quotations: tuple[str, ...]
+    code: tuple[Code, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of facts."""
+        return sum(map(len, (self.quantities, self.dates, self.names, self.quotations, self.code)))
+
+
+def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
+    """Return the facts of a claim.
+
+    It is one sentence without markers, or a part of one. With `nouns` its language capitalises
+    every noun.
+    """
+    text = normalize_punctuation(claim)
+    # Code is replaced by blanks, as many as it has normalized characters.
+    prose = normalize_punctuation(
+        _CODE.sub(lambda one: f"`{' ' * len(normalize_punctuation(one[1]))}`", claim)
+    )
+    dates = find_dates(prose)
+    spans = [(date[0].start, date[0].end) for date in dates]
+    names = [one for one in find_names(prose, nouns=nouns) if not is_inside(spans, one.start)]
+    code = [parse_code(one[1]) for one in _CODE.finditer(claim)]
+    taken = spans + [(name.start, name.end) for name in names if any(map(str.isdigit, name.text))]
+    rest = blank_spans(prose, _drop_overlaps(taken))
+    quantities = tuple(one for one in find_quantities(rest) if one.sure)
+    measured = spans + [(quantity.start, quantity.end) for quantity in quantities]
+    words = blank_spans(text, _drop_overlaps(measured))
+    quotations = tuple(find_quotations(prose))
+    code = [one for one in code if one.lines]
+    return Facts(text, words, quantities, tuple(dates), tuple(names), quotations, tuple(code))
+
+
+class FactIndex:
+    """The facts of a passage and its headings."""
+
+    def __init__(self, text: str, tokens: Collection[str]) -> None:
+        plain = normalize_punctuation(text)
+        self._text = text
+        self._folded = fold_text(text)
+        self._names = NameIndex(plain, tokens)
+        dates = find_dates(plain)
+        self._dates = [one for readings in dates for one in readings]
+        rest = blank_spans(plain, [(date[0].start, date[0].end) for date in dates])
+        self._quantities = QuantityIndex(rest)
+        for one in self._dates:
+            if one.year is not None:
+                self._quantities.add(normalize_number(str(one.year)))
+
+    @cached_property
+    def code(self) -> CodeIndex:
+        """The code tokens."""
+        return CodeIndex(self._text)
+
+    def find_missing(self, claimed: Facts) -> Iterator[str]:
+        """Yield the facts of a claim that the passage lacks, as the claim words them."""
+        for one in claimed.quantities:
+            if not self._quantities.contains(one):
+                counted = None if one.unit else _COUNTED.match(claimed.text, one.end)
+                yield claimed.text[one.start : counted.end() if counted else one.end].strip()
+        for readings in claimed.dates:
+            if not any(map(self._contains_date, readings)):
+                yield claimed.text[readings[0].start : readings[0].end].strip()
+        yield from (
+            name.text[:_MAX_SHOWN] for name in claimed.names if not self._names.contains(name)
+        )
+        for code in claimed.code:
+            yield from (part[:_MAX_SHOWN] for part in self.code.find_missing(code))
+        for quotation in claimed.quotations:
+            if not is_verbatim(quotation, self._folded):
+                yield f'"{quotation[:_MAX_SHOWN]}"'
+
+    def _contains_date(self, claimed: Date) -> bool:
+        """Return whether a date occurs; day or year may be elsewhere, as in a range of days."""
+        if any(is_same_date(claimed, stated) for stated in self._dates):
+            return True
+        stated = [date for date in self._dates if date.month == claimed.month]
+        has_day = claimed.day is None or any(
+            claimed.day == one.day
+            or (one.day is not None and self._quantities.contains_number(str(claimed.day)))
+            for one in stated
+        )
+        has_year = claimed.year is None or any(
+            claimed.year == one.year
+            or (one.year is None and self._quantities.contains_number(str(claimed.year)))
+            for one in stated
+        )
+        return bool(stated) and has_day and has_year
+
+
+def _drop_overlaps(spans: list[Span]) -> list[Span]:
+    """Return spans in order, without those that overlap one before them."""
+    distinct: list[Span] = []
+    for start, end in sorted(spans):
+        if not distinct or start >= distinct[-1][1]:
+            distinct.append((start, end))
+    return distinct
+
+
 _CHUNK = re.compile(rf"(?<![^\W{DENSE}])[A-Za-z0-9_.@:/~+#?=&%-]{{2,}}+(?![^\W{DENSE}])")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
 _HAN = re.compile("[\u3400-\u9fff\u3005]{4,}")
@@ -60,24 +198,18 @@ _DENSITY = 3
 """One character of a script without blanks counts as so many letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name at [start, end); a literal name must occur verbatim."""
-
-    start: int
-    end: int
-    text: str
-    literal: bool = False
-
-
 def find_names(text: str, *, nouns: bool = False) -> list[Name]:
     """Return the names of a sentence in NFKC.
 
-    Args:
-        text: One sentence, or a part of one.
-        nouns: Whether its language capitalises every noun.
+    With `nouns` its language capitalises every noun.
     """
-    found = list(_find_identifiers(text))
+    found: list[Name] = []
+    for match in _CHUNK.finditer(text):
+        chunk = match[0].rstrip(_CHUNK_ENDS)
+        is_address = "://" in chunk or ("@" in chunk[1:] and "." in chunk)
+        literal = is_address or any(one.fullmatch(chunk) for one in (_FILE, _PATH, _FLAG))
+        if literal or _IDENTIFIER.fullmatch(chunk):
+            found.append(Name(match.start(), match.start() + len(chunk), chunk, literal))
     rest = blank_spans(text, [(one.start, one.end) for one in found])
     dense = len(_DENSE.findall(rest))
     every = dense > 0 and dense * _DENSITY >= len(_LATIN.findall(rest))
@@ -87,12 +219,7 @@ def find_names(text: str, *, nouns: bool = False) -> list[Name]:
 
 
 class NameIndex:
-    """The words of a passage and its headings.
-
-    Args:
-        text: The text of all of them in NFKC.
-        tokens: The index tokens of the text.
-    """
+    """The words of a passage and its headings, as NFKC and as index tokens."""
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
         self._folded = fold_text(text)
@@ -122,21 +249,6 @@ class NameIndex:
         return any(has_same_root(lower, other) for other in others)
 
 
-def _find_identifiers(text: str) -> Iterator[Name]:
-    for found in _CHUNK.finditer(text):
-        chunk = found[0].rstrip(_CHUNK_ENDS)
-        literal = _is_literal(chunk)
-        if literal or _IDENTIFIER.fullmatch(chunk):
-            yield Name(found.start(), found.start() + len(chunk), chunk, literal)
-
-
-def _is_literal(chunk: str) -> bool:
-    """Return whether a chunk is an address, a file, a path or a flag."""
-    if "://" in chunk or ("@" in chunk[1:] and "." in chunk):
-        return True
-    return any(one.fullmatch(chunk) for one in (_FILE, _PATH, _FLAG))
-
-
 def _find_capitalised(text: str, *, every: bool, nouns: bool) -> Iterator[Name]:
     """Yield the words that are names by their capitals, or `every` content word."""
     words = list(_WORD.finditer(text))
@@ -159,13 +271,12 @@ def _is_name(text: str, found: re.Match[str], after: re.Match[str] | None, *, no
         return True
     if after is None or text[found.end() : after.start()] != " ":
         return False
-    return (after[0][0].isupper() and is_content_word(after[0])) or _is_subject(word, after[0])
-
-
-def _is_subject(word: str, after: str) -> bool:
-    """Return whether the first word of a sentence is the subject of the verb after it."""
-    finite = after in _VERBS or (_VERB.fullmatch(after) is not None and is_content_word(after))
-    return finite and not _COMMON.search(word)
+    follower = after[0]
+    if follower[0].isupper():
+        return is_content_word(follower)
+    # The first word of a sentence may be the subject of the verb after it.
+    is_verb = _VERB.fullmatch(follower) is not None and is_content_word(follower)
+    return (follower in _VERBS or is_verb) and not _COMMON.search(word)
 
 
 _MONTHS = (
@@ -208,17 +319,6 @@ _PATTERNS = [
     )
 ]
 _DAY_FIRST = _PATTERNS[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Date:
-    """A date at [start, end); parts that the text does not state are None."""
-
-    start: int
-    end: int
-    year: int | None
-    month: int
-    day: int | None
 
 
 def find_dates(text: str) -> list[tuple[Date, ...]]:
@@ -282,128 +382,3 @@ def find_quotations(text: str) -> list[str]:
 def is_verbatim(quotation: str, passage: str) -> bool:
     """Return whether a folded passage contains a quotation, except for its end marks."""
     return fold_text(quotation).strip(_QUOTATION_ENDS) in passage
-
-
-_CODE = re.compile(r"`+([^`\n]{1,200})`+")
-_COUNTED = re.compile(r" ?(?:%|[^\W\d_]+)?")
-_MAX_SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The parts of a claim that its evidence must contain.
-
-    `text` is the normalized claim, `words` the same without quantities and dates.
-    """
-
-    text: str
-    words: str
-    quantities: tuple[Quantity, ...]
-    dates: tuple[tuple[Date, ...], ...]
-    names: tuple[Name, ...]
-    quotations: tuple[str, ...]
-    code: tuple[Code, ...]
-
-    @property
-    def count(self) -> int:
-        """The number of facts."""
-        return sum(map(len, (self.quantities, self.dates, self.names, self.quotations, self.code)))
-
-
-def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
-    """Return the facts of a claim.
-
-    Args:
-        claim: One sentence, or a part of one, without markers.
-        nouns: Whether its language capitalises every noun.
-    """
-    text = normalize_punctuation(claim)
-    prose = normalize_punctuation(_CODE.sub(_blank_code, claim))
-    dates = find_dates(prose)
-    spans = [(date[0].start, date[0].end) for date in dates]
-    names = [one for one in find_names(prose, nouns=nouns) if not is_inside(spans, one.start)]
-    code = [parse_code(one[1]) for one in _CODE.finditer(claim)]
-    taken = spans + [(name.start, name.end) for name in names if any(map(str.isdigit, name.text))]
-    rest = blank_spans(prose, _drop_overlaps(taken))
-    quantities = tuple(one for one in find_quantities(rest) if one.sure)
-    measured = spans + [(quantity.start, quantity.end) for quantity in quantities]
-    words = blank_spans(text, _drop_overlaps(measured))
-    quotations = tuple(find_quotations(prose))
-    code = [one for one in code if one.lines]
-    return Facts(text, words, quantities, tuple(dates), tuple(names), quotations, tuple(code))
-
-
-def _blank_code(found: re.Match[str]) -> str:
-    """Return a span of code with blanks instead of its text, as long as when normalized."""
-    return f"`{' ' * len(normalize_punctuation(found[1]))}`"
-
-
-class FactIndex:
-    """The facts of a passage and its headings.
-
-    Args:
-        text: The text of all of them.
-        tokens: The index tokens of the text.
-    """
-
-    def __init__(self, text: str, tokens: Collection[str]) -> None:
-        plain = normalize_punctuation(text)
-        self._text = text
-        self._folded = fold_text(text)
-        self._names = NameIndex(plain, tokens)
-        dates = find_dates(plain)
-        self._dates = [one for readings in dates for one in readings]
-        rest = blank_spans(plain, [(date[0].start, date[0].end) for date in dates])
-        self._quantities = QuantityIndex(rest)
-        for one in self._dates:
-            if one.year is not None:
-                self._quantities.add(normalize_number(str(one.year)))
-
-    @cached_property
-    def code(self) -> CodeIndex:
-        """The code tokens."""
-        return CodeIndex(self._text)
-
-    def find_missing(self, claimed: Facts) -> Iterator[str]:
-        """Yield the facts of a claim that the passage lacks, as the claim words them."""
-        for one in claimed.quantities:
-            if not self._quantities.contains(one):
-                counted = None if one.unit else _COUNTED.match(claimed.text, one.end)
-                yield claimed.text[one.start : counted.end() if counted else one.end].strip()
-        for readings in claimed.dates:
-            if not any(map(self._contains_date, readings)):
-                yield claimed.text[readings[0].start : readings[0].end].strip()
-        yield from (
-            name.text[:_MAX_SHOWN] for name in claimed.names if not self._names.contains(name)
-        )
-        for code in claimed.code:
-            yield from (part[:_MAX_SHOWN] for part in self.code.find_missing(code))
-        for quotation in claimed.quotations:
-            if not is_verbatim(quotation, self._folded):
-                yield f'"{quotation[:_MAX_SHOWN]}"'
-
-    def _contains_date(self, claimed: Date) -> bool:
-        """Return whether a date occurs; day or year may be elsewhere, as in a range of days."""
-        if any(is_same_date(claimed, stated) for stated in self._dates):
-            return True
-        stated = [date for date in self._dates if date.month == claimed.month]
-        has_day = claimed.day is None or any(
-            claimed.day == one.day
-            or (one.day is not None and self._quantities.contains_number(str(claimed.day)))
-            for one in stated
-        )
-        has_year = claimed.year is None or any(
-            claimed.year == one.year
-            or (one.year is None and self._quantities.contains_number(str(claimed.year)))
-            for one in stated
-        )
-        return bool(stated) and has_day and has_year
-
-
-def _drop_overlaps(spans: list[Span]) -> list[Span]:
-    """Return spans in order, without those that overlap one before them."""
-    distinct: list[Span] = []
-    for start, end in sorted(spans):
-        if not distinct or start >= distinct[-1][1]:
-            distinct.append((start, end))
-    return distinct

@@ -8,7 +8,7 @@ equation.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -49,19 +49,8 @@ def is_inside(spans: list[Span], position: int) -> bool:
 def _find_inline_code(text: str, blocks: list[Span]) -> Iterator[Span]:
     """Yield the spans between two equal rows of backticks in one paragraph."""
     rows = [row.span() for row in _TICKS.finditer(text) if not is_inside(blocks, row.start())]
-    closing = _find_closing_rows(text, rows, blocks)
-    index = 0
-    while index < len(rows):
-        end = closing[index]
-        if end is not None:
-            yield rows[index][0], rows[end][1]
-            index = end
-        index += 1
-
-
-def _find_closing_rows(text: str, rows: list[Span], blocks: list[Span]) -> list[int | None]:
-    """Return for each row of backticks the index of the row that closes it, if any."""
     borders = sorted([*(one.start() for one in _BREAK.finditer(text)), *(low for low, _ in blocks)])
+    # For each row of backticks the index of the row that closes it, if any.
     following: dict[tuple[int, int], int] = {}
     closing: list[int | None] = [None] * len(rows)
     for index in range(len(rows) - 1, -1, -1):
@@ -69,7 +58,13 @@ def _find_closing_rows(text: str, rows: list[Span], blocks: list[Span]) -> list[
         key = (end - start, bisect_right(borders, start))
         closing[index] = following.get(key)
         following[key] = index
-    return closing
+    index = 0
+    while index < len(rows):
+        last = closing[index]
+        if last is not None:
+            yield rows[index][0], rows[last][1]
+            index = last
+        index += 1
 
 
 _BLANK = r"[ \t\u00a0\u3000]{0,3}"
@@ -141,54 +136,44 @@ class _Row:
     entries: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-@dataclass(slots=True)
-class _Output:
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
-    markers: list[MarkerSpan] = field(default_factory=list)
-    unknown: list[MarkerSpan] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        self.parts.append(text)
-        self.length += len(text)
-
-    def add_row(self, row: _Row, known: Collection[int]) -> None:
-        written: set[int] = set()
-        for before, numbers in row.entries:
-            new = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
-            if new and written:
-                self.add(before)
-            for number in new:
-                start = self.length
-                self.add(f"[{number}]")
-                self.markers.append(MarkerSpan(number, start, self.length))
-            written.update(new)
-            self.unknown += (
-                MarkerSpan(number, self.length, self.length)
-                for number in dict.fromkeys(numbers)
-                if number not in known
-            )
-
-
 def parse_markers(text: str, known: Collection[int]) -> MarkedText:
     """Return a text with its known markers in one form, and without the others.
 
     Equal neighbours become one marker. The rest of the text is unchanged.
     """
-    output = _Output()
-    position = 0
+    parts: list[str] = []
+    markers: list[MarkerSpan] = []
+    unknown: list[MarkerSpan] = []
+    position = length = 0
+
+    def add(part: str) -> None:
+        nonlocal length
+        parts.append(part)
+        length += len(part)
+
     for row in _find_rows(text):
         low, high = row.start, row.end
         is_known = any(number in known for _, numbers in row.entries for number in numbers)
         if not is_known:
             low, high = _include_brackets(text, position, low, high)
-        output.add(text[position:low])
-        output.add_row(row, known)
+        add(text[position:low])
+        written: set[int] = set()
+        for before, numbers in row.entries:
+            new = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
+            if new and written:
+                add(before)
+            for number in new:
+                start = length
+                add(f"[{number}]")
+                markers.append(MarkerSpan(number, start, length))
+            written.update(new)
+            lost = [one for one in dict.fromkeys(numbers) if one not in known]
+            unknown += (MarkerSpan(number, length, length) for number in lost)
         if not is_known:
-            output.add(choose_separator(text, low, high))
+            add(choose_separator(text, low, high))
         position = high
-    output.add(text[position:])
-    return MarkedText("".join(output.parts), tuple(output.markers), tuple(output.unknown))
+    add(text[position:])
+    return MarkedText("".join(parts), tuple(markers), tuple(unknown))
 
 
 def find_markers(text: str) -> list[MarkerSpan]:
@@ -278,9 +263,7 @@ _DIGITS = re.compile(r"\d{1,3}")
 def rewrite_round_markers(text: str, known: Collection[int]) -> str:
     """Return a text with its citations in round brackets written as `[n]`.
 
-    Args:
-        text: The response of a model.
-        known: The numbers of the passages; others stay as they are.
+    Numbers that are not those of a known passage stay as they are.
     """
     text = _rewrite(_LABELLED, text, known)
     if find_markers(text):
@@ -332,33 +315,32 @@ class Fence:
 
 def find_fences(marked: MarkedText) -> list[Fence]:
     """Return the fenced blocks of an answer in order."""
-    starts = [marker.start for marker in marked.markers]
-    return [_read_fence(marked, span, starts) for span in find_fenced_blocks(marked.text)]
-
-
-def _read_fence(marked: MarkedText, span: Span, starts: list[int]) -> Fence:
-    text, (start, end) = marked.text, span
-    opening = _OPENING_FENCE.match(text, start)
-    low = opening.end() if opening else start
-    sign = opening["sign"] if opening else "```"
-    closing = _CLOSING_FENCE.search(text, max(low - 1, start), end)
-    is_closed = closing is not None and closing.start() >= low - 1 and closing[0].strip() != ""
-    high = max(low, closing.start()) if closing and is_closed else end
-    inner = tuple(
-        MarkerSpan(int(one["number"]), *one.span())
-        for one in _INNER_MARKER.finditer(text, low, high)
-    )
-    return Fence(
-        start=start,
-        end=end,
-        content=(low, high),
-        indent=opening["indent"] if opening else "",
-        sign=sign,
-        info=opening["info"].strip() if opening else "",
-        is_closed=is_closed,
-        tail=_find_tail(marked, end, starts),
-        inner=inner,
-    )
+    starts, text = [marker.start for marker in marked.markers], marked.text
+    found: list[Fence] = []
+    for start, end in find_fenced_blocks(text):
+        opening = _OPENING_FENCE.match(text, start)
+        low = opening.end() if opening else start
+        closing = _CLOSING_FENCE.search(text, max(low - 1, start), end)
+        is_closed = closing is not None and closing.start() >= low - 1 and closing[0].strip() != ""
+        high = max(low, closing.start()) if closing and is_closed else end
+        inner = tuple(
+            MarkerSpan(int(one["number"]), *one.span())
+            for one in _INNER_MARKER.finditer(text, low, high)
+        )
+        found.append(
+            Fence(
+                start=start,
+                end=end,
+                content=(low, high),
+                indent=opening["indent"] if opening else "",
+                sign=opening["sign"] if opening else "```",
+                info=opening["info"].strip() if opening else "",
+                is_closed=is_closed,
+                tail=_find_tail(marked, end, starts),
+                inner=inner,
+            )
+        )
+    return found
 
 
 def _find_tail(marked: MarkedText, end: int, starts: list[int]) -> int:
@@ -386,9 +368,7 @@ class Edit:
 class EditedText:
     """A text after edits that do not overlap.
 
-    Args:
-        text: The original text.
-        edits: The edits; two insertions at one position keep their order.
+    Two insertions at one position keep their order.
     """
 
     def __init__(self, text: str, edits: Iterable[Edit]) -> None:

@@ -6,62 +6,18 @@ the passage must say the opposite of the verb, and never the same.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from kebab.core.answers import Evidence, Quote
 from kebab.rag.checking.clauses import Clause, Mode, find_contradiction, may_deny, split_clauses
-from kebab.rag.checking.code_index import Code, CodeIndex
 from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
 from kebab.rag.checking.terms import compute_bigram_share, extract_key_words
 from kebab.text.language import WrittenForm, detect_written_form, may_share_words
 from kebab.text.normalize import normalize_punctuation
 from kebab.text.sentences import find_sentence_spans
 from kebab.text.tokenizer import tokenize
-
-_VERBS = (
-    "install 설치 安装, delete 삭제 删除, remove 제거 移除, change 변경 更改, restart 재시 重启"
-    ", run 실행 运行, create 생성 创建, cancel 취소 取消, search 검색 搜索, share 공유 共享"
-    ", save 저장 保存, move 이동 移动, copy 복사 复制, edit 편집 编辑, access 접근 访问"
-    ", enable 활성 启用, refund 환불 退款, freeze 냉동 冷冻, restore 복원 恢复"
-    ", download 다운 下载, upgrade 업그 升级"
-)
-
-
-@cache
-def _list_verbs() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Return for each verb its index term, its Korean beginning and its Han characters."""
-    rows = (row.split() for row in _VERBS.split(","))
-    return tuple((tokenize(one)[0], korean, frozenset(han)) for one, korean, han in rows)
-
-
-def find_foreign_denial(claimed: Sequence[Clause], stated: Sequence[Clause]) -> str | None:
-    """Return the verb that one side says can be done and the other says cannot, if any."""
-    for claim in claimed:
-        if claim.mode is not Mode.CAN or claim.condition:
-            continue
-        for verb in _list_verbs():
-            same = [other for other in stated if _has_verb(other, verb)]
-            opposite = [other for other in same if other.mode is Mode.CAN and not other.condition]
-            if not _has_verb(claim, verb) or not opposite:
-                continue
-            if all(other.is_denied != claim.is_denied for other in same):
-                return claim.word or opposite[0].word
-    return None
-
-
-def can_deny(clauses: Sequence[Clause]) -> bool:
-    """Return whether a claim says of a known verb that it can or cannot be done."""
-    known = (one for one in clauses if one.mode is Mode.CAN and not one.condition)
-    return any(_has_verb(one, verb) for one in known for verb in _list_verbs())
-
-
-def _has_verb(clause: Clause, verb: tuple[str, str, frozenset[str]]) -> bool:
-    term, korean, han = verb
-    words = clause.denied if clause.is_denied else clause.terms
-    return term in words or korean in (clause.predicate or words) or han <= words
-
 
 MIN_SHARE = 0.5
 """The least share of a claim's key terms that its evidence contains.
@@ -142,8 +98,7 @@ def parse_claim(claim: str) -> ParsedClaim:
 class IndexedEvidence:
     """A passage with the tokens, facts and polarity that claims are compared with.
 
-    Args:
-        passage: The passage; its title, headings, context and path count as its words.
+    The title, headings, context and path of a passage count as its words.
     """
 
     def __init__(self, passage: Evidence) -> None:
@@ -160,15 +115,14 @@ class IndexedEvidence:
         self.written_form = detect_written_form(passage.text)
         self._plain = plain
         self._clauses: dict[int, tuple[Clause, ...]] = {}
-        self._facts = FactIndex(whole, self.tokens)
+        self.facts = FactIndex(whole, self.tokens)
         self._sentence_facts: dict[int, FactIndex] = {}
 
     def split_clauses(self, terms: Collection[str] = (), *, denying: bool = False) -> list[Clause]:
         """Return the clauses of the passage.
 
-        Args:
-            terms: Only those of sentences that have one of these terms.
-            denying: Only those of sentences that may deny something.
+        `terms` restricts them to sentences that have one of these, `denying` to those that may deny
+        something.
         """
         found: list[Clause] = []
         for index, sentence in enumerate(self._plain):
@@ -180,35 +134,12 @@ class IndexedEvidence:
                 found += self._clauses[index]
         return found
 
-    def find_missing(self, claimed: Facts) -> list[str]:
-        """Return the facts of a claim that the passage lacks."""
-        return list(self._facts.find_missing(claimed))
-
-    def find_missing_code(self, code: Code, question: CodeIndex | None = None) -> list[str]:
-        """Return the parts of code that the passage lacks and that are no values of a question."""
-        return self._facts.code.find_missing(code, question)
-
-    def count_code(self, code: Code) -> list[int]:
-        """Return for each line of the passage how many parts of code it contains."""
-        return CodeIndex(self.passage.text).count_found(code)
-
-    def join_code(self, code: str) -> "IndexedEvidence":
-        """Return the passage with code of an answer after it."""
-        text = f"{self.passage.text}\n{code}"
-        return IndexedEvidence(replace(self.passage, text=text))
-
     def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
         """Return the facts of a claim that the sentence with this index lacks."""
         if sentence not in self._sentence_facts:
             text = self.passage.text[slice(*self.spans[sentence])]
             self._sentence_facts[sentence] = FactIndex(text, self.sentences[sentence])
         return list(self._sentence_facts[sentence].find_missing(claimed))
-
-    def find_best_sentence(self, terms: Sequence[str]) -> tuple[float, str]:
-        """Return the largest share of the terms in one sentence, and that sentence."""
-        shares = [compute_share(terms, tokens) for tokens in self.sentences]
-        best = max(range(len(shares)), key=shares.__getitem__)
-        return shares[best], self.passage.text[slice(*self.spans[best])]
 
 
 def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
@@ -218,8 +149,9 @@ def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
 
 def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> SupportCheck:
     """Return whether one or several passages together support a claim."""
-    label = _build_label(evidence)
-    lists = [one.find_missing(claim.facts) for one in evidence]
+    *others, last = (str(one.marker) for one in evidence)
+    label = f"passages {', '.join(others)} and {last}" if others else f"passage {last}"
+    lists = [list(one.facts.find_missing(claim.facts)) for one in evidence]
     missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
     comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
     share = 0.0
@@ -227,34 +159,31 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
         tokens = frozenset().union(*(one.tokens for one in comparable))
         share = compute_share(claim.terms, tokens)
         if share < claim.min_share:
-            missing += [one for one in _find_missing_words(claim, tokens) if one not in missing]
+            missing += (
+                word
+                for word, terms in claim.words.items()
+                if compute_share(terms, tokens) < _MIN_WORD_SHARE and word not in missing
+            )
     if missing:
         reason = f"not in {label}: {format_missing(missing)}"
         return SupportCheck(supported=False, reason=reason, share=share, missing=tuple(missing))
-    if not comparable:
-        denied = _find_foreign_denial(claim, evidence)
-        if denied:
-            reason = f"contradicted by {label}: {denied}"
-            return SupportCheck(supported=False, reason=reason)
-        reason = f"only numbers, names and quotations were compared with {label}"
-        return SupportCheck(supported=True, reason=reason)
-    denied = _find_denial(claim, comparable)
+    denied = None
+    if comparable:
+        denied = _find_denial(claim, comparable)
+    elif can_deny(claim.clauses):
+        stated = [clause for one in evidence for clause in one.split_clauses()]
+        denied = find_foreign_denial(claim.clauses, stated)
     if denied:
-        return SupportCheck(
-            supported=False, reason=f"contradicted by {label}: {denied}", share=share
-        )
-    return SupportCheck(supported=True, share=share)
+        reason = f"contradicted by {label}: {denied}"
+        return SupportCheck(supported=False, reason=reason, share=share)
+    reason = f"only numbers, names and quotations were compared with {label}"
+    return SupportCheck(supported=True, reason=None if comparable else reason, share=share)
 
 
 def drop_redundant(
     passages: Sequence[IndexedEvidence], supports: Callable[[Sequence[IndexedEvidence]], bool]
 ) -> tuple[IndexedEvidence, ...]:
-    """Return passages that support something together, but not without any one of them.
-
-    Args:
-        passages: Passages that support it together.
-        supports: Returns whether some of them do.
-    """
+    """Return passages that support something together, but not without any one of them."""
     needed = tuple(passages)
     for one in passages:
         rest = tuple(other for other in needed if other is not one)
@@ -271,18 +200,6 @@ def format_missing(missing: Sequence[str]) -> str:
     return f"{listed} \u2026" if len(missing) > _MAX_LISTED else listed
 
 
-def _build_label(evidence: Sequence[IndexedEvidence]) -> str:
-    numbers = [str(one.marker) for one in evidence]
-    if len(numbers) == 1:
-        return f"passage {numbers[0]}"
-    return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
-
-
-def _find_missing_words(claim: ParsedClaim, tokens: Collection[str]) -> list[str]:
-    shares = {word: compute_share(terms, tokens) for word, terms in claim.words.items()}
-    return [word for word, share in shares.items() if share < _MIN_WORD_SHARE]
-
-
 def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
     """Return the word or negation in which evidence and claim contradict each other, if any."""
     tokens = frozenset().union(*(one.tokens for one in evidence))
@@ -293,13 +210,6 @@ def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str
         return word
     every = [clause for one in evidence for clause in one.split_clauses(claim.terms)]
     return find_contradiction(claim.clauses, every, tokens)
-
-
-def _find_foreign_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
-    if not can_deny(claim.clauses):
-        return None
-    stated = [clause for one in evidence for clause in one.split_clauses()]
-    return find_foreign_denial(claim.clauses, stated)
 
 
 def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:
@@ -326,3 +236,46 @@ def _weigh_sentences(claim: ParsedClaim, evidence: IndexedEvidence, *indexes: in
     lists = [set(evidence.find_missing_in_sentence(claim.facts, index)) for index in indexes]
     facts = claim.facts.count - len(set.intersection(*lists))
     return sum(term in tokens for term in claim.terms) + _FACT_WEIGHT * facts
+
+
+_VERBS = (
+    "install 설치 安装, delete 삭제 删除, remove 제거 移除, change 변경 更改, restart 재시 重启"
+    ", run 실행 运行, create 생성 创建, cancel 취소 取消, search 검색 搜索, share 공유 共享"
+    ", save 저장 保存, move 이동 移动, copy 복사 复制, edit 편집 编辑, access 접근 访问"
+    ", enable 활성 启用, refund 환불 退款, freeze 냉동 冷冻, restore 복원 恢复"
+    ", download 다운 下载, upgrade 업그 升级"
+)
+
+
+@cache
+def _list_verbs() -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Return for each verb its index term, its Korean beginning and its Han characters."""
+    rows = (row.split() for row in _VERBS.split(","))
+    return tuple((tokenize(one)[0], korean, frozenset(han)) for one, korean, han in rows)
+
+
+def find_foreign_denial(claimed: Sequence[Clause], stated: Sequence[Clause]) -> str | None:
+    """Return the verb that one side says can be done and the other says cannot, if any."""
+    for claim in claimed:
+        if claim.mode is not Mode.CAN or claim.condition:
+            continue
+        for verb in _list_verbs():
+            same = [other for other in stated if _has_verb(other, verb)]
+            opposite = [other for other in same if other.mode is Mode.CAN and not other.condition]
+            if not _has_verb(claim, verb) or not opposite:
+                continue
+            if all(other.is_denied != claim.is_denied for other in same):
+                return claim.word or opposite[0].word
+    return None
+
+
+def can_deny(clauses: Sequence[Clause]) -> bool:
+    """Return whether a claim says of a known verb that it can or cannot be done."""
+    known = (one for one in clauses if one.mode is Mode.CAN and not one.condition)
+    return any(_has_verb(one, verb) for one in known for verb in _list_verbs())
+
+
+def _has_verb(clause: Clause, verb: tuple[str, str, frozenset[str]]) -> bool:
+    term, korean, han = verb
+    words = clause.denied if clause.is_denied else clause.terms
+    return term in words or korean in (clause.predicate or words) or han <= words

@@ -6,7 +6,7 @@ Hiragana alone and of Korean endings are grammar and are left out too.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -200,11 +200,7 @@ def _build_quantity(
 
 
 class QuantityIndex:
-    """The quantities of a passage.
-
-    Args:
-        text: The passage in NFKC.
-    """
+    """The quantities of a passage in NFKC."""
 
     def __init__(self, text: str) -> None:
         self._units: dict[str, set[str | None]] = {}
@@ -327,14 +323,19 @@ _ANCHOR = "\u00a7x"
 
 def extract_key_words(text: str) -> dict[str, tuple[str, ...]]:
     """Return the content words of a text in order, each with its key terms."""
-    words = (part for word in text.split() for part in _split_content_words(word))
-    return {word: terms for word in dict.fromkeys(words) if (terms := _build_terms(word))}
-
-
-def _split_content_words(word: str) -> Iterable[str]:
-    if _DENSE.search(word):
-        return (_PARTICLE.sub("", run) for run in _RUN.findall(word))
-    return (word.strip(PUNCTUATION),) if is_content_word(word) else ()
+    words: list[str] = []
+    for word in text.split():
+        if _DENSE.search(word):
+            words += (_PARTICLE.sub("", run) for run in _RUN.findall(word))
+        elif is_content_word(word):
+            words.append(word.strip(PUNCTUATION))
+    found: dict[str, tuple[str, ...]] = {}
+    for word in dict.fromkeys(words):
+        terms = [term.text for term in build_query_terms(word)]
+        kept = [one for one in terms if not _GRAMMAR.fullmatch(one) and not _DIGITS.fullmatch(one)]
+        if kept:
+            found[word] = tuple(kept)
+    return found
 
 
 def extract_key_terms(text: str) -> tuple[str, ...]:
@@ -356,10 +357,3 @@ def is_content_word(word: str) -> bool:
 def compute_bigram_share(terms: tuple[str, ...]) -> float:
     """Return the share of bigrams among the terms."""
     return sum(map(is_dense, terms)) / (len(terms) or 1)
-
-
-def _build_terms(word: str) -> tuple[str, ...]:
-    terms = (term.text for term in build_query_terms(word))
-    return tuple(
-        term for term in terms if not _GRAMMAR.fullmatch(term) and not _DIGITS.fullmatch(term)
-    )

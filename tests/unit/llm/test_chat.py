@@ -3,7 +3,7 @@ import pytest
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelProtocol
 from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions
-from kebab.llm.http_client import ApiKey, parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_endpoint
 from kebab.llm.http_stream import Deadlines, HttpStream
 from kebab.llm.server_errors import OLLAMA_ERRORS
 

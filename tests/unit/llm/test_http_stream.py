@@ -14,8 +14,8 @@ import pytest
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm import http_stream
-from kebab.llm.http_client import Call, parse_endpoint
-from kebab.llm.http_stream import Deadlines, HttpStream
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Call, Deadlines, HttpStream
 
 NEVER = Deadlines(connect_s=0, first_token_s=0, total_s=0)
 HEAD = (

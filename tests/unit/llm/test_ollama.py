@@ -13,7 +13,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.http_client import parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
 from tests.fakes.dead_ends import never_accepting, refusing

@@ -5,7 +5,7 @@ import pytest
 from kebab.core.answers import Message
 from kebab.errors.catalog import ConfigInvalid, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import parse_base_url
+from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes.dead_ends import refusing

@@ -6,8 +6,8 @@ import pytest
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
 from kebab.llm import server_check
-from kebab.llm.http_client import NO_KEY, ApiKey, Call, parse_base_url
-from kebab.llm.http_stream import Deadlines
+from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url
+from kebab.llm.http_stream import Call, Deadlines
 from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
 from kebab.llm.server_errors import OPENAI_ERRORS, ModelRequest
 from tests.fakes.dead_ends import greeting, never_accepting, refusing
@@ -144,7 +144,7 @@ def test_a_server_that_speaks_tls_is_told_by_its_handshake(monkeypatch):
     def fail(*_):
         raise lost.build_unreachable("the response is incomplete", "server")
 
-    monkeypatch.setattr(server_check, "_check_response", fail)
+    monkeypatch.setattr(server_check, "HttpStream", fail)
 
     with pytest.raises(ModelProtocol, match="its address begins with `https://`"):
         check("http://127.0.0.1:1")

@@ -5,7 +5,7 @@ from time import perf_counter
 import pytest
 
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
-from kebab.llm.http_client import parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.server_check import add_default_tag, probe_ollama, sort_near_names
 from tests.fakes.ollama import Answer, build_json_answer, fake_ollama
 

@@ -10,7 +10,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.http_client import ApiKey, parse_base_url
+from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.server_check import probe_openai
 from tests.fakes.dead_ends import refusing
 from tests.fakes.openai import MODELS, Answer, Fail, build_json_answer, fake_openai

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable
-from kebab.llm.http_client import ApiKey, Call, parse_base_url
-from kebab.llm.http_stream import ResponseHead
+from kebab.llm.endpoint import ApiKey, parse_base_url
+from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
     ModelRequest,

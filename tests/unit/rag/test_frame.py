@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kebab.rag.frame import FrameFilter, mentions_elements, remove_frame
@@ -117,6 +117,7 @@ PIECES = [
 ]
 
 
+@example("x > [1](a.md, line 3)", 1)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.integers(1, 5))
 def test_a_stream_ends_with_everything_shown_or_removed(text, size):
     assert "".join(filter_stream(text, size)).count("x") == remove_frame(text).count("x")

@@ -1,13 +1,8 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.explain import (
-    BrokenCondition,
-    find_broken_conditions,
-    list_active_filters,
-    remove_conditions,
-)
-from kebab.search.query_parser import parse_query
+from kebab.search.explain import BrokenCondition, find_broken_conditions, remove_conditions
+from kebab.search.query_parser import list_active_filters, parse_query
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,8 @@ from kebab.errors.catalog import (
     TimedOut,
 )
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import Call, parse_endpoint
-from kebab.llm.http_stream import ResponseHead
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OLLAMA_ERRORS,
     ModelRequest,
@@ -100,7 +101,7 @@ def test_every_text_matches_at_most_one_row(name, path, generation):
     families = [
         family
         for family, row in zip(NAMES, OLLAMA_ERRORS.rows, strict=False)
-        if row.pattern is not None and row.pattern.search(text)
+        if row.pattern and re.search(row.pattern, text, re.IGNORECASE)
     ]
 
     assert families == ([FAMILY[name]] if name in FAMILY else [])

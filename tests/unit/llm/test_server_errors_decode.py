@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
+from kebab.llm.server_errors import format_one_line, parse_count, parse_json_object
 
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xed\x95\x9c"}', '{"a": "한"}'])

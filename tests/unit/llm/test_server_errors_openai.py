@@ -9,8 +9,8 @@ from kebab.errors.catalog import (
     ModelRejected,
     ModelUnreachable,
 )
-from kebab.llm.http_client import ApiKey, Call, parse_endpoint
-from kebab.llm.http_stream import ResponseHead
+from kebab.llm.endpoint import ApiKey, parse_endpoint
+from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
     ModelRequest,

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.llm.http_client import parse_base_url
+from kebab.llm.endpoint import parse_base_url
 
 
 @pytest.mark.parametrize(

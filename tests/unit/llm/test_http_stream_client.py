@@ -5,7 +5,8 @@ import httpx
 import pytest
 
 from kebab.errors.catalog import ModelUnreachable
-from kebab.llm.http_client import Call, open_client, parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Call, open_client
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
@@ -66,9 +67,9 @@ def test_a_login_in_the_address_is_not_logged(caplog):
 
 def test_the_command_line_of_httpx_is_not_imported():
     program = (
-        "import sys; from kebab.llm.http_client import open_client;"
-        "from kebab.llm.http_client import parse_endpoint;"
-        "from kebab.llm.http_client import Call;"
+        "import sys; from kebab.llm.http_stream import open_client;"
+        "from kebab.llm.endpoint import parse_endpoint;"
+        "from kebab.llm.http_stream import Call;"
         "call = Call(endpoint=parse_endpoint('127.0.0.1'), operation='ask');"
         "open_client(call, connect_s=1, silence_s=1).close();"
         "assert not {'rich', 'click', 'pygments'} & set(sys.modules), sorted(sys.modules)"

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.llm.http_client import parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
 
 
 @pytest.mark.parametrize(

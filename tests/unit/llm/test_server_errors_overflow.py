@@ -1,7 +1,8 @@
 import pytest
 
 from kebab.errors.catalog import ContextOverflow
-from kebab.llm.http_client import Call, parse_endpoint
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Call
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
     ModelRequest,

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import ConfigInvalid
-from kebab.llm.http_client import ApiKey, parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_endpoint
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 KEY = ApiKey(SECRET, "OPENAI_API_KEY")

@@ -2,13 +2,8 @@ import httpx
 import pytest
 
 from kebab.errors.catalog import ModelUnreachable
-from kebab.llm.http_client import (
-    Call,
-    describe_proxy_refusal,
-    find_proxy_variable,
-    parse_endpoint,
-    translate_http_errors,
-)
+from kebab.llm.endpoint import find_proxy_variable, parse_endpoint
+from kebab.llm.http_stream import Call, describe_proxy_refusal, translate_http_errors
 
 FAR = parse_endpoint("http://models.example:11434")
 

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
-from kebab.llm.http_client import Call, load_error_table, parse_endpoint, translate_http_errors
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Call, load_error_table, translate_http_errors
 
 MISUSE = {
     httpx.StreamError,

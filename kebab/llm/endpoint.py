@@ -1,0 +1,202 @@
+"""Describes the address of a model server, its API key, and the proxy in front of it."""
+
+import ipaddress
+import os
+import re
+from dataclasses import dataclass, field, replace
+
+from kebab.errors.catalog import ConfigInvalid
+
+DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1"
+"""The address of llama.cpp's server on this machine."""
+_DEFAULT_PORT = 11434
+_SCHEME_PORTS = {"http": 80, "https": 443}
+_HIGHEST_PORT = 65535
+_LOOPBACK = "127.0.0.1"
+_BIND_ANY = {"": _LOOPBACK, "0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104 - replaced, never bound
+_HOST_AND_PORT = re.compile(r"\[(?P<literal>[^\[\]]*)\]:(?P<p6>.*)|(?P<name>[^:\[\]]*):(?P<p4>.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An address that a client can connect to.
+
+    Attributes:
+        scheme: The scheme in lower case.
+        host: A name or an IP address, without brackets.
+        port: The port.
+        prefix: The path that comes before every API path.
+        user_info: The login before `@`. It is sent and never shown.
+        problem: The part of the setting that cannot be parsed; a default replaces it.
+        provider: The API that the server is expected to have, as in the settings.
+        setting: The setting or the environment variable that decides about the address.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str = ""
+    user_info: str = ""
+    problem: str | None = None
+    provider: str = "ollama"
+    setting: str = "models.llm.endpoint"
+
+    @property
+    def display_url(self) -> str:
+        """The address without secrets, for messages."""
+        return f"{self.scheme}://{self._bracketed}:{self.port}{self.prefix}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the address is this machine, which a proxy cannot reach."""
+        address = _parse_address(self.host)
+        return address.is_loopback if address else self.host.casefold() == "localhost"
+
+    def build_url(self, path: str) -> str:
+        """Return the full URL of an absolute API path, secrets included."""
+        login = f"{self.user_info}@" if self.user_info else ""
+        return f"{self.scheme}://{login}{self._bracketed}:{self.port}{self.prefix}{path}"
+
+    @property
+    def _bracketed(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def parse_endpoint(text: str) -> Endpoint:
+    """Return the endpoint for a setting in the form of `OLLAMA_HOST`.
+
+    The rules are those of Ollama's own client. The default port is 11434 without a scheme, and
+    the port of the scheme with one. Addresses that a server binds to (`0.0.0.0`, `::`, none)
+    become loopback.
+    """
+    trimmed = text.strip().strip("\"'").strip()
+    if trimmed == "ollama.com":
+        trimmed = "https://ollama.com"
+    scheme, separator, rest = trimmed.partition("://")
+    scheme, rest = (scheme.lower(), rest) if separator else ("http", trimmed)
+    port = _SCHEME_PORTS.get(scheme, _DEFAULT_PORT) if separator else _DEFAULT_PORT
+    authority, _, path = rest.partition("/")
+    user_info, _, host = authority.rpartition("@")
+    port_text, problem = None, None
+    # A bare IPv6 address has no port, with or without brackets.
+    if literal := _parse_address(host.strip("[]")):
+        host = str(literal)
+    elif match := _HOST_AND_PORT.fullmatch(host):
+        host = match["literal"] if match["name"] is None else match["name"]
+        port_text = match["p6"] if match["name"] is None else match["p4"]
+    if port_text is not None:
+        if port_text.isascii() and port_text.isdecimal() and int(port_text) <= _HIGHEST_PORT:
+            port = int(port_text)
+        else:
+            problem = f"port not understood: {port_text}"
+    return Endpoint(
+        scheme=scheme,
+        host=_BIND_ANY.get(host, host),
+        port=port,
+        prefix=f"/{path.strip('/')}" if path.strip("/") else "",
+        user_info=user_info,
+        problem=problem,
+    )
+
+
+def parse_base_url(text: str) -> Endpoint:
+    """Return the endpoint for the base URL of an OpenAI-compatible server.
+
+    The default scheme is http, the default port is that of the scheme, and the default path is
+    `/v1`. An empty text means `DEFAULT_BASE_URL`. Addresses that a server binds to become loopback.
+    """
+    trimmed = text.strip().strip("\"'").strip() or DEFAULT_BASE_URL
+    endpoint = parse_endpoint(trimmed if "://" in trimmed else f"http://{trimmed}")
+    return replace(endpoint, prefix=endpoint.prefix or "/v1", provider="openai")
+
+
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+_SENDABLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_WORD = re.compile(r"[^\s\"'`,;:=|&()\[\]{}<>]+")
+_STOP = re.compile(r"[.!?]$")
+_MASK = re.compile(r"\*+|\.{2,}|…+|•+|[xX#_-]{4,}")
+_MIN_EDGE_CHARS = 4
+"""A text of this length that starts or ends the key counts as a part of it."""
+_MIN_INNER_CHARS = 8
+"""A text of this length from anywhere in the key counts as a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """The API key of a server; empty when the server needs none.
+
+    `variable` is the environment variable that holds it.
+
+    Raises:
+        ConfigInvalid: An HTTP header cannot carry it.
+    """
+
+    secret: str = field(repr=False)
+    variable: str
+
+    def __post_init__(self) -> None:
+        if self.secret and not _SENDABLE.fullmatch(self.secret):
+            cause = "the key has a space at an end, or a character that an HTTP header cannot carry"
+            raise ConfigInvalid(path=f"${self.variable}", cause=cause)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers for each request."""
+        return {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+
+    def strip_login(self, endpoint: Endpoint) -> Endpoint:
+        """Return the endpoint without its login when there is a key.
+
+        A login in the address would replace the key in the header.
+        """
+        return replace(endpoint, user_info="") if self.secret else endpoint
+
+    def redact(self, text: str) -> str:
+        """Return a text without the key and without parts of it, masked or not."""
+        if not self.secret:
+            return text
+        whole = re.escape(self.secret)
+        # A key of a few letters also occurs inside words.
+        exact = whole if len(self.secret) >= _MIN_EDGE_CHARS else rf"(?<!\w){whole}(?!\w)"
+
+        def redact_word(match: re.Match[str]) -> str:
+            word = _STOP.sub("", match[0])
+            min_chars = 1 if _MASK.search(word) else _MIN_EDGE_CHARS
+            pieces = (word, *_MASK.split(word))
+            return "[key]" if any(self._is_part(one, min_chars) for one in pieces) else match[0]
+
+        return _WORD.sub(redact_word, re.sub(exact, "[key]", text))
+
+    def _is_part(self, piece: str, min_chars: int) -> bool:
+        """Return whether a piece of a word is a part of the key."""
+        if len(piece) >= min_chars and (
+            self.secret.startswith(piece) or self.secret.endswith(piece)
+        ):
+            return True
+        ends = range(_MIN_INNER_CHARS, len(piece) + 1)
+        return any(piece[end - _MIN_INNER_CHARS : end] in self.secret for end in ends)
+
+
+NO_KEY = ApiKey("", "")
+
+
+def find_proxy_variable(endpoint: Endpoint) -> str | None:
+    """Return the environment variable with the proxy for an endpoint, None without a proxy.
+
+    Requests to this machine use no proxy.
+    """
+    if endpoint.is_loopback:
+        return None
+    from urllib.request import proxy_bypass
+
+    if proxy_bypass(endpoint.host):
+        return None
+    names = (f"{scheme}_proxy" for scheme in (endpoint.scheme, "all"))
+    spelled = (spelling for name in names for spelling in (name, name.upper()))
+    return next((name for name in spelled if os.environ.get(name)), None)
