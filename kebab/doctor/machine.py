@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.doctor.findings import Finding, fail, format_count, succeed, suggest_move, warn
-from kebab.errors.catalog import ConfigInvalid, build_variable_name
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.hints import build_variable_name
 
 _MIB = 1 << 20
 _LOW_SPACE = 1024 * _MIB

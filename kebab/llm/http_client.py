@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from kebab.config.tuning import skip_httpx_command_line
 from kebab.errors.catalog import (
     ConfigInvalid,
     ModelProtocol,
     ModelUnreachable,
-    ServerFault,
     TimedOut,
 )
 from kebab.errors.signal import Signal
@@ -30,6 +29,9 @@ from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     import httpx
+
+ServerFault: TypeAlias = Literal["proxy", "certificate", "silent", "server"]
+"""What keeps a model server from answering, where it is not the connection itself; may grow."""
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1"
 """The address of llama.cpp's server on this machine."""

@@ -10,14 +10,13 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
     ModelNotPulled,
     ModelRejected,
-    Rejection,
 )
 from kebab.errors.signal import Signal
 from kebab.llm.http_client import (
@@ -32,6 +31,12 @@ from kebab.llm.http_client import (
     parse_json_object,
 )
 from kebab.llm.http_stream import ResponseHead
+
+Rejection: TypeAlias = Literal[
+    "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
+]
+"""Why a model server refuses: the key, an option, a lack of memory, the file of the model, a model
+that it does not have, or a task that the model cannot do."""
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""

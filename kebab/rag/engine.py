@@ -37,9 +37,6 @@ from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
-# ruff: noqa: RUF001 - the sentences use letters of several scripts
-
-
 _ORDER = (
     Refusal.NO_CHUNKS,
     Refusal.SCORE_GATE,

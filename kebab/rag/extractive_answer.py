@@ -72,7 +72,7 @@ class ScoredSentence:
 _QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
 _CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
-_MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
+_MARKERS = re.compile(r"[\[【]([#^]?\d{1,3})[\]】]")
 _LINK = re.compile(
     r"(?P<code>(?P<ticks>`+)[^`\n]+(?P=ticks))"
     r"|!?\[\[(?:[^\[\]|\n]*\|)?(?P<page>[^\[\]|\n]+)\]\]"
@@ -173,12 +173,12 @@ def _flatten(text: str) -> str:
     line = " ".join(_ROLE.sub("", drop_link_targets(line)).split())
     if line.startswith("|"):
         cells = filter(None, _CELL_BORDER.split(line))
-        line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)
+        line = " · ".join(cell.replace("\\|", "|") for cell in cells)
     return _MARKERS.sub(r"(\1)", line).replace("![", "[")
 
 
 def _add_quotation_marks(line: str) -> str:
-    return f"\u201c{line}\u201d" if '"' in line else f'"{line}"'
+    return f"“{line}”" if '"' in line else f'"{line}"'
 
 
 LoadLeads: TypeAlias = Callable[[Collection[DocId]], Mapping[DocId, StoredChunk]]

@@ -13,10 +13,8 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.text.language import Language
 from kebab.text.model_input import build_digest, escape_text, estimate_tokens, fit_sentences
 
-_DELIMITERS = re.compile(
-    r"(?<![A-Za-z0-9_)\]])(?:\[[#^]?[0-9]{1,3}\])+|(?:\u3010[#^]?[0-9]{1,3}\u3011)+"
-)
-_TO_PARENTHESES = str.maketrans("[]\u3010\u3011", "()()")
+_DELIMITERS = re.compile(r"(?<![A-Za-z0-9_)\]])(?:\[[#^]?[0-9]{1,3}\])+|(?:【[#^]?[0-9]{1,3}】)+")
+_TO_PARENTHESES = str.maketrans("[]【】", "()()")
 _SPACES = re.compile(r"\s+")
 
 
@@ -28,7 +26,7 @@ def escape_evidence(text: str) -> str:
 def escape_line(text: str, limit: int) -> str:
     """Return escaped text on one line of at most `limit` characters."""
     line = _SPACES.sub(" ", escape_evidence(text[: 4 * limit])).strip()
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 _MAX_LINE = 80
@@ -74,7 +72,7 @@ def _escape_passage(passage: Evidence) -> str:
 def _describe_location(passage: Evidence) -> str:
     """Return title, headings, path and lines of a passage."""
     chunk = passage.chunk
-    path = chunk.path if len(chunk.path) <= _MAX_LINE else "\u2026" + chunk.path[1 - _MAX_LINE :]
+    path = chunk.path if len(chunk.path) <= _MAX_LINE else "…" + chunk.path[1 - _MAX_LINE :]
     end = passage.start + len(passage.text.rstrip())
     first, last = Quote(chunk=chunk, start=passage.start, end=end).lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
@@ -139,8 +137,8 @@ _HISTORY_TURNS = 2
 _QUESTION_TOKENS = 60
 _ANSWER_TOKENS = 100
 _CITATION_MARKERS = re.compile(
-    r"[ \t]?(?:\[\s{0,2}[#^]?[0-9]{1,3}(?:\s{0,2}[,;\u2013-]\s{0,2}#?[0-9]{1,3}){0,9}\s{0,2}\]"
-    r"|\u3010[#^]?[0-9]{1,3}\u3011)"
+    r"[ \t]?(?:\[\s{0,2}[#^]?[0-9]{1,3}(?:\s{0,2}[,;–-]\s{0,2}#?[0-9]{1,3}){0,9}\s{0,2}\]"
+    r"|【[#^]?[0-9]{1,3}】)"
 )
 
 
@@ -170,7 +168,7 @@ def shorten(text: str, tokens: int) -> str:
     if estimate_tokens(text) <= tokens:
         return text
     start, end = fit_sentences(text, tokens - 1)
-    return f"{text[start:end]} \u2026"
+    return f"{text[start:end]} …"
 
 
 NOT_IN_NOTES = "NOT_IN_NOTES"
@@ -216,12 +214,10 @@ _CHARACTERS_PER_TOKEN = 0.6
 _LANGUAGES_WITHOUT_WORDS = frozenset({"ja", "th", "zh"})
 
 _REPLY = r"NOT[ _-]?IN[ _-]?NOTES"
-_REPLY_LINE = re.compile(
-    rf"[\W_]*(?:\w{{1,20}}\s{{0,3}}[:\uff1a][\W_]*)?{_REPLY}[\W_]*", re.IGNORECASE
-)
+_REPLY_LINE = re.compile(rf"[\W_]*(?:\w{{1,20}}\s{{0,3}}[:：][\W_]*)?{_REPLY}[\W_]*", re.IGNORECASE)
 _MAX_REPLY_LENGTH = 60
 _REPLY_FIRST = re.compile(
-    rf"[\W_]*{_REPLY}(?![A-Za-z0-9])(?P<stop>[*_`\"')\]]*\s*[.:;,!(\u2013\u2014\u3002\n-])?"
+    rf"[\W_]*{_REPLY}(?![A-Za-z0-9])(?P<stop>[*_`\"')\]]*\s*[.:;,!(–—。\n-])?"
 )
 _ANY_MARKER = re.compile(r"\[\s*#?[0-9]")
 

@@ -463,8 +463,8 @@ def _describe_condition(condition: BrokenCondition, filters: Mapping[str, Any]) 
         return f"the filter {_describe_filter(str(condition.filter), filters)} keeps it out"
     where = f" in its {phrase.column}" if phrase.column else ""
     if condition.kind == "exclusion":
-        return f"it holds the excluded \u201c{phrase.text}\u201d{where}"
-    return f"it does not hold \u201c{phrase.text}\u201d{where}"
+        return f"it holds the excluded “{phrase.text}”{where}"
+    return f"it does not hold “{phrase.text}”{where}"
 
 
 def _describe_filter(name: str, filters: Mapping[str, Any]) -> str:

@@ -32,8 +32,8 @@ _EARLY = 3
 """A question word is among the first words; a later one may open a clause of a topic."""
 
 _QUESTION_FORMS = (
-    "[?\uff1f\u061f]\\s*$"
-    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
+    "[?？\u061f]\\s*$"
+    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[。．]?\\s*$"
     "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
     "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
 )
@@ -112,8 +112,8 @@ _PREFIXES = _split_words("$ % > sudo run use using try type execute doas env noh
 _SHELL = _split_words("| || && ; >> 2>&1 2> . ..")
 _OPTION_NAMES = _split_words(
     "flag flags option options switch switches argument arguments parameter parameters"
-    " \uc635\uc158 \ud50c\ub798\uadf8 \u30aa\u30d7\u30b7\u30e7\u30f3"
-    " \u30d5\u30e9\u30b0 \u9009\u9879 \u9078\u9805 \u53c2\u6570 \u53c3\u6578"
+    " 옵션 플래그 オプション"
+    " フラグ 选项 選項 参数 參數"
 )
 _is_option = re.compile(r"--[^\W_]\S*|-[A-Za-z]{1,2}\d*|-[A-Za-z][^\s=]*=\S*").fullmatch
 """`--all`, `-p`, `-it`, `-p22`, `-o=x`: never meant as exclusions."""
@@ -359,15 +359,13 @@ _STOP_WORDS_BY_LANGUAGE = {
 _STOP_WORDS = frozenset(
     word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
 )
-_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
-_EDGES = f"{_PUNCTUATION}`<>{{}}|&\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e"
+_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
+_EDGES = f"{_PUNCTUATION}`<>{{}}|&«»‘’‚“”„"
 _LEFT_EDGES = _EDGES.replace(".", "")
-_CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
+_CLAUSE_END = re.compile("[、。\u3008-\u3011！（），：；？]")
 """Punctuation between words that no blank separates."""
 
-_is_contraction = re.compile(
-    r"\w+(?:n['\u2019]t|['\u2019](?:ll|ve|re|d|m))", re.IGNORECASE
-).fullmatch
+_is_contraction = re.compile(r"\w+(?:n['’]t|['’](?:ll|ve|re|d|m))", re.IGNORECASE).fullmatch
 """`wouldn't` and `they'll` are grammar, though the index has them as words."""
 
 _MAX_TERMS = 4096

@@ -10,7 +10,7 @@ from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Origin
 from tests.shape.tree import ROOT, Module, list_modules
 
-ROWS = {row.__name__: row.meaning for row in build_catalog().values()}
+ROWS = {row.__name__: row for row in build_catalog().values()}
 HOME = "kebab.errors"
 ADAPTERS = (
     "kebab.embed",

@@ -52,11 +52,11 @@ _LIST_TITLES = (
 )
 _LIST = re.compile(
     rf"[ \t]{{0,3}}(?:#{{1,6}}[ \t]+)?[*_]{{0,3}}(?:{_LIST_TITLES})[*_]{{0,3}}[ \t]{{0,3}}"
-    r"(?P<colon>[:\uff1a]?)[*_]{0,3}(?P<rest>[^\n]*+)$",
+    r"(?P<colon>[:：]?)[*_]{0,3}(?P<rest>[^\n]*+)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ITEM_PREFIX = re.compile(
-    r"[ \t]*(?P<item>[-*+\u2022\u30fb]|\d{1,3}[.)])?[ \t]*[*_]{0,3}(?:passages?|sources?)?[ \t]*",
+    r"[ \t]*(?P<item>[-*+•・]|\d{1,3}[.)])?[ \t]*[*_]{0,3}(?:passages?|sources?)?[ \t]*",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
@@ -142,9 +142,9 @@ def _is_prose(line: str, *, is_item: bool = False) -> bool:
 UNSUPPORTED_MARK = "[unsupported]"
 """Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
 
-_STOPS = r".!?\u3002\uff01\uff1f\u0964\u061f\u2026"
+_STOPS = r".!?。！？\u0964\u061f…"
 _STOP = re.compile(
-    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)\uff09]*\\?$)|[ \t]*\|[ \t]*$"
+    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)）]*\\?$)|[ \t]*\|[ \t]*$"
 )
 """A full stop, also inside emphasis or brackets; after direct speech the marker comes last."""
 

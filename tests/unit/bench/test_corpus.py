@@ -30,7 +30,7 @@ def test_notes_hold_lists_code_and_korean(tmp_path):
     text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.md"))
     assert "\n- " in text
     assert "```python" in text
-    assert any("\uac00" <= letter <= "\ud7a3" for letter in text)
+    assert any("가" <= letter <= "힣" for letter in text)
 
 
 def test_queries_are_all_different_and_always_the_same():
