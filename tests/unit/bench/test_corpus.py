@@ -1,6 +1,6 @@
 from hashlib import sha256
 
-from kebab.bench.corpus import build_mixed_texts, build_questions, write_notes
+from kebab.bench.corpus import build_questions, write_notes
 
 
 def digest(folder):
@@ -38,11 +38,3 @@ def test_queries_are_all_different_and_always_the_same():
 
     assert len(set(questions)) == 50
     assert questions == build_questions(50, 1)
-
-
-def test_mixed_texts_differ_much_in_length_and_come_in_no_order():
-    lengths = [len(text.split()) for text in build_mixed_texts(64, 1)]
-
-    assert max(lengths) > 8 * min(lengths)
-    assert lengths not in (sorted(lengths), sorted(lengths, reverse=True))
-    assert build_mixed_texts(64, 1) == build_mixed_texts(64, 1)
