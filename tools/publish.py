@@ -47,7 +47,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
 def main(arguments: list[str]) -> int:
     """Write the files, or with `--check` print what differs; return the exit status."""
     found = _compare_with_lock()
-    faults = [*(f"frozen: {line}\n" for line in found.broken), *_find_page_faults()]
+    faults = [f"frozen: {line}\n" for line in found.broken] or [*_find_page_faults()]
     if faults:
         sys.stdout.write("".join(faults))
         return 1

@@ -291,7 +291,7 @@ def build_error_row(signal: type[Signal]) -> ErrorRow:
         backoff=RetryAdvice(**signal.backoff._asdict()) if signal.backoff else None,
         message=signal.message,
         hint=signal.hint,
-        details=_build_details(signal),
+        details=list_details(signal),
         explanation=read_explanation(signal.code),
     )
 
@@ -302,7 +302,8 @@ def read_explanation(code: str) -> str:
     return (folder / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")[2].rstrip("\n")
 
 
-def _build_details(signal: type[Signal]) -> list[DetailField]:
+def list_details(signal: type[Signal]) -> list[DetailField]:
+    """Return the typed details of a row."""
     fields = dataclasses.fields(signal)  # type: ignore[arg-type]
     return [DetailField(name=field.name, type=_format_type(field.type)) for field in fields]
 

@@ -33,7 +33,7 @@ from kebab.errors.catalog import (
     TimedOut,
     build_catalog,
 )
-from kebab.errors.signal import MAX_HINT_CHARS
+from kebab.errors.hints import MAX_HINT_CHARS
 from tests.fakes.console import run
 from tests.fakes.tesseract import install_tesseract
 from tests.shape.tree import ROOT
