@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.wire.error import ErrorRow, build_error_rows, describe_backoff
+from kebab.errors.catalog import build_catalog
+from kebab.wire.error import ErrorRow, build_error_rows, describe_backoff, list_details
 
 Frozen: TypeAlias = Mapping[str, Any]
 """The frozen fields of one row; `details` maps each detail to its type."""
@@ -34,21 +35,21 @@ def render_errors_page() -> str:
 def build_lock() -> dict[str, dict[str, Any]]:
     """Return the frozen fields of each row, by code."""
     return {
-        one.code: {
-            "canonical": one.canonical,
-            "details": {field.name: field.type for field in one.details},
-            "domain": one.domain,
-            "exit": one.exit_code,
-            "grpc": one.grpc_status,
-            "http": one.http_status,
-            "kind": one.kind,
-            "origin": one.origin,
-            "public": one.public,
-            "retired": one.retired,
-            "retry": one.retry,
-            "severity": one.severity,
+        code: {
+            "canonical": row.canonical.value,
+            "details": {field.name: field.type for field in list_details(row)},
+            "domain": row.domain,
+            "exit": row.exit.value,
+            "grpc": row.grpc,
+            "http": row.http,
+            "kind": row.kind.value,
+            "origin": row.origin.value,
+            "public": row.public,
+            "retired": row.retired,
+            "retry": row.retry.value,
+            "severity": row.severity.value,
         }
-        for one in build_error_rows()
+        for code, row in sorted(build_catalog().items())
     }
 
 

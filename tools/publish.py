@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.config.settings_file import build_settings_table as settings_table
+from kebab.errors.catalog import build_catalog
 from kebab.http.application import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
@@ -23,6 +24,7 @@ from tools.review_rules_page import render_rules_page
 _ROOT = Path(__file__).resolve().parents[1]
 _WIRE = Path("docs/wire-schema")
 _LOCK = _WIRE / "v1" / "errors.lock.json"
+_PAGES = _WIRE / "errors"
 _BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
 
@@ -45,8 +47,9 @@ def list_files() -> Iterator[tuple[Path, str]]:
 def main(arguments: list[str]) -> int:
     """Write the files, or with `--check` print what differs; return the exit status."""
     found = _compare_with_lock()
-    if found.broken:
-        sys.stdout.write("".join(f"frozen: {line}\n" for line in found.broken))
+    faults = [f"frozen: {line}\n" for line in found.broken] or [*_find_page_faults()]
+    if faults:
+        sys.stdout.write("".join(faults))
         return 1
     sys.stdout.write("".join(f"{line}\n" for line in found.added))
     wanted = dict(list_files())
@@ -70,6 +73,13 @@ def _compare_with_lock() -> Changes:
     path = _ROOT / _LOCK
     released = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return compare_locks(released, build_lock())
+
+
+def _find_page_faults() -> Iterator[str]:
+    """Yield the codes without a page that explains them, and the pages without a code."""
+    pages = {path.stem for path in (_ROOT / _PAGES).glob("*")}
+    yield from (f"not explained: {_PAGES / code}.md\n" for code in build_catalog().keys() - pages)
+    yield from (f"no such code: {_PAGES / page}.md\n" for page in pages - build_catalog().keys())
 
 
 def _list_differences(wanted: dict[Path, str]) -> Iterator[str]:

@@ -73,14 +73,14 @@ def log_failure(fault: BaseException, classified: ClassifiedError, call: FailedC
         The log when the message refers to it because it is not public, else None.
     """
     code = classified.reply.code
-    if classified.exit == Exit.INTERRUPTED or code == UsageInvalid.meaning.code:
+    if classified.exit == Exit.INTERRUPTED or code == UsageInvalid.code:
         return None
     try:
         log = resolve_paths(Settings()).log
     except DependencyMissing:
         return None  # the folders of this system are unknown
     logged = record_error(fault, classified, call, log)
-    return log if logged and not build_catalog()[code].meaning.public else None
+    return log if logged and not build_catalog()[code].public else None
 
 
 def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> ErrorAudit:

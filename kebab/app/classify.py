@@ -20,7 +20,8 @@ import msgspec
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
-from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
+from kebab.errors.hints import Rerun
+from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.system import (
     build_import_error,
     build_io_error,
@@ -242,7 +243,7 @@ def classify_error(
         shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
-    status = Exit.READER_GONE if gone else signal.meaning.exit
+    status = Exit.READER_GONE if gone else signal.exit
     return ClassifiedError(reply, status, quiet=gone, rerun=signal.plan_rerun())
 
 
@@ -252,10 +253,9 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     A signal whose message is not public gets a neutral message, and keeps only details that are
     numbers or truth values.
     """
-    meaning = signal.meaning
     # The templates hold no secrets, so only the details are redacted.
     safe = _redact_details(signal, view)
-    shown = safe if meaning.public else Generic()
+    shown = safe if signal.public else Generic()
     words = find_wordings(type(shown), view.language)
     fields = build_error_fields(
         signal,
@@ -288,7 +288,7 @@ def _redact_details(signal: Signal, view: View) -> Signal:
 
 def _list_public_details(signal: Signal) -> dict[str, Any]:
     """Return the details that a caller may see; without `--verbose` there is no `chain`."""
-    public = signal.meaning.public
+    public = signal.public
     return {
         name: value
         for name, value in signal.details().items()

@@ -159,7 +159,7 @@ def report_failure(
     view = build_view(settings or Settings())
     classified = classify_error(fault, operation=command, view=view)
     reply = classified.reply
-    if reply.code == Generic.meaning.code:
+    if reply.code == Generic.code:
         reply = msgspec.structs.replace(reply, hint=f"kebab errors --id {reply.correlation_id}")
     provider = settings.models.llm.provider if settings else None
     log_failure(fault, classified, call or FailedCall(tuple(command.split()), provider=provider))
@@ -189,7 +189,7 @@ class BulkOutcome:
     def add(self, item: BulkSearchItem) -> None:
         """Add an item."""
         if item.error:
-            self.failures.add(build_catalog()[item.error.code].meaning.exit)
+            self.failures.add(build_catalog()[item.error.code].exit)
         elif item.response:
             self.answered = True
             self.found = self.found or bool(item.response.hits and item.response.convincing)
@@ -303,12 +303,12 @@ class ReviewFrames:
             self.status = Exit.INTERRUPTED
         else:
             yield self._build("complete", completed_at=format_timestamp(time.time()))
-        reason = Cancelled.meaning.code if stopped else _find_reason(page)
+        reason = Cancelled.code if stopped else _find_reason(page)
         yield self._build("end", completed=not reason, reason=reason)
 
     def build_failure(self, error: "ErrorReply") -> Iterator[ReviewEvent]:
         """Yield `error` and `end`; an interruption is only the reason of `end`."""
-        if error.code != Cancelled.meaning.code:
+        if error.code != Cancelled.code:
             yield self._build(
                 "error",
                 stage=self._stage,

@@ -21,7 +21,8 @@ from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
 from kebab.core.media import detect_media_type, get_media_type
-from kebab.errors.catalog import NotIndexed, build_variable_name
+from kebab.errors.catalog import NotIndexed
+from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error
 from kebab.text.normalize import escape_undecodable

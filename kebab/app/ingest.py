@@ -33,8 +33,8 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
     UsageInvalid,
-    build_variable_name,
 )
+from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
 from kebab.errors.system import format_install, resolve_path
 from kebab.ingest.job import (

@@ -308,7 +308,7 @@ def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
     """
     hint = failure.format_hint()
     is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
-    if failure.meaning.retry is Retry.TRANSIENT and not is_misplaced and run_id:
+    if failure.retry is Retry.TRANSIENT and not is_misplaced and run_id:
         hint = f"kebab review --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
 

@@ -134,15 +134,6 @@ def build_questions(count: int, seed: int) -> list[str]:
     return list(questions)
 
 
-def build_mixed_texts(count: int, seed: int) -> list[str]:
-    """Return passages of very different lengths in random order."""
-    generator = TextGenerator(f"texts {seed}")
-    return [
-        generator.generate_paragraph(int(4 * 2 ** generator.random.uniform(0, 5.3)))
-        for _ in range(count)
-    ]
-
-
 def _generate_notes(sections: int, seed: int) -> Iterator[str]:
     generator = TextGenerator(f"notes {seed}")
     while sections > 0:
@@ -162,18 +153,15 @@ def generate_section(generator: TextGenerator) -> str:
         items = (generator.generate_topic(4) for _ in range(max(2, words // 10)))
         parts.append("\n".join(f"- {item}" for item in items))
     elif kind < 0.3:  # noqa: PLR2004 - a tenth have code
-        parts.append(_generate_code(generator))
+        first, second, third, fourth = generator.generate_topic(4).split()
+        code = _CODE.format(name=f"{first}_{second}", argument=second, method=third, text=fourth)
+        parts.append(code)
     elif kind < 0.4:  # noqa: PLR2004 - a tenth have a little Korean
         english = generator.generate_paragraph(words // 2)
         parts.append(f"{english} {generator.generate_korean_sentence()}")
     else:
         parts.append(generator.generate_paragraph(words // 2))
     return "\n\n".join(parts)
-
-
-def _generate_code(generator: TextGenerator) -> str:
-    first, second, third, fourth = generator.generate_topic(4).split()
-    return _CODE.format(name=f"{first}_{second}", argument=second, method=third, text=fourth)
 
 
 def write_corpus(folder: Path, texts: Iterator[str], suffix: str = ".md") -> Corpus:

@@ -15,7 +15,7 @@ from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.ids import DocId, compute_digest, make_chunk_id
 
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
+_WIDE = re.compile(r"[\u3040-ヿ\u3400-\u4dbf\u4e00-\u9fff가-힣\U00020000-\U0003ffff]")
 _CAPITALISED = re.compile(r"[A-Z]+[a-z]*")
 _COMMON = "the|of|and|to|in|is|that|for|it|with|a|are|be|this"
 _ENGLISH = re.compile(rf"\b(?:{_COMMON})\b")
@@ -293,7 +293,7 @@ def _shorten(
 ) -> tuple[tuple[str, ...], int]:
     """Return the longest form of the path that has at most `max_tokens` tokens."""
     forms = [path[depth:] for depth in range(1, len(path))]
-    forms += [(path[-1][:length].rstrip() + "\u2026",) for length in _CLIPS]
+    forms += [(path[-1][:length].rstrip() + "…",) for length in _CLIPS]
     forms.append(())
     sizes = _count_context_tokens(title, forms, budget)
     return next(

@@ -29,15 +29,15 @@ class Range(NamedTuple):
 Cutter = Callable[[str, Range, int], list[Range]]
 
 _SENTENCE = re.compile(
-    r"[.!?\u2026][\"'\u201d\u2019)\]]*\s+|[\u3002\uff01\uff1f][\"'\u201d\u2019\u300d\u300f\uff09]*\s*"
-    r"|(?<=[\ub2e4\uc694\uc8e0\uc74c\ud568])\n"
+    r"[.!?…][\"'”’)\]]*\s+|[。！？][\"'”’」』）]*\s*"
+    r"|(?<=[다요죠음함])\n"
 )
 _GROUP = re.compile(r"\n[ \t]*\n+")
 _LINE = re.compile(r"\n+")
-_SPACE = re.compile(r"\s+|[,\u3001\uff0c]")
+_SPACE = re.compile(r"\s+|[,、，]")
 _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _WINDOW_SHARE = 4
-_COMMAS = ",\u3001\uff0c"
+_COMMAS = ",、，"
 _MAX_MARKS = 8
 
 

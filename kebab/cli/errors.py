@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kebab.core.progress import RunCold
-from kebab.errors.signal import Exit, Signal, build_error_fields, limit_hint
+from kebab.errors.hints import limit_hint
+from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.start import describe_start_failure, detect_json_output
 from kebab.errors.system import build_import_error
 
@@ -124,7 +125,7 @@ def _choose_hint(
     if isinstance(error, UsageInvalid):
         return f"kebab {context.command} --help"
     reply = classified.reply
-    if reply.code == Generic.meaning.code and context.command != "errors":
+    if reply.code == Generic.code and context.command != "errors":
         return f"kebab errors --id {reply.correlation_id}"
     if classified.rerun is None or not context.flags_parsed:
         return None
@@ -265,8 +266,8 @@ def report_missing_library(
     if detect_json_output(arguments):
         write(_encode_without_msgspec(signal))
     else:
-        write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.meaning.code}\n")
-    return signal.meaning.exit
+        write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.code}\n")
+    return signal.exit
 
 
 def _encode_without_msgspec(signal: Signal) -> str:
@@ -279,7 +280,7 @@ def _encode_without_msgspec(signal: Signal) -> str:
         "schema_version": "error.v1",
         "command": name,
         "timestamp": now.replace("+00:00", "Z"),
-        "exit_code": int(signal.meaning.exit),
+        "exit_code": int(signal.exit),
         "output_format": "json",
     }
     message, hint, details = str(signal), signal.format_hint(), signal.details()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from kebab.cli.options import Flags
-    from kebab.errors.signal import Rerun
+    from kebab.errors.hints import Rerun
 
 S = TypeVar("S", bound="Struct")
 

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.settings import Settings
-from kebab.errors.catalog import ConfigInvalid, build_variable_name
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.hints import build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.wire.record import read_field_docstrings
 

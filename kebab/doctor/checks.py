@@ -29,8 +29,8 @@ from kebab.errors.catalog import (
     ModelProtocol,
     ModelRejected,
     ModelUnreachable,
-    build_variable_name,
 )
+from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
 from kebab.wire.coverage import Coverage, describe_gaps
 from kebab.wire.health import Doctor

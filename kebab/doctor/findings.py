@@ -8,7 +8,8 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.core.ports import Clock
-from kebab.errors.signal import MAX_HINT_CHARS, Signal
+from kebab.errors.hints import MAX_HINT_CHARS
+from kebab.errors.signal import Signal
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 _CIRCULAR_HINT = "kebab doctor"

@@ -5,11 +5,13 @@ imported, so that a missing library can be reported too.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
+
+from kebab.errors.hints import DERIVED, Rerun, limit_hint, quote_values
 
 
 class Exit(IntEnum):
@@ -96,137 +98,79 @@ class Backoff(NamedTuple):
     attempts: int = 4
 
 
-class Meaning(NamedTuple):
-    """Everything about a code that callers may rely on; frozen once released.
-
-    Two fields are not frozen: `reserved` marks a code of a future release, which nothing raises
-    yet, and `backoff` is set for every transient code and no other.
-    """
-
-    code: str
-    kind: Kind
-    canonical: Canonical
-    domain: str
-    origin: Origin
-    http: int
-    grpc: str
-    exit: Exit = Exit.ERROR
-    retry: Retry = Retry.PERMANENT
-    severity: Severity = Severity.ERROR
-    public: bool = True
-    retired: bool = False
-    reserved: bool = False
-    backoff: Backoff | None = None
-
-    @property
-    def is_raised(self) -> bool:
-        """Whether the code is in use: neither retired nor reserved."""
-        return not (self.retired or self.reserved)
-
-    def with_default_backoff(self) -> "Meaning":
-        """Return the meaning with the default backoff if it is transient and has none.
-
-        Raises:
-            TypeError: A code that is not transient has a backoff.
-        """
-        transient = self.retry is Retry.TRANSIENT
-        if self.backoff is not None and not transient:
-            raise TypeError(f"{self.code}: only a transient row has a backoff")
-        return self._replace(backoff=self.backoff or Backoff()) if transient else self
-
-
 class Wording(NamedTuple):
     """The texts of an error: two templates that are filled in with its details."""
 
-    message: str
+    message: str = ""
+    """The message; empty where a case has the message of the row."""
     hint: str | None = None
 
 
-class Rerun(NamedTuple):
-    """How the failed command line can be repeated so that it succeeds.
-
-    The command line interface turns it into the hint. Where there is no command line, the hint is
-    that of the wording.
-    """
-
-    add: tuple[str, ...] = ()
-    """Words to add, such as `--extractive`."""
-    drop: tuple[str, ...] = ()
-    """Flags to leave out, with their values."""
-    variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables to set, with their values."""
-
-
-MAX_HINT_CHARS = 200
-"""The longest hint: a command that was cut would do something else, so a longer one is left out."""
-
-
-def limit_hint(hint: str | None) -> str | None:
-    """Return a hint; None when it is longer than a line of `MAX_HINT_CHARS`."""
-    fits = hint is not None and len(hint) <= MAX_HINT_CHARS and len(hint.splitlines()) == 1
-    return hint if fits else None
-
-
-_COMMAND_DETAILS = ("install", "operation", "fallback", "other")
-"""The details that are commands; all others are quoted for the shell within a hint."""
-
 _CODES: set[str] = set()
-_PLACEHOLDER = re.compile(r"{(\w+)}")
+_FIELD = re.compile(r"{(\w+)}")
 
 
 @dataclass_transform(kw_only_default=True)
 class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     """Base of all errors that kebab raises on purpose.
 
-    A subclass is a row of the catalogue: `class X(Signal, meaning=..., message=..., hint=...)`. Its
-    fields are the details that fill in the templates, and its docstring is the long explanation.
-    `cases` has other wordings for special cases, and `choose_case` returns the case of an error.
+    A subclass is a row of the catalogue. Its annotated fields are the typed details, which fill in
+    the templates. All class attributes but the templates and `backoff` are frozen once released.
     """
 
-    meaning: ClassVar[Meaning]
+    code: ClassVar[str]
+    domain: ClassVar[str]
+    kind: ClassVar[Kind]
+    canonical: ClassVar[Canonical]
+    origin: ClassVar[Origin]
+    http: ClassVar[int]
+    grpc: ClassVar[str]
+    exit: ClassVar[Exit] = Exit.ERROR
+    retry: ClassVar[Retry] = Retry.PERMANENT
+    """Transient where the row has a backoff."""
+    severity: ClassVar[Severity] = Severity.ERROR
+    public: ClassVar[bool] = True
+    retired: ClassVar[bool] = False
+    reserved: ClassVar[bool] = False
+    """Whether the code belongs to a future release; nothing raises it yet."""
+    backoff: ClassVar[Backoff | None] = None
     message: ClassVar[str]
-    hint: ClassVar[str | None]
-    rerun: ClassVar[Rerun | None]
+    hint: ClassVar[str | None] = None
+    rerun: ClassVar[Rerun | None] = None
+    """How the failed command line can be repeated, in the default case."""
+    cases: ClassVar[Mapping[str, Wording]] = {}
+    """Other wordings by case: a value of `reason`, a detail that is set, or `choose_case`."""
     wordings: ClassVar[Mapping[str, Wording]]
     """The wordings by case; the case `""` is the default."""
 
-    def __init_subclass__(
-        cls,
-        *,
-        meaning: Meaning,
-        message: str,
-        hint: str | None = None,
-        rerun: Rerun | None = None,
-        derived: Collection[str] = (),
-        cases: Mapping[str, Wording] | None = None,
-    ) -> None:
-        """Register the row; `derived` are the values that `derive_values` adds for the hint.
+    def __init_subclass__(cls) -> None:
+        """Register the row.
 
         Raises:
-            TypeError: The code exists already, a template names an unknown field, or a row that
-                is not transient has a backoff.
+            TypeError: The code exists already, or a detail has the name of a class attribute.
         """
         super().__init_subclass__()
-        if meaning.code in _CODES:
-            raise TypeError(f"error code declared twice: {meaning.code}")
+        if cls.code in _CODES:
+            raise TypeError(f"error code declared twice: {cls.code}")
+        if hidden := cls.__annotations__.keys() & Signal.__annotations__.keys():
+            raise TypeError(f"{cls.code}: details hide attributes of the row: {hidden}")
         # Every command imports all rows, and generated initializers would slow down the start.
         dataclass(init=False, eq=False, repr=False)(cls)
-        cls.meaning, cls.message, cls.hint = meaning.with_default_backoff(), message, hint
-        cls.rerun = rerun
-        cls.wordings = {"": Wording(message, hint), **(cases or {})}
-        declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        texts = "".join(text.message + (text.hint or "") for text in cls.wordings.values())
-        used = set(_PLACEHOLDER.findall(texts))
-        if used - declared - set(derived):
-            raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
-        _CODES.add(meaning.code)
+        if cls.backoff is not None:
+            cls.retry = Retry.TRANSIENT
+        cases = {
+            case: one._replace(message=one.message or cls.message)
+            for case, one in cls.cases.items()
+        }
+        cls.wordings = {"": Wording(cls.message, cls.hint), **cases}
+        _CODES.add(cls.code)
 
     def __init__(self, **details: Any) -> None:
         super().__init__()
         declared = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
         filled = {**declared, **details}
         if filled.keys() != declared.keys() or MISSING in filled.values():
-            raise TypeError(f"{self.meaning.code} takes {[*declared]}: {[*details]}")
+            raise TypeError(f"{self.code} takes {[*declared]}: {[*details]}")
         if isinstance(filled.get("cause"), str):
             from kebab.errors.causes import clean_cause
 
@@ -237,13 +181,19 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         """Let workers send errors to the process that reports them."""
         return partial(type(self), **self.details()), ()
 
+    def __str__(self) -> str:
+        return self.format_message()
+
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def choose_case(self) -> str:
-        """Return the case of the wordings that fits."""
-        return ""
+        """Return the case of the wordings that fits: that of `reason`, else of a detail."""
+        details = self.details()
+        if details.get("reason") in self.wordings:
+            return str(details["reason"])
+        return next((case for case in self.wordings if details.get(case)), "")
 
     def format_message(self, wordings: Mapping[str, Wording] | None = None) -> str:
         """Return the message with its details; `wordings` are those of another language."""
@@ -254,34 +204,14 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         hint = (wordings or self.wordings)[self.choose_case()].hint
         if hint is None:
             return None
-        values = _quote_details({**self.details(), **self.derive_values()})
-        return limit_hint(hint.format(**values))
-
-    def derive_values(self) -> Mapping[str, str]:
-        """Return further values for the template of the hint, computed from the details."""
-        return {}
+        names = _FIELD.findall(hint)
+        values = self.details()
+        values |= {name: DERIVED[name](self) for name in names if name not in values}
+        return limit_hint(hint.format(**quote_values(values)))
 
     def plan_rerun(self) -> Rerun | None:
         """Return how the failed command line can be repeated, or None."""
-        return self.rerun
-
-    def __str__(self) -> str:
-        return self.format_message()
-
-
-def _quote_details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details in the form that a shell reads as one word each."""
-    import shlex
-
-    def quote(value: str) -> str:
-        # The folder `~` of a shortened path must stay outside of the quotes.
-        home, start, rest = value.partition("~/")
-        return f"{start}{shlex.quote(rest)}" if start and not home else shlex.quote(value)
-
-    return {
-        name: quote(value) if isinstance(value, str) and name not in _COMMAND_DETAILS else value
-        for name, value in details.items()
-    }
+        return None if self.choose_case() else self.rerun
 
 
 _TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
@@ -294,18 +224,17 @@ def build_error_fields(
     """Return the fields of `error.v1` without those of the envelope."""
     import uuid
 
-    meaning = signal.meaning
     return {
-        "code": meaning.code,
+        "code": signal.code,
         "message": message,
         "details": dict(details),
         "hint": hint,
-        "kind": meaning.kind.value,
+        "kind": signal.kind.value,
         "operation": operation,
         "target": next((details[at] for at in _TARGETS if isinstance(details.get(at), str)), None),
-        "retryable": meaning.retry is Retry.TRANSIENT,
-        "retry": meaning.retry.value,
-        "retry_after_ms": meaning.backoff.first_ms if meaning.backoff else None,
-        "severity": meaning.severity.value,
+        "retryable": signal.retry is Retry.TRANSIENT,
+        "retry": signal.retry.value,
+        "retry_after_ms": signal.backoff.first_ms if signal.backoff else None,
+        "severity": signal.severity.value,
         "correlation_id": uuid.uuid4().hex,
     }

@@ -36,11 +36,11 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
 _URL = re.compile(r"\w+://\S+|\S+@\S+")
 _QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
 
-_HAN, _KANA, _HANGUL = "\u4e00-\u9fff\u3005", "\u30a1-\u30fa\u30fc", "\uac00-\ud7a3"
-_HIRAGANA = "\u3041-\u3096"
+_HAN, _KANA, _HANGUL = "\u4e00-\u9fff々", "ァ-\u30faー", "가-힣"
+_HIRAGANA = "ぁ-\u3096"
 _LETTER = rf"[^\W_{_HAN}{_KANA}{_HANGUL}{_HIRAGANA}]"
 _TERM = re.compile(
-    rf"[{_HAN}]+|[{_KANA}]{{2,}}|[{_HANGUL}]{{2,}}|{_LETTER}{{2,}}(?:['\u2019_.-]{_LETTER}+)*"
+    rf"[{_HAN}]+|[{_KANA}]{{2,}}|[{_HANGUL}]{{2,}}|{_LETTER}{{2,}}(?:['’_.-]{_LETTER}+)*"
 )
 _FUNCTION_CHARACTER = re.compile("[的了和是在与及而对为就都也有这那其被把从到等之所以并或]")
 _PARTICLE = re.compile(

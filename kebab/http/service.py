@@ -82,7 +82,7 @@ class Job(Generic[T]):
                 value = self._attach_and_work()
             finally:
                 self._detach()
-        except BaseException as fault:  # noqa: BLE001 - it belongs to the one who awaits
+        except BaseException as fault:  # noqa: BLE001 - the edge of the request
             self._detach()  # the interruption may have come within the first one
             self._resolve(partial(self.future.set_exception, _make_awaitable(fault)))
         else:
@@ -232,7 +232,7 @@ def build_failure(
     reply = report_failure(operation, fault, settings).reply
     if isinstance(fault, UsageInvalid):
         reply = msgspec.structs.replace(reply, hint=_USAGE_HINT)
-    return Outcome(status or build_catalog()[reply.code].meaning.http, reply, encode_line(reply))
+    return Outcome(status or build_catalog()[reply.code].http, reply, encode_line(reply))
 
 
 def encode_line(reply: "Reply") -> bytes:

@@ -18,16 +18,19 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from kebab.config.tuning import skip_httpx_command_line
-from kebab.errors.catalog import ModelProtocol, ModelUnreachable, ServerFault, TimedOut
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint, find_proxy_variable
 
 if TYPE_CHECKING:
     import httpx
+
+ServerFault: TypeAlias = Literal["proxy", "certificate", "silent", "server"]
+"""What keeps a model server from answering, where it is not the connection itself; may grow."""
 
 _LIMITS = {
     "first_token": "models.llm.first_token_s",

@@ -11,18 +11,23 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
     ModelNotPulled,
     ModelRejected,
-    Rejection,
 )
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import NO_KEY, ApiKey, find_proxy_variable
 from kebab.llm.http_stream import LOGIN_REQUIRED, Call, ResponseHead, describe_proxy_refusal
+
+Rejection: TypeAlias = Literal[
+    "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
+]
+"""Why a model server refuses: the key, an option, a lack of memory, the file of the model, a model
+that it does not have, or a task that the model cannot do."""
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""

@@ -195,7 +195,7 @@ def _to_one_line(text: str) -> str:
 
 def shorten_line(line: str, most: int) -> str:
     """Return a line of at most so many characters, with a mark where its end is cut off."""
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}\u2026"
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 MAX_HEADING_LEVEL = 6

@@ -22,16 +22,16 @@ _TINY_EVIDENCE = 8
 _PLAUSIBLE = 0.9
 _HIGH = bytes(range(0x80, 0x100))
 _LETTERS = re.compile(r"[^\W\d_\x00-\x7f]")
-_KANA = re.compile("[\u3041-\u30fa]")
+_KANA = re.compile("[ぁ-\u30fa]")
 _HALF_KANA = re.compile("[\uff66-\uff9d]")
-_HANGUL = re.compile("[\uac00-\ud7a3]")
+_HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _WESTERN = re.compile(
     "(?<=[A-Za-z])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]"
     "|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e](?=[A-Za-z])"
     "|(?<!\\S)[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff](?!\\S)"
-    "|[\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u20ac\u2122"
-    "\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b6\u00b7\u00ba\u00bb\u00d7]"
+    "|[‘’“”„–—…•\u20ac\u2122"
+    "\u00a0\u00a3\u00a7\u00a9«\u00ae\u00b0\u00b4\u00b6·\u00ba»\u00d7]"
     "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
 )
 
@@ -40,9 +40,9 @@ _LEAST_SHARE = 0.9
 _LEAST_SEPARATORS = 0.02
 _COMMON = re.compile(
     "[\t\n\r\\x20-\\x7e\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f"
-    "\u1e00-\u1eff\u2010-\u203b\u20ac\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uffee]"
+    "\u1e00-\u1eff\u2010-\u203b\u20ac\u3001-ヿ\u3400-\u9fff가-힣\uff01-\uffee]"
 )
-_SEPARATORS = re.compile("[\n\r .,\u3001\u3002\uff0c]")
+_SEPARATORS = re.compile("[\n\r .,、。，]")
 
 
 def detect_legacy_encoding(data: bytes) -> str | None:

@@ -37,7 +37,7 @@ from kebab.parse.html_page import (
 _SUFFIX = re.compile("[#?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _STYLE_NAME = re.compile(r"\b[pP]\.(\w+)[^{}]{0,200}\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']")
-_OUTLINE = re.compile(r"(?:\uac1c\uc694|outline|heading|\uc81c\ubaa9)\s*([1-9])", re.IGNORECASE)
+_OUTLINE = re.compile(r"(?:개요|outline|heading|제목)\s*([1-9])", re.IGNORECASE)
 
 
 def find_target(tag: str) -> str:

@@ -17,7 +17,7 @@ CODE = "\x03"
 
 _POWER = re.compile(SUPERSCRIPT + r"(?=[\d\[(+\u2212-]|[a-z]\b)")
 _INVISIBLE = re.compile("[\u00ad\u200b\ufeff\u2060]")
-_WIDE = "[\u3001-\u30ff\u3400-\u9fff\uff00-\uffef]"
+_WIDE = "[\u3001-ヿ\u3400-\u9fff\uff00-\uffef]"
 _WIDE_BREAK = re.compile(rf"(?<={_WIDE})[ \t]*\n\s*(?={_WIDE})")
 _PERMALINK = re.compile("(?: #|[\u00b6\u00a7\U0001f517\u2693 ])+$|^[\u00b6\u00a7\U0001f517 ]+")
 _FILE_NAME = re.compile(r"\S+\.[A-Za-z]{3,4}")

@@ -16,8 +16,8 @@ from kebab.core.documents import Metadata
 _MAX_VALUES = 256
 _AUTHOR_ENDS = re.compile(r"[;\n]|,?\s+(?:and|und)\s+|\s&\s")
 _EMAIL = re.compile(r"\s*<[^<>]*@[^<>]*>")
-_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_KEYWORD_ENDS = re.compile("[,;\n\uff0c\u3001]")
+_EAST_ASIAN = re.compile("[\u3040-ヿ\u3400-\u9fff가-힣]")
+_KEYWORD_ENDS = re.compile("[,;\n，、]")
 _LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
 
 
@@ -68,13 +68,13 @@ _DATE_FIELDS = (
 """The fields with a date, first what the text is from, last when it was changed."""
 
 _KOREAN_NAMES = {
-    "\uc81c\ubaa9": "title",
-    "\ud0dc\uadf8": "tags",
-    "\uc800\uc790": "author",
-    "\uc791\uc131\uc790": "author",
-    "\ub0a0\uc9dc": "date",
-    "\uc791\uc131\uc77c": "date",
-    "\ubcc4\uce6d": "aliases",
+    "제목": "title",
+    "태그": "tags",
+    "저자": "author",
+    "작성자": "author",
+    "날짜": "date",
+    "작성일": "date",
+    "별칭": "aliases",
 }
 _NAME_FIELDS = ("name", "label", "title", "text")
 _LOGSEQ_TAG = re.compile(r"#?\[\[([^\[\]]+)\]\]")

@@ -116,7 +116,7 @@ class _NotebookReader:
         short = "\n".join(lines)
         if len(short) < len(text):
             self._shortened += 1
-            short += "\n\u2026"
+            short += "\n…"
         self._builder.add_code(short, "text")
 
     def _build_metadata(self) -> Metadata:

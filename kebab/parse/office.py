@@ -230,7 +230,7 @@ def read_properties(root: Element) -> Metadata:
 
 _HEADING = re.compile(
     r"(?:heading|제목|개요|見出し|标题|標題|überschrift|titre|título|titolo|заголовок|kop|rubrik|nagłówek"
-    r"|nadpis|címsor|overskrift|otsikko|başlık)\s*(\d)",  # noqa: RUF001 - Turkish
+    r"|nadpis|címsor|overskrift|otsikko|başlık)\s*(\d)",
     re.IGNORECASE,
 )
 """Names of heading styles: Word stores the English ones, other programs their own."""

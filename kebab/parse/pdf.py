@@ -101,7 +101,7 @@ MAX_BOOKMARKS = 10_000
 _MAX_DEPTH = 15
 _MAX_DECLARED_TITLE_CHARS = 300
 _GENERATED_TITLE = re.compile(
-    r"untitled.*|unbenannt.*|sans titre.*|\uc81c\ubaa9 ?\uc5c6\uc74c.*|\u7121\u984c.*"
+    r"untitled.*|unbenannt.*|sans titre.*|제목 ?없음.*|無題.*"
     r"|document ?\d*|presentation ?\d*|powerpoint presentation|slide ?\d+|title|titel"
     r"|microsoft (?:word|powerpoint|excel)\b.*|about:blank|none|null|(?:https?|file):.*|[\W\d_]*"
     r"|.*\.(?:docx?|dotx?|odt|rtf|tex|dvi|e?ps|pdf|indd|qx[dp]|pptx?|odp|xlsx?|html?|txt|md|hwpx?"

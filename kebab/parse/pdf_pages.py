@@ -57,7 +57,7 @@ _SYMBOLS = {
         for number, text in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
     },
     # Bullets of the fonts Symbol and Wingdings.
-    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF076, 0xF0D8, 0xF0FC), "\u2022"),
+    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF076, 0xF0D8, 0xF0FC), "•"),
     0x00AD: None,
     0x200B: None,
     0xFEFF: None,

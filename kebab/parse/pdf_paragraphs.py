@@ -26,7 +26,7 @@ _SAME = 0.95
 _SIZE_STEP = 0.5
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _NO_HEADING = re.compile(
-    r"[,;:]$|\.$(?<!\d\.)|^[\u2022\u2023\u25aa\u25cf\u25cb\u25a0\u25a1*\u2013\u2014-]\s|^\W+$"
+    r"[,;:]$|\.$(?<!\d\.)|^[•\u2023\u25aa\u25cf\u25cb\u25a0\u25a1*–—-]\s|^\W+$"
 )
 _NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -169,16 +169,16 @@ _EQUAL_SIZE = 0.2
 _NEST_POINTS = 4
 
 _MARKER = re.compile(
-    r"[\u2022\u2023\u25aa\u25ab\u25cf\u25cb\u25e6\u25a0\u25a1\u2219\u00b7*\u2013\u2014\u27a2\u2713\u2714](?:\s+|$)"
+    r"[•\u2023\u25aa\u25ab\u25cf\u25cb\u25e6\u25a0\u25a1\u2219·*–—\u27a2\u2713\u2714](?:\s+|$)"
     r"|-\s+|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)](?:\s+|$)|\[\d{1,3}\]\s+"
 )
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _BULLET = re.compile(r"\A[^\w\s(\[]\s*")
-_ENDS_SENTENCE = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f]['\")\]\u201d\u2019\u00bb\u300d]*$")
-_LEADERS = re.compile(r"(?:\s*[.\u2026\u00b7]){5,}\s*")
-_HANGUL = "\uac00-\ud7a3"
-_DENSE_END = re.compile("[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]$")
-_DENSE_START = re.compile("[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
+_ENDS_SENTENCE = re.compile(r"[.!?:…。！？]['\")\]”’»」]*$")
+_LEADERS = re.compile(r"(?:\s*[.…·]){5,}\s*")
+_HANGUL = "가-힣"
+_DENSE_END = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]$")
+_DENSE_START = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
 _HANGUL_END = re.compile(f"[{_HANGUL}]$")
 _HANGUL_START = re.compile(f"[{_HANGUL}]")
 _DIVIDED = re.compile(r"[^\W\d_]-$")

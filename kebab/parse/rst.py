@@ -66,7 +66,7 @@ _RULES_OF_TABLE = 2
 _MAX_HEAD = 12
 
 _RULE = re.compile(r"([!-/:-@[-`{-~])\1*\Z")
-_BULLET = re.compile(r"[-*+\u2022\u2023\u2043](?:\s|\Z)")
+_BULLET = re.compile(r"[-*+•\u2023\u2043](?:\s|\Z)")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,9}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,9}|#)[.)](?:\s|\Z)")
 FIELD = re.compile(r":(?![: ])((?:[^:\\]|\\.|:(?![ `]|\Z))*)(?<! ):(?:\s+(.*)|\Z)")
 _OPTION = re.compile(r"(?:-\w|--\w[\w-]*|/[A-Z])(?:[ =]?[\w<>\[\]-]+)?(?:, |  +|\Z)")

@@ -258,9 +258,9 @@ _PAIRS = (
     "wealthiest poorest, encrypt decrypt, upload download, client server, encode decode, "
     "acquire sell, hire fire"
 )
-_NEGATION = re.compile(r"\b(?:not|never|cannot|\w+n['\u2019]t)\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _DENIAL = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['\u2019]t)\b",
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['’]t)\b",
     re.IGNORECASE,
 )
 _ASKS_FOR_FACT = re.compile(

@@ -211,9 +211,6 @@ def to_warnings(doubts: Sequence[Doubt]) -> tuple[AnswerWarning, ...]:
     )
 
 
-# ruff: noqa: RUF001 - the sentences use letters of several scripts
-
-
 _ORDER = (
     Refusal.NO_CHUNKS,
     Refusal.SCORE_GATE,

@@ -12,8 +12,8 @@ from kebab.rag.prompt import NOT_IN_NOTES, REMINDER, RULES
 
 _NAME = r"(?:evidence|passage)"
 _TAG = (
-    rf"(?:[<\[(\uff1c\u2039\u3008][ \t]?(?P<shut>/?)[ \t]?{_NAME}-[0-9a-f]{{3,40}}(?![0-9a-z])"
-    rf"(?:[ \t]{{0,2}}\[(?P<number>\d{{1,3}})\])?(?:[ \t]?[>\])\uff1e\u203a\u3009])?"
+    rf"(?:[<\[(＜‹〈][ \t]?(?P<shut>/?)[ \t]?{_NAME}-[0-9a-f]{{3,40}}(?![0-9a-z])"
+    rf"(?:[ \t]{{0,2}}\[(?P<number>\d{{1,3}})\])?(?:[ \t]?[>\])＞›〉])?"
     rf"|(?<![\w-]){_NAME}-[0-9a-f]{{3,40}}[ \t]{{1,2}}\[(?P<bare>\d{{1,3}})\](?:[ \t]?>)?"
     rf"|(?<![\w-]){_NAME}-(?=[a-f]{{0,7}}[0-9])[0-9a-f]{{8}}(?![\w-])>?"
     rf"|<[ \t]?/?[ \t]?{_NAME}[ \t]?\[?(?P<plain>\d{{1,3}})\]?[ \t]?>"
@@ -43,7 +43,7 @@ _FRAME_LINE = re.compile(
     re.MULTILINE,
 )
 _LAST_REPLY = re.compile(
-    r"(?:(?<=[.!?\u3002)\]])[ \t]+|(?<=\0)[ \t]*)"
+    r"(?:(?<=[.!?。)\]])[ \t]+|(?<=\0)[ \t]*)"
     rf"[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*\s*\Z"
 )
 _SENTENCE = re.compile(r"[^\n.:?]+[.:?]*[ \t]*")
@@ -139,10 +139,10 @@ def _build_prefixes(word: str) -> str:
 
 _STARTS = f"{_build_prefixes('evidence')}|{_build_prefixes('passage')}"
 _UNFINISHED = re.compile(
-    rf"(?:(?<![\w-])[<\[(\uff1c]?[ \t/]{{0,2}}(?:{_STARTS}"
+    rf"(?:(?<![\w-])[<\[(＜]?[ \t/]{{0,2}}(?:{_STARTS}"
     rf"|{_NAME}-[0-9a-f]{{0,40}}(?:[ \t]{{0,2}}(?:\[\d{{0,3}}\]?)?[ \t]?)?[>\])]?[ \t]{{0,3}}"
     rf"|{_build_prefixes(NOT_IN_NOTES)}[*_`\"')\].]{{0,4}}\s{{0,3}})"
-    rf"|[<\uff1c][ \t/]{{0,2}}(?:{_NAME}[ \t]?\[?\d{{0,3}}\]?)?[ \t]?>?[ \t]{{0,3}}"
+    rf"|[<＜][ \t/]{{0,2}}(?:{_NAME}[ \t]?\[?\d{{0,3}}\]?)?[ \t]?>?[ \t]{{0,3}}"
     r"|\[|\([^()\n]{0,160})\Z",
     re.IGNORECASE,
 )

@@ -281,16 +281,16 @@ class RepetitionGuard:
         )
 
 
-_MARKER = r"\[[#^]?\d{1,3}\]|\u3010\d{1,3}\u3011"
+_MARKER = r"\[[#^]?\d{1,3}\]|【\d{1,3}】"
 _FINISHED = re.compile(
-    rf"(?:[.!?:\u2026\u3002\uff01\uff1f\uff1a\u0964\u061f]|{_MARKER})"
-    rf"(?:[*_\"'`)\]\u201d\u2019\u00bb\u300d\u300f\uff09]|\s?(?:{_MARKER}))*\Z"
+    rf"(?:[.!?:…。！？：\u0964\u061f]|{_MARKER})"
+    rf"(?:[*_\"'`)\]”’»」』）]|\s?(?:{_MARKER}))*\Z"
 )
 _OPENING = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _WHOLE_LINES = {LayoutKind.HEADING, LayoutKind.ROW}
 """The kinds of which only the end of the line is an end."""
 
-_ELLIPSIS = " \u2026"
+_ELLIPSIS = " …"
 
 
 def cut_unfinished(text: str) -> str:

@@ -155,7 +155,7 @@ def escape_evidence(text: str) -> str:
 def escape_line(text: str, limit: int) -> str:
     """Return escaped text on one line of at most `limit` characters."""
     line = _SPACES.sub(" ", escape_evidence(text[: 4 * limit])).strip()
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 _MAX_LINE = 80
@@ -201,7 +201,7 @@ def _escape_passage(passage: Evidence) -> str:
 def _describe_location(passage: Evidence) -> str:
     """Return title, headings, path and lines of a passage."""
     chunk = passage.chunk
-    path = chunk.path if len(chunk.path) <= _MAX_LINE else "\u2026" + chunk.path[1 - _MAX_LINE :]
+    path = chunk.path if len(chunk.path) <= _MAX_LINE else "…" + chunk.path[1 - _MAX_LINE :]
     end = passage.start + len(passage.text.rstrip())
     first, last = Quote(chunk=chunk, start=passage.start, end=end).lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
@@ -257,8 +257,8 @@ _HISTORY_TURNS = 2
 _QUESTION_TOKENS = 60
 _ANSWER_TOKENS = 100
 _CITATION_MARKERS = re.compile(
-    r"[ \t]?(?:\[\s{0,2}[#^]?[0-9]{1,3}(?:\s{0,2}[,;\u2013-]\s{0,2}#?[0-9]{1,3}){0,9}\s{0,2}\]"
-    r"|\u3010[#^]?[0-9]{1,3}\u3011)"
+    r"[ \t]?(?:\[\s{0,2}[#^]?[0-9]{1,3}(?:\s{0,2}[,;–-]\s{0,2}#?[0-9]{1,3}){0,9}\s{0,2}\]"
+    r"|【[#^]?[0-9]{1,3}】)"
 )
 
 
@@ -288,7 +288,7 @@ def shorten(text: str, tokens: int) -> str:
     if estimate_tokens(text) <= tokens:
         return text
     start, end = fit_sentences(text, tokens - 1)
-    return f"{text[start:end]} \u2026"
+    return f"{text[start:end]} …"
 
 
 MAX_DOWNSHIFTS = 2

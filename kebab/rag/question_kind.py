@@ -43,15 +43,15 @@ _HOW_TO_BY_LANGUAGE = {
 }
 _DEFINITION_BY_LANGUAGE = {
     "English": (
-        r"^what(?: is|'s|\u2019s| are) [^?]+$|^(?:define|explain) \S+|^what does .+ mean\b"
+        r"^what(?: is|'s|’s| are) [^?]+$|^(?:define|explain) \S+|^what does .+ mean\b"
         r"|^meaning of\b"
     ),
     "German": r"^was (?:ist|sind|bedeutet|bedeuten)\b",
-    "French": r"^qu['\u2019]est[- ]ce qu|^c['\u2019]est quoi\b|^que signifie\b",
+    "French": r"^qu['’]est[- ]ce qu|^c['’]est quoi\b|^que signifie\b",
     "Spanish": r"^\u00bf?qu\u00e9 (?:es|son|significa)\b",
     "Portuguese, Italian": (
         r"^o que (?:\u00e9|s\u00e3o|significa)\b"
-        r"|^(?:che )?cos['\u2019 ]?(?:\u00e8|a \u00e8|a sono|a significa)\b"
+        r"|^(?:che )?cos['’ ]?(?:\u00e8|a \u00e8|a sono|a significa)\b"
     ),
     "Russian": r"^что (?:такое|это|значит|означает) ",
     "Korean": r"(?:무엇|뭐|뭔)(?:인가|입니까|이야|야|예요|인지|가요)|\S란$|의 (?:뜻|의미|정의)",
@@ -70,13 +70,10 @@ _is_definition = _compile_by_language(_DEFINITION_BY_LANGUAGE).search
 
 def classify_question(question: str) -> QuestionKind:
     """Return what a question wants."""
-    asked = question.strip().rstrip("?\uff1f.! ").strip()
+    asked = question.strip().rstrip("?？.! ").strip()
     if _is_how_to(asked):
         return QuestionKind.HOW_TO
     return QuestionKind.DEFINITION if _is_definition(asked) else QuestionKind.OTHER
-
-
-# ruff: noqa: RUF001 - letters of other scripts are meant
 
 
 class FactKind(StrEnum):
@@ -126,7 +123,7 @@ _QUESTIONS: Mapping[FactKind, Mapping[str, str]] = {
         "Russian": r"как(?:ой|ая) (?:процент|дол[яю])|сколько процентов",
         "Korean": r"몇 ?(?:퍼센트|프로|%)|비율[은이]",
         "Chinese": r"百分之(?:几|多少)|(?:比例|百分比)是多少",
-        "Japanese": r"何(?:%|\uff05|パーセント|割)",
+        "Japanese": r"何(?:%|％|パーセント|割)",
     },
     FactKind.TIME: {
         "English": (
@@ -173,7 +170,7 @@ _QUESTIONS: Mapping[FactKind, Mapping[str, str]] = {
             r"|\bwelche[rn]? (?:\w+-?)?version"
         ),
         "French": (
-            r"\bcombien\b|^quel(?:le)? (?:est|était) (?:le|la|l['\u2019]) ?"
+            r"\bcombien\b|^quel(?:le)? (?:est|était) (?:le|la|l['’]) ?"
             r"(?:nombre|limite|taille|population|hauteur|longueur|âge)|\bquelle versions?\b"
         ),
         "Spanish, Portuguese, Italian": (
@@ -217,7 +214,7 @@ _TIME = (
     r"|\d ?[年月日時时分秒년월일시세분]|世[紀纪]|세기|時代|시대"
     r"|\b(?:(?:jan|febr)uar|march|april|ma[iy]\b|jun[ei]\b|jul[iy]\b|august|septem|octo|okto|novem"
     r"|de[cz]em|mon|tues|wednes|thurs|fri|satur|sun)(?=\w*(?:y|h|l|t|r|i|e|day)\b)"
-    r"|\b(?:nightly|daily|o['\u2019]clock|at (?:one|two|three|four|five|six|seven|eight"
+    r"|\b(?:nightly|daily|o['’]clock|at (?:one|two|three|four|five|six|seven|eight"
     r"|nine|ten|eleven|twelve))\b"
     r"|\b(?:centur|decade|year|month|week|day|hour|minute|second|today|yesterday|tomorrow|midnight"
     r"|noon|immediately|never|always|annual|spring|summer|autumn|winter|wars?\b|b\.?c\b|a\.?d\b)"
@@ -234,8 +231,8 @@ _CONDITION = (
 )
 _CAPITAL = "A-ZÀ-ÞА-ЯЁ"
 _NAME = (
-    rf"(?:(?<=[^\W_] )|(?<=[,;:] ))[\"'\u201c(]?(?-i:[{_CAPITAL}])\w"
-    rf"|(?:^|[\s(\"\u201c])(?-i:[{_CAPITAL}])[\w\u2019'.-]* (?:of |de |von |van |the |la |del )?"
+    rf"(?:(?<=[^\W_] )|(?<=[,;:] ))[\"'“(]?(?-i:[{_CAPITAL}])\w"
+    rf"|(?:^|[\s(\"“])(?-i:[{_CAPITAL}])[\w’'.-]* (?:of |de |von |van |the |la |del )?"
     rf"(?-i:[{_CAPITAL}])\w|\b(?-i:[A-Z]{{2,}})\b|@\w"
 )
 _ROLE = (
@@ -259,7 +256,7 @@ _EVIDENCE: Mapping[FactKind, str] = {
         r"|\d ?(?:원|만원|%|percent|million|billion)|무료|無料|免费|免費"
     ),
     FactKind.SHARE: (
-        r"[%\uff05½⅓¼¾]|per ?cent|prozent|pour ?cent|por ?ciento|процент|퍼센트|パーセント|\d割"
+        r"[%％½⅓¼¾]|per ?cent|prozent|pour ?cent|por ?ciento|процент|퍼센트|パーセント|\d割"
         r"|分の|百分之"
         r"|\b(?:half|third|quarter|fifth|tenth|majority|most|all|none|hälfte|drittel|viertel|mitad"
         r"|tercio|cuarto|moitié|tiers|metà|metade)|половин|треть|четверт|절반|半"
@@ -270,7 +267,7 @@ _EVIDENCE: Mapping[FactKind, str] = {
     FactKind.NUMBER: _NUMBER,
 }
 _PAST = r"\b(?:was|were|did|had|wurden?|hat|hatten?)\b"
-_SHOWS_NO_NAMES = r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+_SHOWS_NO_NAMES = r"[\u3040-ヿ\u4e00-\u9fff가-힣]"
 """Characters of scripts without capitals."""
 
 
@@ -281,7 +278,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 def find_fact_kind(question: str) -> FactKind | None:
     """Return the kind of fact that a question asks for, None when it asks for something else."""
-    asked = question.strip().rstrip("?\uff1f.! ").strip()
+    asked = question.strip().rstrip("?？.! ").strip()
     for kind, patterns in _QUESTIONS.items():
         if _compile_pattern("|".join(patterns.values())).search(asked):
             return kind

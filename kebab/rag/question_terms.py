@@ -53,13 +53,13 @@ def list_near_spellings(word: str) -> frozenset[str]:
 _ANCHOR = "\u00a7x"
 """A content word before the tested word, because the last remaining word is never removed."""
 
-_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
+_KATAKANA = re.compile("[ァ-\u30faー]{3,}")
 _NUMBER_WORD = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
 _CODE = re.compile(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
-_ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"\u201c\u2014])[\s\"\u201c*_(]*$")
+_ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*$")
 _LOOK_BEHIND = 6
-_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+")
-_ASKS = ("?", "\uff1f", "\u061f")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_ASKS = ("?", "？", "\u061f")
 
 MAX_WORDS = 64
 """The most content words that are read; a pasted page is no question about each of its words."""
@@ -279,8 +279,6 @@ def _strip_accents(text: str) -> str:
     return text if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFD", text))
 
 
-# ruff: noqa: RUF001 - letters of other scripts are meant
-
 _FIRST_WORDS = (
     "and or but then so also otherwise instead und aber oder dann auch sonst et mais ou alors sinon"
     " y pero entonces ma allora invece mas então maar dan а и но тогда och men så og ale ve peki"
@@ -311,7 +309,7 @@ _EASTERN = re.compile(
     r"|それ|その|そこ|そちら|あれは|あの|これ|この|ここ|彼"
     r"|^(?:那(?![覇須珂])|还有|另外|還有)|[它她這这]|(?<![其吉])他|那个|那些|那裡|那里"
 )
-_DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_DENSE = re.compile("[ぁ-ヿ\u3400-\u9fff가-힣]")
 
 _MAX_SHORT_WORDS = 2
 _MAX_POINTING_WORDS = 10
@@ -363,11 +361,9 @@ _LABEL = re.compile(
     r"^[*_\s]*[\w ]{0,30}(?:question|rewritten)[\w ]{0,20}[*_]*\s?:[*_\s]*", re.IGNORECASE
 )
 _DIGIT_RUN = re.compile(r"\d+")
-_QUOTED = re.compile(r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u300c[^\u300d\n]+\u300d|`[^`\n]+`")
-_QUESTION_MARK = re.compile(r"[?\uff1f\u061f\u037e]")
-_PUNCTUATION = (
-    ".,;:!?\"'()[]{}<>-\u00bf\u00a1\u061f\u2026\u3002\uff1f\uff01\uff0c\u3001\u300c\u300d"
-)
+_QUOTED = re.compile(r"\"[^\"\n]+\"|“[^”\n]+”|「[^」\n]+」|`[^`\n]+`")
+_QUESTION_MARK = re.compile(r"[?？\u061f\u037e]")
+_PUNCTUATION = ".,;:!?\"'()[]{}<>-\u00bf\u00a1\u061f…。？！，、「」"
 _MIN_KNOWN_SHARE = 0.5
 """The least share of a rewritten question's tokens that the conversation contains."""
 

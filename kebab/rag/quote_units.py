@@ -95,7 +95,7 @@ def _read_language(info: str) -> str | None:
 SHORTEST = 25
 """The fewest columns of a quote; Chinese, Japanese and Korean characters take two."""
 
-_OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
+_OPEN_ENDS = ("?", "？", "\u061f", ":", "：")
 _CODE_SPAN = re.compile(r"(?P<ticks>`+)[^`\n]+(?P=ticks)")
 _IMAGE = re.compile(r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])")
 _LINK = re.compile(r"\[(?P<label>[^\[\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
@@ -153,7 +153,7 @@ MAX_CODE = 1200
 """The most characters of a code block in a quote; of a longer one single lines are quoted."""
 
 _SAME_PARAGRAPH = re.compile(r"[ \t]*(?:\n[ \t>]*)?")
-_NEXT_ITEM = re.compile(r"[\s>]*(?:[-*+\u2022]|\d{1,3}[.)]|\|)?[ \t]*")
+_NEXT_ITEM = re.compile(r"[\s>]*(?:[-*+•]|\d{1,3}[.)]|\|)?[ \t]*")
 """What stands between sentences of a paragraph, and between items, rows or paragraphs."""
 
 _BEFORE_CODE = re.compile(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")
@@ -165,7 +165,7 @@ _OPENING = 60
 _OPENING_SHARE = 0.6
 _COPULA = re.compile(
     r"\b(?:is|are|was|were|means|refers? to|ist|sind|est|sont|es|son|\u00e8|sono|\u00e9|s\u00e3o)\b"
-    r"|\u2014 |\u044d\u0442\u043e|[\uc740\ub294\ub780] |\u3068\u306f|\u306f|\u662f|\u6307"
+    r"|— |\u044d\u0442\u043e|[은는란] |とは|は|是|指"
 )
 """The words of several languages that say what something is."""
 

@@ -15,7 +15,7 @@ _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
 _LANGUAGE_SAMPLE = 16_000
 _BORDER = re.compile(
-    r"\n(?=[ \t>]*(?:\n|\Z|[-*+\u2022][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
+    r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
 )
 """Where a paragraph ends."""
 
@@ -187,7 +187,7 @@ MAX_SENTENCES = 4
 _LEAST_WORDS = 4
 """Rows of tables with fewer words hold values, and are not proofread."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_DENSE_LETTER = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_DENSE_LETTER = re.compile("[\u0e00-\u0eff\u3040-ヿ\u3400-\u9fff가-힣]")
 _DENSE_PER_WORD = 2
 _LINE_BREAK = re.compile(r"[ \t]*\n[ \t]*(?:>[ \t]?)*|[ \t]{2,}|\t")
 """What is shown as one blank: the end of a line with the signs of a quotation, and wide gaps."""

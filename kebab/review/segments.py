@@ -65,7 +65,7 @@ _BLOCK_SIGNS = frozenset("-+#=:")
 _NUMBER_SIGN = re.compile(r"(\d{1,9})[.)](?:\s|$)")
 _WRAP = re.compile(r"[ \t]*\n[ \t]*(?:>[ \t]?)*[ \t]*")
 _BLANKS = re.compile(r"\s+")
-_DENSE = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uff00-\uffef]")
 _find_letter = re.compile(r"[^\W\d_]").search
 
 

@@ -18,33 +18,33 @@ from kebab.wire.review import SeverityName, SideName
 
 _PLACEHOLDER = re.compile("\u27e6\\d+\u27e7")
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBER = re.compile(r"\d+(?:[.,:/\u2009\u202f'\u2019-]?\d+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:/\u2009\u202f'’-]?\d+)*")
 _SCALED = re.compile(
     r"\d[\d.,]*\s*(?:hundred|thousand|million|billion|trillion|dozen|mio|mrd|tausend|millionen?"
-    r"|milliarden?|mille|millones|milliards?|[ap]\.?m\b|[\u5341\u767e\u5343\u4e07\u842c\u4ebf\u5104"
-    r"\u5146\ucc9c\ub9cc\uc5b5\uc870])",
+    r"|milliarden?|mille|millones|milliards?|[ap]\.?m\b|[十百千万萬亿億"
+    r"兆천만억조])",
     re.IGNORECASE,
 )
 """Numbers that other languages write with other digits, such as `3 million` and `300만`."""
 
-_ERA = re.compile("(?:\u4ee4\u548c|\u5e73\u6210|\u662d\u548c)\\d+")
+_ERA = re.compile("(?:令和|平成|昭和)\\d+")
 _UNIT = re.compile(
     r"\d\s?(?P<unit>%|\u2030|\u00b0[CF]?|[kKMGT]i?B|[kmcn\u00b5\u03bc]m|k?g|mg|[kMG]?Hz|ms|[kM]?W|"
     r"[kM]?Wh|dB|px|[kMG]bit/s|[kMG]bps|mAh)(?![\w])"
 )
 _OTHER_UNITS = {
-    "%": ("\uff05", "percent", "prozent", "pour cent", "\ud37c\uc13c\ud2b8", "\ud504\ub85c"),
-    "GB": ("Go", "\u0413\u0411", "\uae30\uac00\ubc14\uc774\ud2b8"),
-    "MB": ("Mo", "\u041c\u0411", "\uba54\uac00\ubc14\uc774\ud2b8"),
-    "TB": ("To", "\u0422\u0411", "\ud14c\ub77c\ubc14\uc774\ud2b8"),
+    "%": ("％", "percent", "prozent", "pour cent", "퍼센트", "프로"),
+    "GB": ("Go", "\u0413\u0411", "기가바이트"),
+    "MB": ("Mo", "\u041c\u0411", "메가바이트"),
+    "TB": ("To", "\u0422\u0411", "테라바이트"),
     "kB": ("Ko", "ko", "KB", "\u041a\u0411", "\u043a\u0411"),
-    "KB": ("Ko", "ko", "kB", "\u041a\u0411", "\ud0ac\ub85c\ubc14\uc774\ud2b8"),
-    "km": ("\u043a\u043c", "\ud0ac\ub85c\ubbf8\ud130", "\u516c\u91cc", "\u30ad\u30ed"),
-    "cm": ("\u0441\u043c", "\uc13c\ud2f0\ubbf8\ud130", "\u5398\u7c73", "\u30bb\u30f3\u30c1"),
-    "mm": ("\u043c\u043c", "\ubc00\ub9ac\ubbf8\ud130", "\u6beb\u7c73", "\u30df\u30ea"),
-    "kg": ("\u043a\u0433", "\ud0ac\ub85c\uadf8\ub7a8", "\u516c\u65a4", "\u30ad\u30ed"),
-    "g": ("\u0433", "\uadf8\ub7a8", "\u514b", "\u30b0\u30e9\u30e0"),
-    "ms": ("\u043c\u0441", "\ubc00\ub9ac\ucd08", "\u6beb\u79d2", "\u30df\u30ea\u79d2"),
+    "KB": ("Ko", "ko", "kB", "\u041a\u0411", "킬로바이트"),
+    "km": ("\u043a\u043c", "킬로미터", "公里", "キロ"),
+    "cm": ("\u0441\u043c", "센티미터", "厘米", "センチ"),
+    "mm": ("\u043c\u043c", "밀리미터", "毫米", "ミリ"),
+    "kg": ("\u043a\u0433", "킬로그램", "公斤", "キロ"),
+    "g": ("\u0433", "그램", "克", "グラム"),
+    "ms": ("\u043c\u0441", "밀리초", "毫秒", "ミリ秒"),
 }
 """How other languages write a unit."""
 
@@ -190,7 +190,7 @@ def _count_parts(text: str) -> Counter[str]:
     """Return the numbers of a text; a number with separators counts by its parts."""
     found = Counter[str]()
     for number in _NUMBER.findall(text):
-        grouped = re.fullmatch(r"\d{1,3}(?:[.,\u2009\u202f'\u2019]\d{3})+", number)
+        grouped = re.fullmatch(r"\d{1,3}(?:[.,\u2009\u202f'’]\d{3})+", number)
         digits = re.sub(r"\D", "", number)
         found.update(
             [digits] if grouped else (part.lstrip("0") or "0" for part in re.split(r"\D", number))
@@ -206,7 +206,7 @@ _SPELLED = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice|once|first|second"
     r"|third|half|both|single|couple|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*"
     r"|oct\w*|nov\w*|dec\w*|ein|eine|zwei|drei|vier|f\u00fcnf|un|une|deux|trois|uno|dos|tres)\b"
-    "|[\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\ub450\uc138\ud55c]",
+    "|[一二三四五六七八九十두세한]",
     re.IGNORECASE,
 )
 

@@ -49,14 +49,14 @@ _MAX_LOOKUPS = 64
 
 _ENOUGH = 0.5
 _SHORTEST_RUN = 2
-_LONG_VOWEL = "\u30fc"
+_LONG_VOWEL = "ー"
 """The last sign of Katakana words that are also written without it."""
 
 _SCRIPT_RUNS = (
-    "(?P<hiragana>[\u3041-\u309f]+)"
-    "|(?P<katakana>[\u30a0-\u30ff]+)"
-    "|(?P<hangul>[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+)"
-    "|(?P<other>[^\u3041-\u30ff\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+)"
+    "(?P<hiragana>[ぁ-\u309f]+)"
+    "|(?P<katakana>[\u30a0-ヿ]+)"
+    "|(?P<hangul>[\u1100-\u11ff\u3131-\u318e가-힣]+)"
+    "|(?P<other>[^ぁ-ヿ\u1100-\u11ff\u3131-\u318e가-힣]+)"
 )
 _NUMBER = r"[vV]?\d+(?:\.\d+)+"
 
@@ -73,13 +73,13 @@ _COMPOUNDING = frozenset({"de", "nl", "sv", "da"})
 _PARTICIPLE = "ge"
 """The prefix of participles in German and Dutch."""
 
-_is_inflected = re.compile("[\uac00-\ud7a3]{2}[되하했됐된될한할함됨합됩해돼]").match
+_is_inflected = re.compile("[가-힣]{2}[되하했됐된될한할함됨합됩해돼]").match
 """A Korean verb: two syllables of its stem, and the beginning of its ending."""
 
 _CAPITALISES_NOUNS = "de"
 """The language in which a capital does not tell a name."""
 
-_OPENING = " \t\n\u00bf\u00a1\"'\u201e\u201c\u00ab"
+_OPENING = " \t\n\u00bf\u00a1\"'„“«"
 
 _is_code = re.compile(r".*(?:[a-z][A-Z]|_|\w[.:/@]\w|[^\W\d]\d|[+#]$).*").fullmatch
 _is_plain_number = re.compile(r"\d{3,}").fullmatch
@@ -181,7 +181,7 @@ class _KnownWords:
     def contains(self, word: str) -> bool:
         """Return whether a word is a function word, or something is known of it otherwise."""
         is_english = self.language == "en"
-        is_hiragana = "\u3041" <= word[0] <= "\u309f"
+        is_hiragana = "ぁ" <= word[0] <= "ゟ"
         if is_function_word(word) and not is_hiragana:
             return True
         if not is_english and is_listed_stop_word(word):

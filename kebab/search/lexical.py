@@ -226,7 +226,7 @@ _WORDS_BY_LANGUAGE = {
 _WORDS = frozenset(word for words in _WORDS_BY_LANGUAGE.values() for word in words.split())
 
 _is_grammar = re.compile(
-    "[\u3041-\u309f]+|[\uac00-\ud7a3]*(?:니다|니까|세요|십시오|시오|어요|아요|해요)"
+    "[ぁ-\u309f]+|[가-힣]*(?:니다|니까|세요|십시오|시오|어요|아요|해요)"
 ).fullmatch
 """Hiragana alone, and words of Hangul with the ending of a sentence."""
 

@@ -50,15 +50,13 @@ _STOP_WORDS_BY_LANGUAGE = {
 _STOP_WORDS = frozenset(
     word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
 )
-_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
-_EDGES = f"{_PUNCTUATION}`<>{{}}|&\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e"
+_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
+_EDGES = f"{_PUNCTUATION}`<>{{}}|&«»‘’‚“”„"
 _LEFT_EDGES = _EDGES.replace(".", "")
-_CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
+_CLAUSE_END = re.compile("[、。\u3008-\u3011！（），：；？]")
 """Punctuation between words that no blank separates."""
 
-_is_contraction = re.compile(
-    r"\w+(?:n['\u2019]t|['\u2019](?:ll|ve|re|d|m))", re.IGNORECASE
-).fullmatch
+_is_contraction = re.compile(r"\w+(?:n['’]t|['’](?:ll|ve|re|d|m))", re.IGNORECASE).fullmatch
 """`wouldn't` and `they'll` are grammar, though the index has them as words."""
 
 _MAX_TERMS = 4096

@@ -160,7 +160,7 @@ Le médecin lui a conseillé de dormir davantage. Cette loi concerne toutes les 
 昨日の雨で川の水が増えた。この機械は電気で動きます。 \
 어제 친구와 함께 박물관에 갔다. 설정을 바꾸려면 파일을 열어야 한다. \
 医生建议他每天散步。这座桥建于十九世纪。 \
-ذهب الطلاب إلى المكتبة في الصباح. ارتفعت أسعار النفط هذا الأسبوع."""  # noqa: RUF001
+ذهب الطلاب إلى المكتبة في الصباح. ارتفعت أسعار النفط هذا الأسبوع."""
 """Sentences without a common topic. The curves of the models are fitted with this text."""
 
 _LEAST = 1e-9

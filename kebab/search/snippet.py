@@ -265,7 +265,7 @@ _QUESTION_BIGRAMS_BY_LANGUAGE = {
 QUESTION_BIGRAMS = frozenset(
     gram for grams in _QUESTION_BIGRAMS_BY_LANGUAGE.values() for gram in grams.split()
 )
-_is_hiragana = re.compile("[\u3041-\u309f]+").fullmatch
+_is_hiragana = re.compile("[ぁ-\u309f]+").fullmatch
 _HIRAGANA_WEIGHT = 0.3
 """The weight of a bigram of Hiragana alone: particles and endings, seldom a name."""
 

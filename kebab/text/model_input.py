@@ -33,8 +33,8 @@ _SCRIPT_WEIGHTS = (
     (1.0, re.compile("[\u00a0-\u036f\u2010-\u2027\u3000-\u303f\uff00-\uffef]")),
     (0.6, re.compile("[\u0400-\u052f\u1e00-\u1eff]")),
     (0.8, re.compile("[\u0590-\u06ff]")),
-    (1.2, re.compile("[\u0370-\u03ff\u0900-\u097f\u0e00-\u0e7f\uac00-\ud7a3]")),
-    (0.9, re.compile("[\u3040-\u30ff]")),
+    (1.2, re.compile("[\u0370-\u03ff\u0900-\u097f\u0e00-\u0e7f가-힣]")),
+    (0.9, re.compile("[\u3040-ヿ]")),
     (1.4, re.compile("[\u3400-\u9fff]")),
 )
 _OTHER_WEIGHT = 2.5
@@ -128,15 +128,13 @@ _BRACKET_TAGS = (
     "|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|gMASK"
 )
 _TEMPLATE = re.compile(
-    r"<(?=/?[|\uff5c][^\s<>]{1,64}>"
-    r"|[^\s<>|\uff5c]{1,64}[|\uff5c]>"
+    r"<(?=/?[|｜][^\s<>]{1,64}>"
+    r"|[^\s<>|｜]{1,64}[|｜]>"
     rf"|/?(?:{_TAGS})>|<?/?SYS>>|__\w{{1,32}}__>)"
     rf"|\[(?=/?(?:{_BRACKET_TAGS})\]|\|[^\s\[\]|]{{1,32}}\|\]|img-[0-9]{{1,9}}\])",
     re.ASCII,
 )
-_DELIMITER = re.compile(
-    r"[<\uff1c\u2039\u3008](?=\s{0,4}/?\s{0,4}(?:evidence|passage|text)\b)", re.IGNORECASE
-)
+_DELIMITER = re.compile(r"[<＜‹〈](?=\s{0,4}/?\s{0,4}(?:evidence|passage|text)\b)", re.IGNORECASE)
 
 
 def escape_text(text: str) -> str:

@@ -10,9 +10,9 @@ _INVISIBLE = re.compile(
 
 _PUNCTUATION = str.maketrans(
     {
-        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\uff62\uff63", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+        **dict.fromkeys("“”„«»「」『』｢｣", '"'),
+        **dict.fromkeys("‘’‚′", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012–—\u2212", "-"),
         **dict.fromkeys("*`\u00ad\u200b\u2060\ufeff", None),
     }
 )

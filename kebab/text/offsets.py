@@ -53,9 +53,9 @@ MOST_CHARS = 1_000
 """The longest quotation that is looked for."""
 
 _ALIKE = (
-    '"\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\uff02\uff62\uff63',
-    "'\u2018\u2019\u201a\u201b\u2032`\u00b4\uff07",
-    "-\u2010\u2011\u2012\u2013\u2014\u2212\uff0d",
+    '"“”„\u201f«»「」『』＂｢｣',
+    "'‘’‚\u201b′`\u00b4＇",
+    "-\u2010\u2011\u2012–—\u2212－",
 )
 """Signs that stand for each other: double quotes, single quotes, dashes."""
 
@@ -63,7 +63,7 @@ _CLASSES = {sign: f"[{re.escape(signs)}]" for signs in _ALIKE for sign in signs}
 _GAP = r"[*_~`]*\s+(?:>\s*)*[*_~`]*"
 """What may lie between two words: white space, the sign of a block quote, signs of emphasis."""
 
-_AROUND = "\"'`*_\u00ab\u00bb\u2018\u2019\u201c\u201d\u201e "
+_AROUND = "\"'`*_«»‘’“”„ "
 
 
 def find_quotation(

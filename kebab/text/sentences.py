@@ -16,7 +16,7 @@ from kebab.text.sentence_ends import find_sentence_ends
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ITEM = re.compile(
-    r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7\u30fb]|\(?\d{1,3}[.)]|[a-zA-Z]\))[ \t]+"
+    r"[ \t]*(?:[-*+•\u2023\u25e6·・]|\(?\d{1,3}[.)]|[a-zA-Z]\))[ \t]+"
     r"(?:\[[ xX]\][ \t]+)?(?=\S)"
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -32,8 +32,8 @@ _LABEL = re.compile(
 
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
 _TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)*$")
-_KEY_VALUE = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
-_HARD_BREAK = re.compile(r"(?:  |\\|[\ub2e4\uc694\uc8e0\uc74c\ud568\ub428])$")
+_KEY_VALUE = re.compile(r"[ \t]*[^\s:：][^:：\n]{0,23}(?::\s|：)")
+_HARD_BREAK = re.compile(r"(?:  |\\|[다요죠음함됨])$")
 
 _MAX_WRAP = 120
 """Longer lines are not wrapped by hand or by an editor."""
@@ -213,9 +213,7 @@ def measure_width(line: str) -> int:
 LONGEST = 400
 """The most code points of one sentence; longer ones are cut, at a clause where there is one."""
 
-_CLAUSE = re.compile(
-    r"[;:,\uff1b\uff1a\uff0c\u3001\u060c\u061b](?:\s|(?<=[\uff1b\uff1a\uff0c\u3001]))"
-)
+_CLAUSE = re.compile(r"[;:,；：，、\u060c\u061b](?:\s|(?<=[；：，、]))")
 _SPACE = re.compile(r"\s+")
 _find_word = re.compile(r"[^\W_]").search
 

@@ -35,7 +35,7 @@ _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i"}
 )
-_APOSTROPHES = str.maketrans("\u2019\u2010", "'-")
+_APOSTROPHES = str.maketrans("’\u2010", "'-")
 
 
 _STEMMERS = (

@@ -4,7 +4,7 @@ The audit log as wire records, and converts the rows of the catalogue to them.
 """
 
 import dataclasses
-import inspect
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -263,6 +263,8 @@ class InspectErrorRequest(Request, frozen=True, kw_only=True, tag="inspect_error
 
 
 _TWICE = 2
+_WHEEL = Path(__file__).parents[1] / "_data" / "errors"
+_CHECKOUT = Path(__file__).parents[2] / "docs" / "wire-schema" / "errors"
 
 
 def build_error_rows() -> list[ErrorRow]:
@@ -272,30 +274,36 @@ def build_error_rows() -> list[ErrorRow]:
 
 def build_error_row(signal: type[Signal]) -> ErrorRow:
     """Return one row of the catalogue as a wire object."""
-    meaning = signal.meaning
     return ErrorRow(
-        code=meaning.code,
-        kind=meaning.kind.value,
-        canonical=meaning.canonical.value,
-        domain=meaning.domain,
-        origin=meaning.origin.value,
-        exit_code=meaning.exit.value,
-        http_status=meaning.http,
-        grpc_status=meaning.grpc,
-        retry=meaning.retry.value,
-        severity=meaning.severity.value,
-        public=meaning.public,
-        retired=meaning.retired,
-        reserved=meaning.reserved,
-        backoff=RetryAdvice(**meaning.backoff._asdict()) if meaning.backoff else None,
+        code=signal.code,
+        kind=signal.kind.value,
+        canonical=signal.canonical.value,
+        domain=signal.domain,
+        origin=signal.origin.value,
+        exit_code=signal.exit.value,
+        http_status=signal.http,
+        grpc_status=signal.grpc,
+        retry=signal.retry.value,
+        severity=signal.severity.value,
+        public=signal.public,
+        retired=signal.retired,
+        reserved=signal.reserved,
+        backoff=RetryAdvice(**signal.backoff._asdict()) if signal.backoff else None,
         message=signal.message,
         hint=signal.hint,
-        details=_build_details(signal),
-        explanation=inspect.cleandoc(signal.__doc__ or ""),
+        details=list_details(signal),
+        explanation=read_explanation(signal.code),
     )
 
 
-def _build_details(signal: type[Signal]) -> list[DetailField]:
+def read_explanation(code: str) -> str:
+    """Return the page that explains a code, without its title."""
+    folder = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
+    return (folder / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")[2].rstrip("\n")
+
+
+def list_details(signal: type[Signal]) -> list[DetailField]:
+    """Return the typed details of a row."""
     fields = dataclasses.fields(signal)  # type: ignore[arg-type]
     return [DetailField(name=field.name, type=_format_type(field.type)) for field in fields]
 

@@ -133,7 +133,7 @@ def build_detail_schema(signal: type[Signal]) -> Schema:
     ]
     form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
     ((_, schema),) = msgspec.json.schema_components([form])[1].items()
-    required = {"required": schema["required"] if signal.meaning.public else []}
+    required = {"required": schema["required"] if signal.public else []}
     properties = {**schema["properties"], "chain": _CHAIN}
     return {**schema, **required, "title": form.__name__, "properties": properties}
 

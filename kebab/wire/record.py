@@ -15,7 +15,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.signal import Exit, limit_hint
+from kebab.errors.hints import limit_hint
+from kebab.errors.signal import Exit
 
 R = TypeVar("R", bound="Reply")
 

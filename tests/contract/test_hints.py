@@ -33,7 +33,7 @@ from kebab.errors.catalog import (
     TimedOut,
     build_catalog,
 )
-from kebab.errors.signal import MAX_HINT_CHARS
+from kebab.errors.hints import MAX_HINT_CHARS
 from tests.fakes.console import run
 from tests.fakes.tesseract import install_tesseract
 from tests.shape.tree import ROOT
@@ -217,7 +217,7 @@ MODEL_FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("signal", MODEL_FAULTS, ids=lambda one: one.meaning.code)
+@pytest.mark.parametrize("signal", MODEL_FAULTS, ids=lambda one: one.code)
 def test_a_question_that_no_model_answers_is_answered_without_one(
     signal, home, kebab, shell, monkeypatch
 ):
@@ -228,7 +228,7 @@ def test_a_question_that_no_model_answers_is_answered_without_one(
 
     fault = kebab("ask", "--data-dir", str(data), "--json", "--", f"-{QUESTION}").fault
 
-    assert fault["code"] == signal.meaning.code
+    assert fault["code"] == signal.code
     assert "--json" not in fault["hint"]
     done = shell(fault["hint"])
     assert done.status in (0, 1)
@@ -311,7 +311,7 @@ FORM_ONLY = [
 ]
 
 
-@pytest.mark.parametrize("signal", FORM_ONLY, ids=lambda one: one.meaning.code)
+@pytest.mark.parametrize("signal", FORM_ONLY, ids=lambda one: one.code)
 def test_the_form_of_a_hint_that_cannot_be_tried_here(signal):
     for line in find_commands(signal.format_hint()):
         assert shlex.split(line)[0] in (*OUTSIDE, "kebab")
@@ -320,7 +320,7 @@ def test_the_form_of_a_hint_that_cannot_be_tried_here(signal):
 
 def test_every_row_with_a_hint_is_tried():
     tried = {code for code, _, _ in FAULTS}
-    tried |= {one.meaning.code for one in (*MODEL_FAULTS, *FORM_ONLY)}
+    tried |= {one.code for one in (*MODEL_FAULTS, *FORM_ONLY)}
     tried |= {"timeout", "stale_cursor", "embedding_mismatch", "io_error"}
     hinting = {
         code

@@ -19,7 +19,7 @@ from tests.fakes.console import environment
 from tests.shape.tree import ROOT
 
 FOLDER = ROOT / "integrations"
-SKILL = (FOLDER / "skill/SKILL.md").read_text("utf-8")
+SKILL = (FOLDER / "claude-code/kebab/SKILL.md").read_text("utf-8")
 MOST_BYTES = 2048
 FENCED = re.compile(r"^```sh\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
 RECIPES = FENCED.findall((FOLDER / "jq.md").read_text("utf-8"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.bench.context import BenchContext, BenchOptions
+from kebab.bench.run import BenchContext, BenchOptions
 from tests.fakes.runner import FakeRunner
 
 

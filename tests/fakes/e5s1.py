@@ -32,7 +32,7 @@ PIECES = {
     ".": -3.5,
     ":": -3.5,
 }
-REPLACEMENTS = {"\t": " ", "\x07": "", "\u200b": " ", "\ufb01": "fi", "\uff21": "A"}
+REPLACEMENTS = {"\t": " ", "\x07": "", "\u200b": " ", "\ufb01": "fi", "Ａ": "A"}
 
 
 def pack_four_bit(values: np.ndarray) -> bytes:

@@ -428,7 +428,7 @@ class FakeKebab:
         if cancel is not None and document.doc_path.startswith("late"):
             cancel.request()
         stopped = cancel is not None and cancel.requested
-        text = TranslatedText(text="# \ubb38\n", segments=2, translated=1, findings=[])
+        text = TranslatedText(text="# 문\n", segments=2, translated=1, findings=[])
         page = review_pages.page(
             document,
             done,

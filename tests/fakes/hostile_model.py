@@ -110,9 +110,7 @@ CUT: dict[str, Fault] = {"cut": _cut, "repeating": _repeat}
 UNREADABLE: dict[str, Fault] = {
     "empty": lambda entries, chance: Answer(""),
     "blank": lambda entries, chance: Answer(" \n\t"),
-    "prose": lambda entries, chance: Answer(
-        "The text looks fine to me. \u6587\u7ae0\u6ca1\u6709\u95ee\u9898\u3002"
-    ),
+    "prose": lambda entries, chance: Answer("The text looks fine to me. 文章没有问题。"),
     "nothing": lambda entries, chance: Answer("null"),
     "a number": lambda entries, chance: Answer("42"),
     "another object": lambda entries, chance: Answer('{"error": {"items": 3}, "items": "none"}'),

@@ -76,7 +76,7 @@ class FakeRunner:
             if program == "index":
                 return self._index(Path(command[4]), folder)
             return _REPLIES[program]
-        if "kebab.bench.embedding_worker" in command:
+        if "tools.bench.embedding" in command:
             return {"texts": 256, "seconds": 2.0 if "kebab" in command else 10.0}
         if "serve" in command:
             return self._describe_warm_process()

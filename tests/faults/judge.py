@@ -138,7 +138,7 @@ def _check_status(
         found.append("status: an error without `error.v1`")
     if not out and not errors and status != Exit.READER_GONE:
         found.append("status: nothing was said")
-    if errors and errors[0]["code"] == Generic.meaning.code:
+    if errors and errors[0]["code"] == Generic.code:
         found.append("generic")
     return found
 
@@ -185,7 +185,7 @@ def _lasting(value: Any) -> Any:
 
 @cache
 def _exits() -> dict[str, int]:
-    return {code: int(row.meaning.exit) for code, row in build_catalog().items()}
+    return {code: int(row.exit) for code, row in build_catalog().items()}
 
 
 def _get_last(ran: CommandResult) -> str:

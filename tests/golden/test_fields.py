@@ -103,22 +103,22 @@ def test_what_is_not_found_is_an_answer(results):
 def test_the_exit_status_is_that_of_the_code(results):
     for result in results:
         for error in find_errors(result):
-            assert result["status"] == error["exit_code"] == ROWS[error["code"]].meaning.exit
+            assert result["status"] == error["exit_code"] == ROWS[error["code"]].exit
 
 
 def test_an_error_says_what_its_row_says(results):
     for result in results:
         for error in find_nested_errors([result["stdout"], result["stderr"]]):
-            meaning = ROWS[error["code"]].meaning
-            assert not meaning.reserved
+            row = ROWS[error["code"]]
+            assert not row.reserved
             said = {name: error[name] for name in ("kind", "retry", "severity", "retryable")}
             assert said == {
-                "kind": meaning.kind.value,
-                "retry": meaning.retry.value,
-                "severity": meaning.severity.value,
-                "retryable": meaning.retry.value == "transient",
+                "kind": row.kind.value,
+                "retry": row.retry.value,
+                "severity": row.severity.value,
+                "retryable": row.retry.value == "transient",
             }
-            wait = meaning.backoff.first_ms if meaning.backoff else None
+            wait = row.backoff.first_ms if row.backoff else None
             assert error["retry_after_ms"] == wait
 
 
@@ -171,7 +171,7 @@ SERVER_ONLY = {"server_busy", "unauthorized"}
 
 def test_every_code_that_is_raised_is_reached_by_a_command():
     reached = {error["code"] for case in CASES for error in find_errors(read_golden_result(case))}
-    live = {code for code, row in ROWS.items() if not (row.meaning.reserved or row.meaning.retired)}
+    live = {code for code, row in ROWS.items() if not (row.reserved or row.retired)}
 
     assert reached == live - SERVER_ONLY
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["answerable", "unanswerable", "name", "product", "number", "elsewhere"]
 
-_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[\u30a1-\u30fa\u30fc]{3,}")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[ァ-\u30faー]{3,}")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,.]*\d(?![\w-])")
 _NAMES = (
     "Brixworth, Ottoline Farquhar, Quezaltepeque, Ndjamena Harbour, Velimir Zograf, Tarkwell,"

@@ -48,7 +48,7 @@ def ask(kebab: Kebab, question: str, log: Path | None) -> Verdict:
     try:
         reply = kebab.ask(AskRequest(question=question), report=events.append)
     except Signal as signal:
-        verdict = Verdict(question=question, error=signal.meaning.code)
+        verdict = Verdict(question=question, error=signal.code)
         answer = None
     else:
         seconds = time.monotonic() - started

@@ -6,11 +6,17 @@ installed model embeds the questions.
 
 from collections import defaultdict
 
-from kebab.bench.context import NO_MODEL, BenchContext
-from kebab.bench.interleave import Candidate, Sample, build_repeated_candidate
-from kebab.bench.results import TIMES, Budget, Yardstick
-from kebab.bench.sandbox import Outcome, build_kebab_command
-from kebab.bench.yardsticks import COPY, build_copy_candidate
+from kebab.bench.run import COPY, NO_MODEL, BenchContext, build_copy_candidate
+from kebab.bench.sandbox import (
+    TIMES,
+    Budget,
+    Candidate,
+    Outcome,
+    Sample,
+    Yardstick,
+    build_kebab_command,
+    build_repeated_candidate,
+)
 from kebab.wire.evals import BenchFigure, BenchGrowth
 from tools.bench.ingest import build_unchanged_ingest
 from tools.bench.latency import measure_latency

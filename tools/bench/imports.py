@@ -7,8 +7,8 @@ wrapper around the import function of the interpreter measures the same times.
 import re
 from collections.abc import Iterator
 
-from kebab.bench.context import BenchContext, index_corpus
 from kebab.bench.corpus import write_notes
+from kebab.bench.run import BenchContext, index_corpus
 from kebab.bench.sandbox import PROGRAM, Outcome, Sandbox, build_python_command
 from kebab.wire.evals import BenchImports, BenchModule
 

@@ -3,18 +3,26 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kebab.bench.context import (
+from kebab.bench.corpus import Corpus, build_questions
+from kebab.bench.run import (
     NO_MODEL,
+    ONNX,
     BenchContext,
     IndexedCorpus,
     build_ingest_command,
+    build_question_candidate,
     index_corpus,
 )
-from kebab.bench.corpus import Corpus, build_questions
-from kebab.bench.interleave import Candidate, Sample
-from kebab.bench.results import Budget, Yardstick, require_ratio
-from kebab.bench.sandbox import Command, Outcome, Sandbox
-from kebab.bench.yardsticks import ONNX, build_question_candidate
+from kebab.bench.sandbox import (
+    Budget,
+    Candidate,
+    Command,
+    Outcome,
+    Sample,
+    Sandbox,
+    Yardstick,
+    require_ratio,
+)
 from tools.bench import yardsticks
 from tools.bench.corpora import write_long_note, write_pages, write_texts
 from tools.bench.synthetic_index import (

@@ -3,12 +3,24 @@
 from dataclasses import dataclass
 from statistics import quantiles
 
-from kebab.bench.context import BenchContext
 from kebab.bench.corpus import build_questions
-from kebab.bench.interleave import Candidate, Sample
-from kebab.bench.results import Budget, Yardstick, limit_ratio
-from kebab.bench.sandbox import Command, build_kebab_command, build_module_command
-from kebab.bench.yardsticks import CLICK, ONNX, build_click_candidate, build_question_candidate
+from kebab.bench.run import (
+    CLICK,
+    ONNX,
+    BenchContext,
+    build_click_candidate,
+    build_question_candidate,
+)
+from kebab.bench.sandbox import (
+    Budget,
+    Candidate,
+    Command,
+    Sample,
+    Yardstick,
+    build_kebab_command,
+    build_module_command,
+    limit_ratio,
+)
 from tools.bench import yardsticks
 from tools.bench.synthetic_index import WORKERS, SyntheticIndex
 

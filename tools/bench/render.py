@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from kebab.bench.results import TIMES
+from kebab.bench.sandbox import TIMES
 from kebab.cli.render.canvas import Canvas, format_number
 from kebab.cli.render.evals import format_size, render_benchmark
 from kebab.wire.evals import BenchGrowth, BenchImports, BenchReport

@@ -8,18 +8,19 @@ from functools import partial
 from pathlib import Path
 
 from kebab.app.timestamps import format_timestamp
-from kebab.bench.context import BenchOptions
-from kebab.bench.run import MEASUREMENTS, Measurement, run_benchmark
+from kebab.bench.run import MEASUREMENTS, BenchOptions, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
 from kebab.config.load import load_settings
 from kebab.config.settings import resolve_paths
 from kebab.wire.evals import BenchProgress
 from kebab.wire.record import add_envelope, encode_json
+from tools.bench.embedding import measure_embedding
 from tools.bench.growth import measure_growth
 from tools.bench.imports import measure_imports
 from tools.bench.ingest import measure_edit, measure_files
 from tools.bench.render import draw_report
 from tools.bench.synthetic_index import parse_sizes
+from tools.bench.warm_calls import measure_warm_calls
 
 _DEFAULTS = BenchOptions()
 _FILES = 12_000
@@ -29,13 +30,11 @@ _SIZES = "1k,10k"
 def build_measurements(sizes: tuple[int, ...], files: int) -> Mapping[str, Measurement]:
     """Return all measurements by name, in the order in which they run."""
     return {
-        "startup": MEASUREMENTS["startup"],
-        "ingest": MEASUREMENTS["ingest"],
-        "search": MEASUREMENTS["search"],
-        "warm_call": MEASUREMENTS["warm_call"],
+        **MEASUREMENTS,
+        "warm_call": measure_warm_calls,
         "edit": measure_edit,
         "files": partial(measure_files, files=files),
-        "embedding": MEASUREMENTS["embedding"],
+        "embedding": measure_embedding,
         "growth": partial(measure_growth, sizes=sizes),
         "imports": measure_imports,
     }

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from kebab.bench.interleave import Candidate, build_repeated_candidate
-from kebab.bench.sandbox import Command, build_python_command
+from kebab.bench.sandbox import Candidate, Command, build_python_command, build_repeated_candidate
 
 DOT = "numpy dot product"
 FTS = "SQLite FTS5 alone"

@@ -77,22 +77,21 @@ def _render_table(rows: dict[str, type[Signal]]) -> str:
 
 
 def _render_row(signal: type[Signal]) -> Iterator[str]:
-    meaning = signal.meaning
-    yield _render_member("Kind", f"Kind{to_pascal_case(meaning.kind)}")
-    yield _render_member("Canonical", f"Canonical{to_pascal_case(meaning.canonical)}")
-    yield _render_member("Domain", quote(meaning.domain))
-    yield _render_member("Origin", f"Origin{to_pascal_case(meaning.origin)}")
-    yield _render_member("Exit", str(meaning.exit.value))
-    yield _render_member("HTTP", str(meaning.http))
-    yield _render_member("GRPC", quote(meaning.grpc))
-    yield _render_member("Retry", f"Retry{to_pascal_case(meaning.retry)}")
-    yield _render_member("Retryable", format_boolean(value=meaning.backoff is not None))
-    if meaning.backoff is not None:
-        yield _render_member("Backoff", _render_backoff(meaning.backoff))
-    yield _render_member("Severity", f"Severity{to_pascal_case(meaning.severity)}")
-    yield _render_member("Public", format_boolean(value=meaning.public))
-    yield _render_member("Retired", format_boolean(value=meaning.retired))
-    yield _render_member("Reserved", format_boolean(value=meaning.reserved))
+    yield _render_member("Kind", f"Kind{to_pascal_case(signal.kind)}")
+    yield _render_member("Canonical", f"Canonical{to_pascal_case(signal.canonical)}")
+    yield _render_member("Domain", quote(signal.domain))
+    yield _render_member("Origin", f"Origin{to_pascal_case(signal.origin)}")
+    yield _render_member("Exit", str(signal.exit.value))
+    yield _render_member("HTTP", str(signal.http))
+    yield _render_member("GRPC", quote(signal.grpc))
+    yield _render_member("Retry", f"Retry{to_pascal_case(signal.retry)}")
+    yield _render_member("Retryable", format_boolean(value=signal.backoff is not None))
+    if signal.backoff is not None:
+        yield _render_member("Backoff", _render_backoff(signal.backoff))
+    yield _render_member("Severity", f"Severity{to_pascal_case(signal.severity)}")
+    yield _render_member("Public", format_boolean(value=signal.public))
+    yield _render_member("Retired", format_boolean(value=signal.retired))
+    yield _render_member("Reserved", format_boolean(value=signal.reserved))
 
 
 def _render_member(name: str, value: str) -> str:

@@ -127,22 +127,21 @@ def _render_codes(rows: dict[str, type[Signal]]) -> str:
 
 
 def _render_constant(code: str, signal: type[Signal]) -> str:
-    meaning = signal.meaning
     arguments = (
-        f"Kind.{to_constant_case(meaning.kind)}",
-        f"Canonical.{to_constant_case(meaning.canonical)}",
-        quote(meaning.domain),
-        f"Origin.{to_constant_case(meaning.origin)}",
-        f"/* exit= */ {meaning.exit.value}",
-        f"/* http= */ {meaning.http}",
-        quote(meaning.grpc),
-        f"Retry.{to_constant_case(meaning.retry)}",
-        f"/* retryable= */ {format_boolean(value=meaning.backoff is not None)}",
-        _render_backoff(meaning.backoff),
-        f"Severity.{to_constant_case(meaning.severity)}",
-        f"/* isPublic= */ {format_boolean(value=meaning.public)}",
-        f"/* retired= */ {format_boolean(value=meaning.retired)}",
-        f"/* reserved= */ {format_boolean(value=meaning.reserved)}",
+        f"Kind.{to_constant_case(signal.kind)}",
+        f"Canonical.{to_constant_case(signal.canonical)}",
+        quote(signal.domain),
+        f"Origin.{to_constant_case(signal.origin)}",
+        f"/* exit= */ {signal.exit.value}",
+        f"/* http= */ {signal.http}",
+        quote(signal.grpc),
+        f"Retry.{to_constant_case(signal.retry)}",
+        f"/* retryable= */ {format_boolean(value=signal.backoff is not None)}",
+        _render_backoff(signal.backoff),
+        f"Severity.{to_constant_case(signal.severity)}",
+        f"/* isPublic= */ {format_boolean(value=signal.public)}",
+        f"/* retired= */ {format_boolean(value=signal.retired)}",
+        f"/* reserved= */ {format_boolean(value=signal.reserved)}",
     )
     lines = ",\n".join(f"            {one}" for one in arguments)
     return (

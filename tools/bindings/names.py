@@ -1,10 +1,10 @@
 """Formats names and values for the bindings."""
 
-import inspect
 import json
 from enum import Enum
 
 from kebab.errors.signal import Signal
+from kebab.wire.error import read_explanation
 
 ORIGIN = "Generated from kebab/errors/catalog.py by `python -m tools.publish`; do not edit."
 """The head of a generated file."""
@@ -37,4 +37,4 @@ def format_boolean(*, value: bool) -> str:
 
 def summarize(signal: type[Signal]) -> str:
     """Return the first sentence of a row's explanation."""
-    return inspect.cleandoc(signal.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    return read_explanation(signal.code).partition("\n\n")[0].replace("\n", " ")

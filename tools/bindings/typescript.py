@@ -131,21 +131,20 @@ def _render_table(rows: dict[str, type[Signal]]) -> str:
 
 
 def _render_row(signal: type[Signal]) -> Iterator[str]:
-    meaning = signal.meaning
-    yield f"kind: {quote(meaning.kind)}"
-    yield f"canonical: {quote(meaning.canonical)}"
-    yield f"domain: {quote(meaning.domain)}"
-    yield f"origin: {quote(meaning.origin)}"
-    yield f"exit: {meaning.exit.value}"
-    yield f"http: {meaning.http}"
-    yield f"grpc: {quote(meaning.grpc)}"
-    yield f"retry: {quote(meaning.retry)}"
-    yield f"retryable: {format_boolean(value=meaning.backoff is not None)}"
-    yield f"backoff: {_render_backoff(meaning.backoff)}"
-    yield f"severity: {quote(meaning.severity)}"
-    yield f"public: {format_boolean(value=meaning.public)}"
-    yield f"retired: {format_boolean(value=meaning.retired)}"
-    yield f"reserved: {format_boolean(value=meaning.reserved)}"
+    yield f"kind: {quote(signal.kind)}"
+    yield f"canonical: {quote(signal.canonical)}"
+    yield f"domain: {quote(signal.domain)}"
+    yield f"origin: {quote(signal.origin)}"
+    yield f"exit: {signal.exit.value}"
+    yield f"http: {signal.http}"
+    yield f"grpc: {quote(signal.grpc)}"
+    yield f"retry: {quote(signal.retry)}"
+    yield f"retryable: {format_boolean(value=signal.backoff is not None)}"
+    yield f"backoff: {_render_backoff(signal.backoff)}"
+    yield f"severity: {quote(signal.severity)}"
+    yield f"public: {format_boolean(value=signal.public)}"
+    yield f"retired: {format_boolean(value=signal.retired)}"
+    yield f"reserved: {format_boolean(value=signal.reserved)}"
 
 
 def _render_backoff(advice: Backoff | None) -> str:
@@ -161,8 +160,8 @@ def _render_backoff(advice: Backoff | None) -> str:
 
 
 def _render_details(signal: type[Signal]) -> str:
-    head = f"\n/** The details of `{signal.meaning.code}`. {summarize(signal)} */\n"
-    name = f"{to_pascal_case(signal.meaning.code)}Details"
+    head = f"\n/** The details of `{signal.code}`. {summarize(signal)} */\n"
+    name = f"{to_pascal_case(signal.code)}Details"
     fields = dataclasses.fields(signal)  # type: ignore[arg-type]
     if not fields:
         return f"{head}export type {name} = Record<string, never>;\n"

@@ -133,7 +133,7 @@ def _try_call(call: Callable[[], Result], findings: Findings, operation: str) ->
     try:
         result = call()
         findings.add(operation, result, time.monotonic() - started)
-        if result.reply.get("code") == Generic.meaning.code:
+        if result.reply.get("code") == Generic.code:
             findings.faults.append(f"{operation}: {result.reply}")
     except BrokenAnswerError as fault:
         findings.faults.append(f"{operation}: {fault}")

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from kebab.bench.context import BenchOptions
-from kebab.bench.run import MEASUREMENTS, run_benchmark
+from kebab.bench.run import MEASUREMENTS, BenchOptions, run_benchmark
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_measurements

@@ -16,7 +16,7 @@ from kebab.wire.error import ExplainRequest
     "explain",
     cls=Command,
     exits=(Exit.NO,),
-    examples=(f"kebab explain {NotIndexed.meaning.code}", "kebab explain --all"),
+    examples=(f"kebab explain {NotIndexed.code}", "kebab explain --all"),
 )
 @click.argument("code", required=False, shell_complete=complete("codes"))
 @click.option("--all", "all_codes", is_flag=True, help="Explain every code.")

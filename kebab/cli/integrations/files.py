@@ -27,7 +27,7 @@ from kebab.wire.health import FileChange, InstalledFile, IntegrationKind, Integr
 
 _WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
 _CHECKOUT = Path(__file__).parents[3] / "integrations"
-_SKILL = Path("skill", "SKILL.md")
+_SKILL = Path("claude-code", "kebab", "SKILL.md")
 _BOM = b"\xef\xbb\xbf"
 _HUNK = re.compile(r"(?<=[-+])\d+")
 _CONTEXT_LINES = 1

@@ -16,10 +16,10 @@ import click
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
-from kebab.errors.signal import limit_hint
+from kebab.errors.hints import limit_hint
 
 _ELLIPSIS = "…"
-_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")  # noqa: RUF001 - the full-width ones are meant
+_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")
 """Wide characters that never begin a line."""
 
 
@@ -118,7 +118,7 @@ def wrap_text(text: str, width: int) -> list[tuple[int, int]]:
 def _can_start_line(character: str) -> bool:
     """Return whether a line may begin with a letter that no space precedes."""
     wide = measure_character(character) == 2  # noqa: PLR2004 - two cells
-    return wide and not "\uac00" <= character <= "\ud7a3" and character not in _CLOSING
+    return wide and not "가" <= character <= "힣" and character not in _CLOSING
 
 
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"

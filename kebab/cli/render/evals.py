@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kebab.bench.results import TIMES
+from kebab.bench.sandbox import TIMES
 from kebab.cli.render.canvas import Canvas, clean, format_number, pluralize, render_fields
 from kebab.wire.evals import (
     BenchFigure,

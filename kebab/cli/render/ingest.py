@@ -180,7 +180,7 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
     Files that only lack a library are among what would make files readable.
     """
     lacking = any(kind.reason == "library_missing" for kind in reply.unread)
-    shown_above = DependencyMissing.meaning.code if lacking else ""
+    shown_above = DependencyMissing.code if lacking else ""
     failed = [
         (item.doc_path, item.error)
         for item in reply.items
@@ -207,7 +207,7 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
 
 def _render_failure(path: str, error: ErrorReply, canvas: Canvas) -> Iterator[str]:
     # The message of a parser has the path again.
-    refused = error.code == ParseFailed.meaning.code
+    refused = error.code == ParseFailed.code
     reason = str(error.details.get("cause", error.message)) if refused else error.message
     yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ")
     if error.hint:

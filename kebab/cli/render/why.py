@@ -87,7 +87,7 @@ def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
 
 def _format_phrase(phrase: PhraseReading) -> str:
     column = f"{phrase.column}:" if phrase.column else ""
-    return f"{column}\u201c{phrase.text}\u201d"
+    return f"{column}“{phrase.text}”"
 
 
 def _format_filter(reading: FilterReading) -> str:
@@ -145,13 +145,13 @@ def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) 
         score = "" if passage.score is None else f"{passage.score:.2f}"
         yield _format_row("hit", f"{passage.hit_rank:,}", score, note, canvas)
     elif passage.withheld:
-        yield _format_row("hit", "\u2013", "", _WITHHELD[passage.withheld], canvas)
+        yield _format_row("hit", "–", "", _WITHHELD[passage.withheld], canvas)
 
 
 def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> str:
     """Return the rank and the score in a stage, or `note` without a rank."""
     if standing.rank is None:
-        return _format_row(name, "\u2013", "", note, canvas)
+        return _format_row(name, "–", "", note, canvas)
     score = "" if standing.score is None else f"{standing.score:.3f}"
     note = "" if standing.candidate else _BEYOND
     return _format_row(name, f"{standing.rank:,}", score, note, canvas)

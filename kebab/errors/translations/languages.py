@@ -24,23 +24,17 @@ def parse_language(locale: str) -> Language:
 
 def find_wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
     """Return the wordings of a row by case; English where there is no translation."""
-    match language:
-        case "ko":
-            from kebab.errors.translations import ko
-
-            return _by_case(row, ko.ROWS, ko.CASES)
-        case "zh":
-            from kebab.errors.translations import zh
-
-            return _by_case(row, zh.ROWS, zh.CASES)
-        case "en":
-            return row.wordings
-
-
-def _by_case(
-    row: type[Signal],
-    usual: Mapping[type[Signal], Wording],
-    cases: Mapping[type[Signal], Mapping[str, Wording]],
-) -> Mapping[str, Wording]:
-    translated = {"": usual[row], **cases.get(row, {})} if row in usual else {}
-    return {**row.wordings, **translated}
+    if language == "ko":
+        from kebab.errors.translations.ko import TEXTS
+    elif language == "zh":
+        from kebab.errors.translations.zh import TEXTS
+    else:
+        return row.wordings
+    usual = TEXTS.get(row.code)
+    if usual is None:
+        return row.wordings
+    found = {}
+    for case, english in row.wordings.items():
+        text = TEXTS.get(f"{row.code}:{case}", Wording()) if case else usual
+        found[case] = Wording(text.message or usual.message, text.hint or english.hint)
+    return found

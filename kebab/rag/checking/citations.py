@@ -35,9 +35,9 @@ from kebab.wire.ask import AnswerWarning
 UNSUPPORTED_MARK = "[unsupported]"
 """Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
 
-_STOPS = r".!?\u3002\uff01\uff1f\u0964\u061f\u2026"
+_STOPS = r".!?。！？\u0964\u061f…"
 _STOP = re.compile(
-    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)\uff09]*\\?$)|[ \t]*\|[ \t]*$"
+    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)）]*\\?$)|[ \t]*\|[ \t]*$"
 )
 """A full stop, also inside emphasis or brackets; after direct speech the marker comes last."""
 

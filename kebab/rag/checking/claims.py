@@ -34,12 +34,10 @@ from kebab.text.language import is_dense
 from kebab.text.sentences import LayoutKind, build_layout, find_sentence_spans
 from kebab.wire.ask import AnswerWarning
 
-_CLOSERS = " \t\n*_)\"'\u201d\u2019\u00bb\u300d\u300f\uff09|"
-_QUESTION = ("?", "\uff1f", "\u061f", "\u037e")
-_LEAD = (":", "\uff1a")
-_STOPPED = re.compile(
-    r"[.!?\u2026\u3002\uff01\uff1f\u0964\u061f][\"'\u201d\u2019\u00bb\u300d\u300f\uff09)\]*_]*(?:\s?\[\d{1,9}\])*$"
-)
+_CLOSERS = " \t\n*_)\"'”’»」』）|"
+_QUESTION = ("?", "？", "\u061f", "\u037e")
+_LEAD = (":", "：")
+_STOPPED = re.compile(r"[.!?…。！？\u0964\u061f][\"'”’»」』）)\]*_]*(?:\s?\[\d{1,9}\])*$")
 _BOLD = re.compile(r"(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
 _word = re.compile(r"[^\W_]").search
 _number = re.compile(r"\d").search

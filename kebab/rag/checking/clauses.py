@@ -174,7 +174,7 @@ _OPPOSITES = {
     **dict.fromkeys(("unlimited",), "limit"),
 }
 _PRONOUNS = _split("it they he she this these that those er sie es il elle ils elles")
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?|[,.;:!?()\"\u2014]")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?|[,.;:!?()\"—]")
 _PREPOSITIONS = _split("by in on at for with from since as under auf bei für seit von en por dans")
 _MAX_ADVERBIAL = 4
 _MAX_DISTANCE = 5
@@ -205,7 +205,7 @@ def _cut(sentence: str) -> Iterator[_Draft]:
     """Yield the words between punctuation and conjunctions."""
     draft = _Draft()
     for found in _WORD.finditer(sentence):
-        word = found[0].replace("\u2019", "'")
+        word = found[0].replace("’", "'")
         lower = word.lower()
         is_short = 0 < len(draft.words) <= _MAX_ADVERBIAL and not draft.is_condition
         if word == "," and is_short and draft.words[0].lower() in _PREPOSITIONS:
@@ -303,8 +303,8 @@ def _stem(word: str) -> str:
     return tokens[0] if tokens else ""
 
 
-_HANGUL = re.compile("[\uac00-\ud7a3]")
-_KANA = re.compile("[\u3041-\u30ff]")
+_HANGUL = re.compile("[가-힣]")
+_KANA = re.compile("[ぁ-ヿ]")
 
 
 def _compile(*rules: tuple[str, bool, Mode]) -> list[tuple[re.Pattern[str], bool, Mode]]:
@@ -352,9 +352,9 @@ _JAPANESE = _compile(
     (r"でき[まるた]|可能", False, Mode.CAN),
 )
 _NEUTRAL = re.compile(
-    "不[仅僅但只光同过過断斷少久论論管如错錯]|不一定|差不多|而不是[^\uff0c\u3002]*|(?<=[知])不道"
+    "不[仅僅但只光同过過断斷少久论論管如错錯]|不一定|差不多|而不是[^，。]*|(?<=[知])不道"
 )
-_STOPS = re.compile("[\uff0c,\u3002\uff1b;\uff01!\uff1f?\u3001\uff1a:()\uff08\uff09\n]")
+_STOPS = re.compile("[，,。；;！!？?、：:()（）\n]")
 _JOINED = re.compile(
     "(?<!화)(?<!측)(?<!반)(?<!표)(?<!장)면$|(?:지만|으며|하며|되며|하고|되고|이고|않고|면서|므로"
     "|니까|는데|은데|[아어여해돼]도|라도|아서|어서|해서|없이[도는]?|아니라|않는|대신)$"
@@ -367,9 +367,9 @@ _EASTERN_ONLY = {
 }
 _EASTERN_ONLY["ja"] = re.compile("だけ|のみ|しか")
 _CHINESE_CONDITION = re.compile("^(?:如果|若|假如|除非|当|當|只要|即使|一旦|要是)")
-_LACKING = re.compile("^[没沒]有(?P<what>[^\uff0c\u3002]{1,8}?)(?:[也就都则則便]|的(?=..))")
+_LACKING = re.compile("^[没沒]有(?P<what>[^，。]{1,8}?)(?:[也就都则則便]|的(?=..))")
 _JAPANESE_CONDITION = re.compile("(?:ば|なら|たら|ても|ずに|ないと|場合[はに]?|とき[はに]?)$")
-_KOREAN_WORD = re.compile("[\uac00-\ud7a3]+|[A-Za-z0-9][\\w.-]*")
+_KOREAN_WORD = re.compile("[가-힣]+|[A-Za-z0-9][\\w.-]*")
 _ENDING = re.compile(
     "(?<=[가-힣])(?:은|는|이|가|을|를|에|의|도|와|과|로|만|에서|에서는|에는|에도|으로|까지|부터|지|지는)$"
 )
@@ -381,7 +381,7 @@ _KOREAN_STOPS = (
 )
 _KOREAN_GRAMMAR = frozenset(_KOREAN_STOPS.split())
 _VERB = str.maketrans("했합한할해됩된될돼됐", "하하하하하되되되되되")
-_HAN = re.compile("[\u3400-\u9fff]+|[\u30a1-\u30fa\u30fc]{2,}|[A-Za-z0-9][\\w.-]*")
+_HAN = re.compile("[\u3400-\u9fff]+|[ァ-\u30faー]{2,}|[A-Za-z0-9][\\w.-]*")
 _HAN_GRAMMAR = frozenset(
     "的了会會将將在是和与與也就才都被把于於以该該此这這那其个個有能可要而且或但并仍已经經必须須需要不没沒未无無"
 )
@@ -468,22 +468,20 @@ def _list_eastern_terms(text: str) -> list[str]:
     """Return the content terms of a text in order."""
     if not _HANGUL.search(text):
         runs = _HAN.findall(text)
-        parts = (
-            part for run in runs for part in (run if "\u3400" <= run[0] <= "\u9fff" else [run])
-        )
+        parts = (part for run in runs for part in (run if "㐀" <= run[0] <= "鿿" else [run]))
         return [part.lower() for part in parts if part not in _HAN_GRAMMAR and not part.isdigit()]
     words = (_ENDING.sub("", word) for word in _KOREAN_WORD.findall(text))
     stems = (word if word.isascii() else word[:1] + word[1:2].translate(_VERB) for word in words)
     return [stem.lower() for stem in stems if not (stem in _KOREAN_GRAMMAR or stem.isdigit())]
 
 
-_DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_DENSE = re.compile("[ぁ-ヿ\u3400-\u9fff가-힣]")
 
 
 _MAY_DENY = re.compile(
     r"\b(?:no|not|never|cannot|none|neither|nor|nobody|nothing|nowhere|fail|refus|reject|forbid|prohib"
     r"|deni|disabl|option|un|im|drop|nicht|kein|nie|pas|jamais|aucun|nunca|sin|ning|nadie|non|mai|не)"
-    r"|n['\u2019]t\b|[없않못안마말]|아[니닙]|불가|금지|선택|[不没沒无無未非禁选選]|ない|な[くか]|ませ|ず",
+    r"|n['’]t\b|[없않못안마말]|아[니닙]|불가|금지|선택|[不没沒无無未非禁选選]|ない|な[くか]|ませ|ず",
     re.IGNORECASE,
 )
 

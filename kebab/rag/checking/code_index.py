@@ -50,7 +50,7 @@ _SEMICOLON = re.compile(r"^\s*;(?P<text>.*)$")
 _BLOCK = re.compile(r"(?:/\*+|<!--)(?P<text>.*?)(?:\*+/|-->)")
 _PLACEHOLDER = re.compile(
     r"<[^<>\s=/][^<>\n]{0,60}>|\$\{\{[^{}\n]{0,80}\}\}|\{\{[^{}\n]{0,80}\}\}|\$\{[^{}\n]{1,80}\}|\$[A-Za-z_]\w*|\{[A-Za-z_]\w*\}"
-    r"|%[A-Z_]{2,40}%|\.\.\.|\u2026"
+    r"|%[A-Z_]{2,40}%|\.\.\.|…"
 )
 _TEMPLATE = re.compile(r"<[^<>\s=/][^<>\n]{0,60}>|\{\{?[^{}\n]{1,80}\}\}?|\$\{?[A-Za-z_]\w*\}?")
 _CAPITALS = re.compile(r"(?<![\w.-])[A-Z]{2,}(?:[-_][A-Z]{2,})+(?![\w=-])")
@@ -66,7 +66,7 @@ _EXAMPLE = re.compile(
     r"(?:your|my)[-_]\w[\w.-]*|(?:foo|bar|baz|qux)|(?:[\w-]+\.)?example\.(?:com|org|net)|x{3,}",
     re.IGNORECASE,
 )
-_ATOM = re.compile(r"[^\s\"'`()\[\]{},;|&<>=\\!?*^\u201c\u201d\u2018\u2019]+")
+_ATOM = re.compile(r"[^\s\"'`()\[\]{},;|&<>=\\!?*^“”‘’]+")
 _PAIR = re.compile(
     r"(?:^\s*(?:-\s+)?|[{(,]\s*|(?<=\s)(?=--))[\"']?(?P<key>-{0,2}[A-Za-z_][\w./-]*)[\"']?"
     r"(?:\s*:(?!//)\s*|\s*=\s*)[\"']?(?P<value>[^\s\"',{}\[\]<>|&;]+)"
@@ -256,7 +256,7 @@ class CodeIndex:
     """The code tokens of a passage and its headings."""
 
     def __init__(self, text: str) -> None:
-        self._text = _FENCE.sub(r"\1", text).lower().replace("\u2019", "'")
+        self._text = _FENCE.sub(r"\1", text).lower().replace("’", "'")
         self._lines = self._text.split("\n")
         self._flags = frozenset("".join(_SHORT_FLAGS.findall(text)))
         self._pairs: dict[str, set[str]] = {}

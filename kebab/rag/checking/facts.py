@@ -166,8 +166,8 @@ def _drop_overlaps(spans: list[Span]) -> list[Span]:
 
 
 _CHUNK = re.compile(rf"(?<![^\W{DENSE}])[A-Za-z0-9_.@:/~+#?=&%-]{{2,}}+(?![^\W{DENSE}])")
-_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
-_HAN = re.compile("[\u3400-\u9fff\u3005]{4,}")
+_KATAKANA = re.compile("[ァ-\u30faー]{3,}")
+_HAN = re.compile("[\u3400-\u9fff々]{4,}")
 _CHUNK_ENDS = ".,:?/-+=&%#"
 _FILE = re.compile(r"[\w./-]*[\w-]\.(?=[a-z0-9]*[a-z])[a-z0-9]{2,5}")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.-]+){2,}|(?:~|\.{1,2})/[\w.-]+|[\w.-]+(?:/[\w.-]+){2,}")
@@ -175,12 +175,10 @@ _FLAG = re.compile(r"--?[a-z][\w-]+")
 _IDENTIFIER = re.compile(
     r"(?![vV]\d)(?=[\w.-]*(?:[a-z][A-Z]|[A-Za-z]\d|\w_\w|[A-Z]-\d))[A-Za-z\d][\w.-]*"
 )
-_WORD = re.compile(
-    rf"(?<![^\W{DENSE}])[^\W\d_{DENSE}]++(?:[-'\u2019&.][^\W\d_{DENSE}]++)*+(?![\d_])"
-)
+_WORD = re.compile(rf"(?<![^\W{DENSE}])[^\W\d_{DENSE}]++(?:[-'’&.][^\W\d_{DENSE}]++)*+(?![\d_])")
 _DENSE = re.compile(f"[{DENSE}]")
 _LATIN = re.compile("[A-Za-z]")
-_OPENS = re.compile(r"[:\"\u201c\u201e\u00ab\u2014\u2013][\s\"\u201c*_(]*$|\A[^\w,;]*\Z")
+_OPENS = re.compile(r"[:\"“„«—–][\s\"“*_(]*$|\A[^\w,;]*\Z")
 _LOOK_BEHIND = 12
 _ACRONYM = re.compile(r"[A-Z](?:\.?[A-Z])+")
 _RUN = re.compile(r"\b[A-Z][\w'-]*+(?: (?:(?:of|the|and|for) ){0,2}+[A-Z][\w'-]*+)++")
@@ -360,15 +358,13 @@ def _read_date(match: re.Match[str]) -> tuple[Date, ...]:
 
 _PAIRS = (
     re.compile(r"(?<![\w\"])\"(?=\S)([^\"\n]{2,600})\"(?!\w)"),
-    re.compile("[\u201c\u201e]([^\u201c\u201d\u201e\n]{2,600})[\u201c\u201d]"),
-    re.compile("\u00ab([^\u00ab\u00bb\n]{2,600})\u00bb"),
-    re.compile("\u300c([^\u300c\u300d\n]{2,600})\u300d"),
-    re.compile("\u300e([^\u300e\u300f\n]{2,600})\u300f"),
+    re.compile("[“„]([^“”„\n]{2,600})[“”]"),
+    re.compile("«([^«»\n]{2,600})»"),
+    re.compile("「([^「」\n]{2,600})」"),
+    re.compile("『([^『』\n]{2,600})』"),
 )
-_ELLIPSIS = re.compile(
-    r"\s*(?:\[\s*(?:\.{3}|\u2026)\s*\]|\(\s*(?:\.{3}|\u2026)\s*\)|\.{3,}|\u2026)\s*"
-)
-_QUOTATION_ENDS = " \t.,;:!?\u3002\u3001\uff0c\uff01\uff1f'\""
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_QUOTATION_ENDS = " \t.,;:!?。、，！？'\""
 _word = re.compile(r"\w").search
 
 

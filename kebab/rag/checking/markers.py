@@ -77,19 +77,19 @@ MARKER_NAMES = (
 """The words before the number of a passage."""
 
 _LABEL = rf"(?:(?:(?:{MARKER_NAMES}){_BLANK}[#:.]?|[#^]){_BLANK})?"
-_DASH = "[-\u2010-\u2015\u2212~\u301c\uff5e]"
+_DASH = "[-\u2010-\u2015\u2212~〜～]"
 _ITEM = rf"{_LABEL}\d++(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}\d++)?"
-_BETWEEN = rf"{_BLANK}(?:[,;&\u3001\uff0c\uff1b]|and|or)?{_BLANK}"
+_BETWEEN = rf"{_BLANK}(?:[,;&、，；]|and|or)?{_BLANK}"
 _MARKER = re.compile(
-    r"(?:(?P<double>\[\[)|(?P<escaped>\\\[)|(?P<plain>\[)|[\u3010\uff3b\u3014])"
+    r"(?:(?P<double>\[\[)|(?P<escaped>\\\[)|(?P<plain>\[)|[【［〔])"
     rf"(?P<body>{_BLANK}{_ITEM}(?:{_BETWEEN}{_ITEM})*+{_BLANK})"
-    r"(?:\u2020[^\[\]\u3010\u3011\n]{0,60})?"
-    r"(?(double)\]\]|(?(escaped)\\?\]|(?(plain)\]|[\u3011\uff3d\u3015])))"
+    r"(?:\u2020[^\[\]【】\n]{0,60})?"
+    r"(?(double)\]\]|(?(escaped)\\?\]|(?(plain)\]|[】］〕])))"
     r"(?:\((?:[^()\[\]\s]|\([^()\[\]\s]{0,300}+\)){0,2000}+(?:[ \t]\"[^\"\n]{0,200}+\")?\))?",
     re.IGNORECASE,
 )
 _ITEMS = re.compile(rf"(\d+)(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}(\d+))?", re.IGNORECASE)
-_GAP = re.compile(r"[ \t]{0,3}[,;\u3001\uff0c]?[ \t]{0,3}")
+_GAP = re.compile(r"[ \t]{0,3}[,;、，]?[ \t]{0,3}")
 
 _MAX_DIGITS = 9
 """A longer number names no passage; its first digits are reported."""
@@ -100,7 +100,7 @@ _MAX_RANGE_DIGITS = 3
 _MAX_RANGE = 20
 """Only the ends of a wider range are read."""
 
-_OPENING_BRACKETS, _CLOSING_BRACKETS = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
+_OPENING_BRACKETS, _CLOSING_BRACKETS = "[`~\\【［〔", "]`~】］〕"
 _FENCES = ("```", "~~~")
 _MAX_GAP = 8
 _BLANKS = 8
@@ -246,15 +246,15 @@ def _include_brackets(text: str, least: int, low: int, high: int) -> tuple[int, 
     return start, high
 
 
-_NUMBERS = r"\d{1,3}(?:[ \t]?(?:[,;&\u3001\uff0c-]|and|und|et)[ \t]?\d{1,3}){0,9}"
+_NUMBERS = r"\d{1,3}(?:[ \t]?(?:[,;&、，-]|and|und|et)[ \t]?\d{1,3}){0,9}"
 _LABELLED = re.compile(
-    r"[(\uff08](?:see|cf\.?|siehe|vgl\.|from|voir|v\u00e9ase)?[ \t:]{0,2}"
-    rf"(?:{MARKER_NAMES})[ \t]{{0,2}}[#:.]?[ \t]{{0,2}}(?P<body>{_NUMBERS})[)\uff09]",
+    r"[(（](?:see|cf\.?|siehe|vgl\.|from|voir|v\u00e9ase)?[ \t:]{0,2}"
+    rf"(?:{MARKER_NAMES})[ \t]{{0,2}}[#:.]?[ \t]{{0,2}}(?P<body>{_NUMBERS})[)）]",
     re.IGNORECASE,
 )
 _PLAIN = re.compile(
-    r"(?:(?<=[\w\"'\u201d\u2019)%\]][ \t])|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]))"
-    rf"[(\uff08](?P<body>{_NUMBERS})[)\uff09](?=[ \t]*(?:[.!?,;:\u3002\uff01\uff1f\uff0c]|$))",
+    r"(?:(?<=[\w\"'”’)%\]][ \t])|(?<=[\u3040-ヿ\u3400-\u9fff가-힣]))"
+    rf"[(（](?P<body>{_NUMBERS})[)）](?=[ \t]*(?:[.!?,;:。！？，]|$))",
     re.MULTILINE,
 )
 _DIGITS = re.compile(r"\d{1,3}")

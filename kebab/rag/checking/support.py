@@ -197,7 +197,7 @@ def format_missing(missing: Sequence[str]) -> str:
     listed = ", ".join(
         " ".join(one.split())[:_MAX_LISTED_CHARACTERS] for one in missing[:_MAX_LISTED]
     )
-    return f"{listed} \u2026" if len(missing) > _MAX_LISTED else listed
+    return f"{listed} …" if len(missing) > _MAX_LISTED else listed
 
 
 def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:

@@ -25,8 +25,8 @@ _UNITS = {
     "month": "month months monat monate monaten mois meses 개월 か月 ヶ月 个月 個月",
     "mm": "mm millimetre millimetres millimeter millimeters 밀리미터",
     "cm": "cm centimetre centimetres centimeter centimeters 센티미터",
-    "m": "m metre metres meter meters 미터 メ\u30fcトル 米",
-    "km": "km kilometre kilometres kilometer kilometers 킬로미터 キロメ\u30fcトル 公里 千米",
+    "m": "m metre metres meter meters 미터 メートル 米",
+    "km": "km kilometre kilometres kilometer kilometers 킬로미터 キロメートル 公里 千米",
     "ft": "ft foot feet",
     "mi": "mi mile miles",
     "mg": "mg milligram milligrams",
@@ -34,7 +34,7 @@ _UNITS = {
     "kg": "kg kilo kilos kilogram kilograms 킬로그램 キログラム 公斤",
     "t": "ton tons tonne tonnes 톤 トン 吨",
     "l": "l litre litres liter liters 리터 リットル",
-    "%": "% percent percentage prozent procent 퍼센트 パ\u30fcセント",
+    "%": "% percent percentage prozent procent 퍼센트 パーセント",
     "\u00b0": "\u00b0 degree degrees grad 도 度",
     "\u00b0C": "\u00b0c \u2103 celsius",
     "\u00b0F": "\u00b0f \u2109 fahrenheit",
@@ -48,7 +48,7 @@ _UNITS = {
     "Hz": "hz hertz",
     "km/h": "km/h kph kmh",
     "$": "$ dollar dollars usd 달러 ドル 美元",
-    "\u20ac": "\u20ac euro euros eur 유로 ユ\u30fcロ 欧元",
+    "\u20ac": "\u20ac euro euros eur 유로 ユーロ 欧元",
     "\u00a3": "\u00a3 gbp",
     "\u00a5": "\u00a5 yen jpy 円",
     "\u20a9": "\u20a9 won krw 원",
@@ -61,7 +61,7 @@ _MORE_EXACT = {"\u00b0": {"\u00b0C", "\u00b0F"}}
 _UNIT = re.compile(
     r"[ -]?(\u00b0 ?[CF]?|[%$\u20ac\u00a3\u00a5\u20a9]|per ?cent|[^\W\d_]{1,13}(?:/h)?)"
 )
-_EASTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_EASTERN = re.compile("[\u3040-ヿ\u3400-\u9fff가-힣]")
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20a9"
 
 
@@ -107,7 +107,7 @@ _WORDS |= {word: number * 10 for number, word in enumerate(_TENS, 2)}
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "k": 1_000}
 _SCALES |= dict.fromkeys(("million", "millionen", "mio", "mn"), 10**6)
 _SCALES |= {"billion": 10**9, "bn": 10**9, "trillion": 10**12, "tn": 10**12}
-_HAN = {sign: value for value, sign in enumerate("\u3007一二三四五六七八九")}
+_HAN = {sign: value for value, sign in enumerate("〇一二三四五六七八九")}
 _SMALL = {"十": 10, "百": 100, "千": 1_000, "백": 100, "천": 1_000}
 _LARGE = (
     dict.fromkeys("万萬만", 10**4) | dict.fromkeys("億亿억", 10**8) | dict.fromkeys("兆조", 10**12)
@@ -301,16 +301,16 @@ _STOP_WORDS = (
     " no se su sus con por para como más lo al fue"
 )
 _STOP = frozenset(_STOP_WORDS.split())
-PUNCTUATION = ".,;:!?\"'()[]{}*_`\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026"
+PUNCTUATION = ".,;:!?\"'()[]{}*_`“”‘’«»…"
 _GRAMMAR = re.compile(
-    "[\u3041-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다"
+    "[ぁ-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다"
     "|[되하]었|었습|았습|였습|했습|있다|있습|이다|한다|된다"
     "|에서|으로|까지|부터"
 )
 _DENSE = re.compile(f"[{DENSE}]")
 _RUN = re.compile(
-    "[\u3400-\u9fff\u3005\uf900-\ufaff]{2,}|[\u30a1-\u30fa\u30fc]{2,}|[\uac00-\ud7a3]+"
-    "|[^\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff00-\uffef\\W]{2,}"
+    "[\u3400-\u9fff々\uf900-\ufaff]{2,}|[ァ-\u30faー]{2,}|[가-힣]+"
+    "|[^\u3000-ヿ\u3400-\u9fff가-힣\uff00-\uffef\\W]{2,}"
 )
 _PARTICLE = re.compile(
     "(?<=[가-힣]{2})(?:은|는|이|가|을|를|에|의|도|와|과|로|만|에서|으로|까지|부터|에게|이다|입니다"

@@ -19,9 +19,7 @@ _CANDIDATES = tuple(
 )
 """Two words with the same start; patterns that begin with fixed text are fast."""
 
-_TWICE = re.compile(
-    r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'\u2019/=(*<>+-]|[.:]\w))"
-)
+_TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
         *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
@@ -88,7 +86,7 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
     if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
         return True
-    return before[-1:] in tuple("\"'`\u201c\u2018") and after[:1] in tuple("\"'`\u201d\u2019")
+    return before[-1:] in tuple("\"'`“‘") and after[:1] in tuple("\"'`”’")
 
 
 _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
@@ -160,7 +158,7 @@ class _Glossary(NamedTuple):
 
 
 _DENSE_START = re.compile(
-    r"[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af]"
+    r"[\u0e00-\u0eff\u1100-\u11ff\u3040-ヿ\u3130-\u318f\u3400-\u9fff가-\ud7af]"
 )
 
 
@@ -256,8 +254,8 @@ _MONTH = (
 _DATE = re.compile(
     rf"(?P<y1>(?:19|20)\d\d)(?P<sep>[-/])(?P<m1>\d\d?)(?:(?P=sep)(?P<d1>\d\d?))?(?![\w-])"
     rf"|(?P<y2>(?:19|20)\d\d)\.[ ]?(?P<m2>\d\d?)\.[ ]?(?P<d2>\d\d?)\.?(?!\w)"
-    rf"|(?P<y3>(?:19|20)\d\d)[\ub144\u5e74](?:[ ]?(?P<m3>\d\d?)[\uc6d4\u6708](?:[ ]?(?P<d3>\d\d?)"
-    rf"[\uc77c\u65e5])?)?"
+    rf"|(?P<y3>(?:19|20)\d\d)[년年](?:[ ]?(?P<m3>\d\d?)[월月](?:[ ]?(?P<d3>\d\d?)"
+    rf"[일日])?)?"
     rf"|(?P<n4>{_MONTH})[ ](?P<d4>\d\d?)(?:st|nd|rd|th)?,?[ ](?P<y4>(?:19|20)\d\d)(?!\w)"
     rf"|(?:(?P<d5>\d\d?)(?:st|nd|rd|th)?[ ](?:of[ ])?)?(?P<n5>{_MONTH}),?[ ](?P<y5>(?:19|20)\d\d)"
     r"(?!\w)"
@@ -289,23 +287,21 @@ _PLAN = re.compile(
 _PAST = re.compile(
     r"\b(?:was|were|had|said|announced|originally|at that time|would)\b", re.IGNORECASE
 )
-_AS_OF_AFTER = re.compile(
-    r"[ ]?(?:\uae30\uc900|\ud604\uc7ac|\u6642\u70b9|\u73fe\u5728|\u65f6\u70b9)"
-)
+_AS_OF_AFTER = re.compile(r"[ ]?(?:기준|현재|時点|現在|时点)")
 _UNTIL_AFTER = re.compile(
-    r"[ ]?(?:\ub9d0|\uc911|\u672b)?[ ]?(?:\uae4c\uc9c0[ ]?(?:\S+[ ]){0,2}?"
-    r"(?:\uc9c0\uc6d0(?:\ub429\ub2c8\ub2e4|\ub41c\ub2e4|\ud569\ub2c8\ub2e4|\ud55c\ub2e4)"
-    r"|\uc720\ud6a8|\uac00\ub2a5\ud569\ub2c8\ub2e4|\uac00\ub2a5\ud558\ub2e4"
-    r"|\uc9c4\ud589\ub429\ub2c8\ub2e4|\uc9c4\ud589\ub41c\ub2e4)"
-    r"|\u307e\u3067(?:\u6709\u52b9|\u30b5\u30dd\u30fc\u30c8\u3055\u308c\u307e\u3059"
-    r"|\u5229\u7528\u3067\u304d\u307e\u3059|\u5229\u7528\u53ef\u80fd))"
+    r"[ ]?(?:말|중|末)?[ ]?(?:까지[ ]?(?:\S+[ ]){0,2}?"
+    r"(?:지원(?:됩니다|된다|합니다|한다)"
+    r"|유효|가능합니다|가능하다"
+    r"|진행됩니다|진행된다)"
+    r"|まで(?:有効|サポートされます"
+    r"|利用できます|利用可能))"
 )
 _PLAN_AFTER = re.compile(
-    r"[^.\u3002\n]{0,30}?(?:\uc608\uc815(?:\uc785\ub2c8\ub2e4|\uc774\ub2e4|\b)"
-    r"|\u4e88\u5b9a(?:\u3067\u3059|\u3067\u3042\u308b|\u3002))"
+    r"[^.。\n]{0,30}?(?:예정(?:입니다|이다|\b)"
+    r"|予定(?:です|である|。))"
 )
 _BEFORE_CHARS, _AFTER_CHARS = 90, 60
-_SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[\u3002|]|\ub2e4\.")
+_SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 _RECORD = re.compile(
     r"(?:^|[/_.-])(?:change-?log|changes|history|news|releases?|release-?notes?|blog|posts?|archives?"
     r"|minutes|meetings?|licen[cs]e|copying|notice|journal|diary|daily)(?:[/_.-]|$)"
@@ -421,7 +417,7 @@ _MOST = 20
 """The most findings in a document: a document that is a copy as a whole is one fault."""
 
 _NO_PARAGRAPH = re.compile(r"\s*(?:\||>|#|<)")
-_DENSE_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE_LETTER = re.compile("[\u3040-ヿ\u3400-\u9fff가-\ud7af]")
 _DENSE_SHARE = 0.3
 _CHARS_PER_WORD = 3
 

@@ -10,21 +10,21 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.wire.review import EditName, SeverityName
 
-_ROUND, _SQUARE = ("(\uff08", ")\uff09"), ("[\uff3b", "]\uff3d")
-_QUOTES = ("\u300c\u300d", "\u300e\u300f", "\u3010\u3011", "\u300a\u300b")
+_ROUND, _SQUARE = ("(（", ")）"), ("[［", "]］")
+_QUOTES = ("「」", "『』", "【】", "《》")
 _KINDS = (_ROUND, _SQUARE, *_QUOTES)
 _OPENERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[0]}
 _CLOSERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[1]}
 """The kind of each bracket, which is the bracket that opens it; width does not matter."""
 
-_BRACKET = re.compile(r"[()\[\]\uff08\uff09\uff3b\uff3d\u300a-\u300f\u3010\u3011]")
-_WIDE_BRACKET = re.compile(r"[\uff08\uff09\uff3b\uff3d\u300a-\u300f\u3010\u3011]")
+_BRACKET = re.compile(r"[()\[\]（）［］\u300a-\u300f【】]")
+_WIDE_BRACKET = re.compile(r"[（）［］\u300a-\u300f【】]")
 _SOLVED = re.compile(
     r"[:;=8xX][-^'oc]?[()\[\]](?!\w)"  # emoticons
-    r"|(?<![\w(])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[\u2460-\u2473\uac00-\ud7a3])[)\uff09]"  # a)
-    r"|[\[(\]][^()\[\]\n]{1,40}(?:[,;]|\.\.|\u2026)[^()\[\]\n]{1,60}[\])]"  # intervals
+    r"|(?<![\w(])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[\u2460-\u2473가-힣])[)）]"  # a)
+    r"|[\[(\]][^()\[\]\n]{1,40}(?:[,;]|\.\.|…)[^()\[\]\n]{1,60}[\])]"  # intervals
     r"|\][^()\[\]\n]{1,40}[,;][^()\[\]\n]{1,40}\["
-    r"|[\"'\u2018\u201c\u300c/|][()\[\]\uff08\uff09]{1,2}[\"'\u2019\u201d\u300d/|]"  # quoted
+    r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
     r"|\\[()\[\]]"
 )
 _CODE = re.compile(
@@ -184,16 +184,11 @@ def _find_open_fence(text: str) -> Span | None:
     return opened.span(1) if opened else None
 
 
-_HANGUL = "[\uac00-\ud7a3]"
-_KANA = "[\u3041-\u3096\u30a1-\u30fa\u30fc]"
-_HAN_KANA = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u3005\u4e00-\u9fff]"
-_PARTICLES = (
-    "\uc744|\ub97c|\uc5d0\uc11c|\uc73c\ub85c|\uc5d0\uac8c|\uae4c\uc9c0|\ubd80\ud130|\uc5d0\ub294"
-    "|\uc5d0\uc11c\ub294|\uc73c\ub85c\ub294|\uc5d0\uc11c\ub3c4"
-)
-_FUTURE_STEMS = (
-    "[\ud560\ub420\uc744\ubcfc\uac08\uc62c\uc4f8\uc904\ud0ac\ub9b4\ub0bc\uc54c\ub4e4\uc0b4]"
-)
+_HANGUL = "[가-힣]"
+_KANA = "[ぁ-\u3096ァ-\u30faー]"
+_HAN_KANA = "[ぁ-\u3096ァ-\u30faー々\u4e00-\u9fff]"
+_PARTICLES = "을|를|에서|으로|에게|까지|부터|에는|에서는|으로는|에서도"
+_FUTURE_STEMS = "[할될을볼갈올쓸줄킬릴낼알들살]"
 _HAS_HANGUL = re.compile(_HANGUL)
 _HAS_KANA = re.compile(_KANA)
 
@@ -233,7 +228,7 @@ def _is_in_table(document: ReviewDocument, offset: int) -> bool:
 
 _KOREAN_SPACING = (
     _compile(
-        rf"[.?!](?<={_HANGUL}[\ub2e4\uc694\uc8e0\uae4c].)(?P<at>)(?={_HANGUL}{{2}})",
+        rf"[.?!](?<={_HANGUL}[다요죠까].)(?P<at>)(?={_HANGUL}{{2}})",
         "a space is missing after the sentence",
         " ",
     ),
@@ -246,8 +241,8 @@ _KOREAN_SPACING = (
         "",
     ),
     _compile(
-        rf"\uc218(?<={_FUTURE_STEMS}(?P<at>)\uc218)(?= ?(?:\uc788|\uc5c6|\ub3c4 |\ub294 ))",
-        "a space is missing before the noun `\uc218`",
+        rf"수(?<={_FUTURE_STEMS}(?P<at>)수)(?= ?(?:있|없|도 |는 ))",
+        "a space is missing before the noun `수`",
         " ",
     ),
     _compile(rf"(?P<at>  (?<={_HANGUL}  ) *)(?={_HANGUL})", "there is more than one space", " "),
@@ -257,17 +252,15 @@ _KOREAN_SPACING = (
 class KoreanSpacing:
     """A space is missing or too many in Korean text.
 
-    A sentence and a comma are followed by a space, a particle such as `\ub97c` follows its word
-    without one, the dependent noun `\uc218` stands alone as in `\ud560 \uc218 \uc788\ub2e4`,
+    A sentence and a comma are followed by a space, a particle such as `를` follows its word
+    without one, the dependent noun `수` stands alone as in `할 수 있다`,
     and one space is enough between two words. Table rows and code are not reported. Apply the fix.
     """
 
     id: ClassVar[str] = "korean-spacing"
     kind: ClassVar[str] = "spacing"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = (
-        "\ud30c\uc77c\uc744 \uc5fd\ub2c8\ub2e4.\uadf8\ub9ac\uace0 \ub2eb\uc2b5\ub2c8\ub2e4."
-    )
+    example: ClassVar[str] = "파일을 엽니다.그리고 닫습니다."
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong spaces."""
@@ -280,14 +273,10 @@ _KOREAN_PUNCTUATION = (
     _compile(
         rf"(?P<at> (?<={_HANGUL} ) *)(?:[,!?]|\.(?!\.))(?=\s|\Z)", "a space before the sign", ""
     ),
-    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002) ?)(?=\S)", "Korean sentences end with `.`", ". "),
-    _compile(rf"(?P<at>\u3002(?<={_HANGUL}\u3002))(?=\s|\Z)", "Korean sentences end with `.`", "."),
-    _compile(
-        rf"(?P<at>[\uff0c\u3001](?<={_HANGUL}.) ?)(?={_HANGUL})", "the Korean comma is `,`", ", "
-    ),
-    _compile(
-        rf"\.(?<={_HANGUL}[\ub2e4\uc694]\.)(?P<at>\.)(?=\s|\Z)", "the full stop stands twice", ""
-    ),
+    _compile(rf"(?P<at>。(?<={_HANGUL}。) ?)(?=\S)", "Korean sentences end with `.`", ". "),
+    _compile(rf"(?P<at>。(?<={_HANGUL}。))(?=\s|\Z)", "Korean sentences end with `.`", "."),
+    _compile(rf"(?P<at>[，、](?<={_HANGUL}.) ?)(?={_HANGUL})", "the Korean comma is `,`", ", "),
+    _compile(rf"\.(?<={_HANGUL}[다요]\.)(?P<at>\.)(?=\s|\Z)", "the full stop stands twice", ""),
     _compile(rf",(?<={_HANGUL},)(?P<at> ?,)(?=\s)", "the comma stands twice", ""),
 )
 
@@ -302,7 +291,7 @@ class KoreanPunctuation:
     id: ClassVar[str] = "korean-punctuation"
     kind: ClassVar[str] = "punctuation"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = "\ud30c\uc77c\uc744 \uc5fd\ub2c8\ub2e4 ."
+    example: ClassVar[str] = "파일을 엽니다 ."
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong signs."""
@@ -312,24 +301,22 @@ class KoreanPunctuation:
 
 
 _JAPANESE_SPACING = (
-    _compile(
-        rf"(?<={_HAN_KANA})(?P<at>[ \u3000]+)(?=[\u3001\u3002])", "a space before the sign", ""
-    ),
-    _compile(rf"(?<=[\u3001\u3002])(?P<at> +)(?={_HAN_KANA})", "a space after the sign", ""),
+    _compile(rf"(?<={_HAN_KANA})(?P<at>[ \u3000]+)(?=[、。])", "a space before the sign", ""),
+    _compile(rf"(?<=[、。])(?P<at> +)(?={_HAN_KANA})", "a space after the sign", ""),
 )
 
 
 class JapaneseSpacing:
     """A space stands beside a Japanese punctuation sign.
 
-    The signs `\u3001` and `\u3002` are as wide as a letter and have their space within. Table rows
+    The signs `、` and `。` are as wide as a letter and have their space within. Table rows
     and code are not reported. Delete the space.
     """
 
     id: ClassVar[str] = "japanese-spacing"
     kind: ClassVar[str] = "spacing"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = "\u30d5\u30a1\u30a4\u30eb\u3092\u958b\u304d\u307e\u3059 \u3002"
+    example: ClassVar[str] = "ファイルを開きます 。"
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the spaces."""
@@ -339,34 +326,30 @@ class JapaneseSpacing:
 
 
 _JAPANESE_PUNCTUATION = (
-    _compile(
-        rf"(?<={_KANA})(?P<at>, ?)(?={_HAN_KANA})", "the Japanese comma is `\u3001`", "\u3001"
-    ),
+    _compile(rf"(?<={_KANA})(?P<at>, ?)(?={_HAN_KANA})", "the Japanese comma is `、`", "、"),
     _compile(
         rf"(?<={_KANA})(?P<at>\. ?)(?={_HAN_KANA})",
-        "Japanese sentences end with `\u3002`",
-        "\u3002",
+        "Japanese sentences end with `。`",
+        "。",
     ),
-    _compile(rf"(?<={_KANA})(?P<at>\.)(?=\n|\Z)", "Japanese sentences end with `\u3002`", "\u3002"),
-    _compile(r"(?<!\u3002)\u3002(?P<at>\u3002)(?!\u3002)", "the full stop stands twice", ""),
-    _compile(r"(?<!\u3001)\u3001(?P<at>\u3001)(?!\u3001)", "the comma stands twice", ""),
-    _compile(r"(?<!\u3002)\u3002(?P<at>\u3001)", "a comma after the full stop", ""),
+    _compile(rf"(?<={_KANA})(?P<at>\.)(?=\n|\Z)", "Japanese sentences end with `。`", "。"),
+    _compile(r"(?<!。)。(?P<at>。)(?!。)", "the full stop stands twice", ""),
+    _compile(r"(?<!、)、(?P<at>、)(?!、)", "the comma stands twice", ""),
+    _compile(r"(?<!。)。(?P<at>、)", "a comma after the full stop", ""),
 )
 
 
 class JapanesePunctuation:
     """A punctuation sign is wrong in Japanese text.
 
-    Japanese uses `\u3001` and `\u3002` in full width; signs that stand twice are left over from
+    Japanese uses `、` and `。` in full width; signs that stand twice are left over from
     editing. Code, addresses and table rows are not reported. Apply the fix.
     """
 
     id: ClassVar[str] = "japanese-punctuation"
     kind: ClassVar[str] = "punctuation"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = (
-        "\u30d5\u30a1\u30a4\u30eb\u3092\u958b\u304d\u307e\u3059.\u305d\u308c\u3092\u9589\u3058\u307e\u3059\u3002"
-    )
+    example: ClassVar[str] = "ファイルを開きます.それを閉じます。"
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong signs."""
@@ -376,10 +359,8 @@ class JapanesePunctuation:
 
 
 _MIXED = (
-    _compile(
-        r"\uff08[^()\uff08\uff09\n]{0,80}(?P<at>\))", "the brackets differ in width", "\uff09"
-    ),
-    _compile(r"\([^()\uff08\uff09\n]{0,80}(?P<at>\uff09)", "the brackets differ in width", ")"),
+    _compile(r"（[^()（）\n]{0,80}(?P<at>\))", "the brackets differ in width", "）"),
+    _compile(r"\([^()（）\n]{0,80}(?P<at>）)", "the brackets differ in width", ")"),
 )
 
 
@@ -393,14 +374,12 @@ class MixedWidthBracket:
     id: ClassVar[str] = "mixed-width-bracket"
     kind: ClassVar[str] = "punctuation"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = (
-        "\u8a2d\u5b9a\uff08\u65e2\u5b9a\u5024)\u3092\u958b\u304d\u307e\u3059\u3002"
-    )
+    example: ClassVar[str] = "設定（既定値)を開きます。"
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the brackets that close a pair in another width."""
         del surroundings
-        if "\uff08" in document.text or "\uff09" in document.text:
+        if "（" in document.text or "）" in document.text:
             yield from _find(self, document, _MIXED)
 
 

@@ -29,8 +29,7 @@ NO_WEIGHTS = EmbeddingUnavailable(model="auto", tried=[], cause="working offline
 @pytest.fixture
 def secretive(monkeypatch):
     """A row whose message is not public."""
-    hidden = TooLarge.meaning._replace(public=False)
-    monkeypatch.setattr(TooLarge, "meaning", hidden)
+    monkeypatch.setattr(TooLarge, "public", False)
     return TooLarge(what="/home/ada/diary", size=3, limit=2)
 
 

@@ -150,7 +150,7 @@ def find_code(desk, mode):
     try:
         search(desk.context(), SearchRequest(query="number bread", mode=mode))
     except Signal as signal:
-        return signal.meaning.code
+        return signal.code
     return None
 
 

@@ -29,6 +29,6 @@ def test_a_paragraph_has_at_least_the_requested_words():
 
 def test_korean_is_hangul():
     assert all(
-        "\uac00" <= letter <= "\ud7a3" or letter in " ."
+        "가" <= letter <= "힣" or letter in " ."
         for letter in TextGenerator("a").generate_korean_sentence()
     )

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.bench.context import BenchOptions
-from kebab.bench.run import MEASUREMENTS, describe_machine, run_benchmark
+from kebab.bench.run import MEASUREMENTS, BenchOptions, describe_machine, run_benchmark
 from tests.fakes.runner import VERSION, FakeRunner
 
 

@@ -34,7 +34,7 @@ def test_context_leaves_room_for_the_text():
     ("path", "short"),
     [
         (("outer " * 12, "inner"), ("inner",)),
-        (("a", "w " * 30 + "end"), (("w " * 10).strip() + "\u2026",)),
+        (("a", "w " * 30 + "end"), (("w " * 10).strip() + "…",)),
     ],
 )
 def test_a_long_context_keeps_its_inner_end(path, short):
@@ -47,5 +47,5 @@ def test_a_long_context_keeps_its_inner_end(path, short):
 def test_a_long_title_leaves_an_eighth_to_the_headings():
     path = ("h " * 30,)
     found = build_contexts("t " * 30, [path], Budget(100, words))[path]
-    assert found.path == (("h " * 10).strip() + "\u2026",)
+    assert found.path == (("h " * 10).strip() + "…",)
     assert found.room == 100 - 30 - 1 - 10 - 1

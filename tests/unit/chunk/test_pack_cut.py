@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from kebab.chunk.pack import Range, get_cutters, halve, trim
 from kebab.core.documents import BlockKind
 
-TEXT = st.text(st.sampled_from("ab .\n\t-\uac00\u3002,\u0301") | st.characters(), min_size=1)
+TEXT = st.text(st.sampled_from("ab .\n\t-가。,\u0301") | st.characters(), min_size=1)
 
 
 def parts(text, kind, depth=0, room=40):

@@ -14,7 +14,7 @@ def test_every_command_is_listed_once():
 def test_an_argument_that_must_be_given_has_no_brackets():
     usages = {command.usage.split()[0]: command.usage for command in list_commands().commands}
 
-    assert usages["rm"] == "rm NAME\u2026"
+    assert usages["rm"] == "rm NAME…"
     assert usages["explain"].startswith("explain [CODE] [--all]")
 
 
@@ -32,5 +32,5 @@ def test_flags_share_a_pair_of_brackets_unless_they_can_be_repeated():
 
     assert usages["init"] == "init [--workspace DIR --force]"
     assert usages["search"].startswith(
-        "search [QUERY\u2026] [FILTERS] [-q QUERY]\u2026 [--mode MODE --rerank "
+        "search [QUERY…] [FILTERS] [-q QUERY]… [--mode MODE --rerank "
     )

@@ -15,7 +15,7 @@ from kebab.cli.hints import (
 )
 from kebab.cli.options import Flags, create_global_options
 from kebab.errors.catalog import StaleCursor
-from kebab.errors.signal import Rerun
+from kebab.errors.hints import Rerun
 from kebab.wire.error import ErrorCatalog, build_error_row
 from kebab.wire.health import Doctor, DoctorCheck
 from tests.fakes import replies

@@ -7,7 +7,8 @@ import pytest
 from kebab.config import load as loading
 from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
 from kebab.config.settings import GlossaryEntry, Settings
-from kebab.errors.catalog import ConfigInvalid, build_variable_name
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.hints import build_variable_name
 
 
 @pytest.fixture(autouse=True)

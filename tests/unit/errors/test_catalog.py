@@ -1,19 +1,22 @@
-import inspect
 import re
+from dataclasses import fields
 
 import pytest
 
 from kebab.cli.command import COMMANDS
 from kebab.config.load import iter_setting_keys
 from kebab.errors.catalog import Locked, NotIndexed, build_catalog
+from kebab.errors.hints import DERIVED
 from kebab.errors.signal import Kind, Retry
+from kebab.wire.error import read_explanation
 
+_FIELD = re.compile(r"{(\w+)}")
 _ROWS = list(build_catalog().values())
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
 def test_every_row_is_explained_with_an_example_and_what_to_do(row):
-    what, *more = inspect.cleandoc(row.__doc__).split("\n\n")
+    what, *more = read_explanation(row.code).split("\n\n")
     heads = [paragraph.partition(" ")[0] for paragraph in more[-2:]]
 
     assert len(what.split()) > 2
@@ -23,16 +26,25 @@ def test_every_row_is_explained_with_an_example_and_what_to_do(row):
     assert not row.message.endswith(".")
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
+def test_a_template_names_details_and_in_a_hint_also_values_derived_from_them(row):
+    details = {field.name for field in fields(row)}
+
+    for wording in row.wordings.values():
+        assert {*_FIELD.findall(wording.message)} <= details
+        assert {*_FIELD.findall(wording.hint or "")} <= details | DERIVED.keys()
+
+
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
 def test_commands_of_an_explanation_exist(row):
-    named = re.findall(r"`kebab ([a-z]+)", inspect.cleandoc(row.__doc__))
+    named = re.findall(r"`kebab ([a-z]+)", read_explanation(row.code))
 
     assert set(named) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
 def test_settings_of_an_explanation_exist(row):
-    words = re.findall(r"`([a-z]+(?:\.[a-z_]+)+)`", inspect.cleandoc(row.__doc__))
+    words = re.findall(r"`([a-z]+(?:\.[a-z_]+)+)`", read_explanation(row.code))
     settings = {
         word
         for word in words
@@ -42,22 +54,22 @@ def test_settings_of_an_explanation_exist(row):
     assert settings <= set(iter_setting_keys())
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
 def test_every_code_is_snake_case_and_every_domain_code_dotted_capitals(row):
-    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.meaning.code)
-    assert re.fullmatch(r"[A-Z]+\.[A-Z_]+", row.meaning.domain)
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.code)
+    assert re.fullmatch(r"[A-Z]+\.[A-Z_]+", row.domain)
 
 
 def test_every_kind_of_error_is_declared():
     assert len(Kind) == 19
-    assert {row.meaning.kind for row in _ROWS} <= set(Kind)
+    assert {row.kind for row in _ROWS} <= set(Kind)
 
 
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
+@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.code)
 def test_exactly_the_transient_rows_say_how_long_to_wait(row):
-    advice = row.meaning.backoff
+    advice = row.backoff
 
-    assert (advice is not None) is (row.meaning.retry is Retry.TRANSIENT)
+    assert (advice is not None) is (row.retry is Retry.TRANSIENT)
     if advice is not None:
         assert 0 <= advice.first_ms <= advice.ceiling_ms
         assert advice.factor >= 1
@@ -65,7 +77,7 @@ def test_exactly_the_transient_rows_say_how_long_to_wait(row):
 
 
 def test_domain_codes_name_one_row_each():
-    domains = [row.meaning.domain for row in _ROWS]
+    domains = [row.domain for row in _ROWS]
 
     assert len(set(domains)) == len(domains)
 

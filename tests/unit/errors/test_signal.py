@@ -1,21 +1,12 @@
 import pytest
 
 from kebab.errors.catalog import Generic, IoError, StaleCursor, build_catalog
-from kebab.errors.signal import Backoff, Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
+from kebab.errors.signal import Backoff, Retry, Signal
 
 
-def _meaning(code, **more):
-    return Meaning(
-        code=code,
-        kind=Kind.UNKNOWN,
-        canonical=Canonical.INTERNAL,
-        domain="TEST.X",
-        origin=Origin.CORE,
-        exit=Exit.ERROR,
-        http=500,
-        grpc="INTERNAL",
-        retry=Retry.NONE,
-    )._replace(**more)
+def _declare(name, code="loose_one", annotations=(), **more):
+    body = {"code": code, "message": "x", "__annotations__": dict.fromkeys(annotations, str)}
+    return type(name, (Signal,), body | more)
 
 
 def test_templates_are_filled_with_the_details():
@@ -32,12 +23,12 @@ def test_a_hint_may_name_details_and_may_be_absent():
 
 def test_a_code_cannot_be_declared_twice():
     with pytest.raises(TypeError, match="declared twice: io_error"):
-        type("Again", (Signal,), {}, meaning=_meaning("io_error"), message="x")
+        _declare("Again", "io_error")
 
 
-def test_a_template_cannot_name_a_detail_that_is_not_declared():
-    with pytest.raises(TypeError, match="unknown details"):
-        type("Loose", (Signal,), {}, meaning=_meaning("loose_one"), message="{nothing}")
+def test_a_detail_cannot_hide_an_attribute_of_its_row():
+    with pytest.raises(TypeError, match="loose_one: details hide attributes"):
+        _declare("Loose", annotations=["hint"])
 
     assert "loose_one" not in build_catalog()
 
@@ -54,11 +45,6 @@ def test_a_detail_with_a_default_may_be_left_out():
     assert Generic().details() == {"chain": None}
 
 
-def test_a_transient_row_suggests_how_long_to_wait():
-    assert _meaning("x", retry=Retry.TRANSIENT).with_default_backoff().backoff == Backoff()
-    assert _meaning("x").with_default_backoff().backoff is None
-
-
-def test_a_row_where_trying_again_makes_no_sense_cannot_suggest_it():
-    with pytest.raises(TypeError, match="only a transient row"):
-        type("Vain", (Signal,), {}, meaning=_meaning("vain", backoff=Backoff()), message="x")
+def test_exactly_a_row_that_suggests_how_long_to_wait_is_transient():
+    assert _declare("Brief", "brief", backoff=Backoff()).retry is Retry.TRANSIENT
+    assert _declare("Lasting", "lasting").retry is Retry.PERMANENT

@@ -74,7 +74,7 @@ def test_an_error_has_the_status_of_its_row(client, name):
     answer = client.post(SEARCH, json={"query": name})
 
     error = answer.json()
-    assert answer.status_code == build_catalog()[error["code"]].meaning.http
+    assert answer.status_code == build_catalog()[error["code"]].http
     assert "nobody expected this" not in answer.text
 
 

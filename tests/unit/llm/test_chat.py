@@ -47,7 +47,7 @@ def test_a_model_has_the_name_and_the_window_of_its_settings():
 
 
 def test_a_request_estimates_its_tokens_by_its_bytes():
-    messages = [Message("system", "12345678"), Message("user", "\ud55c\ud83c.")]
+    messages = [Message("system", "12345678"), Message("user", "한\ud83c.")]
 
     request = Model(ENDPOINT, "tiny", OPTIONS)._build_request(messages)
 

@@ -37,4 +37,4 @@ def test_the_stem_comes_last(path, title):
 def test_a_long_title_is_cut():
     title = choose_title(Metadata(title="word " * 100), [], "a.md")
     assert len(title) <= MAX_TITLE_CHARS
-    assert title.endswith("word\u2026")
+    assert title.endswith("word…")

@@ -26,7 +26,7 @@ def parse_title(text, path):
         ("# -----\n", "a.py", "a.py"),
         ("x = 1\n", "shop/__init__.py", "shop/__init__.py"),
         ("x = 1\n", "__init__.py", "__init__.py"),
-        (f'"""{"word " * 40}"""\n', "a.py", f"a.py: {'word ' * 15}word\u2026"),
+        (f'"""{"word " * 40}"""\n', "a.py", f"a.py: {'word ' * 15}word…"),
     ],
 )
 def test_the_title_is_the_file_and_what_it_says_of_itself(text, path, title):

@@ -38,7 +38,7 @@ def test_one_note_gives_its_metadata_to_the_document():
 
 
 def test_several_notes_are_sections():
-    document = parse(build("<h1>Oil</h1><div>\ub4f1\ub300</div>", "<div>b</div>"))
+    document = parse(build("<h1>Oil</h1><div>등대</div>", "<div>b</div>"))
 
     assert [(block.level, block.label) for block in document.blocks if block.level] == [
         (1, "Note 1"),

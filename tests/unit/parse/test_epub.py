@@ -78,11 +78,11 @@ def test_an_older_book_has_its_titles_in_another_file():
 def test_a_book_of_pandoc_is_read():
     document = parse((SAMPLES / "lighthouse-pandoc.epub").read_bytes())
 
-    assert document.title == "\ub4f1\ub300\uc9c0\uae30\uc758 \ucc45"
-    assert document.metadata.authors == ("\uc774\uc218\uc9c4",)
-    assert "# \uccab\uc9f8 \uc7a5: \ubd88\ube5b\n\n\ub4f1\ub300\uc758" in document.text
-    assert "\ub2ff\ub294\ub2e4.^1" in document.text
-    assert document.text.index("## \ub80c\uc988") < document.text.index("# \ub458\uc9f8 \uc7a5")
+    assert document.title == "등대지기의 책"
+    assert document.metadata.authors == ("이수진",)
+    assert "# 첫째 장: 불빛\n\n등대의" in document.text
+    assert "닿는다.^1" in document.text
+    assert document.text.index("## 렌즈") < document.text.index("# 둘째 장")
 
 
 def test_a_book_of_libreoffice_is_read():

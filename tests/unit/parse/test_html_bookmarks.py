@@ -10,7 +10,7 @@ FILE = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
     <DL><p>
         <DT><A HREF="https://oil.example/?a=1&amp;b=2" ADD_DATE="2" TAGS="oil,lamps">Oil prices</A>
         <DD>Every Friday
-        <DT><A HREF="https://tides.example/">\ubb3c\ub54c\ud45c</A>
+        <DT><A HREF="https://tides.example/">물때표</A>
         <DT><H3>Fog</H3>
         <DL><p><DT><A HREF="javascript:alert(1)">Bell</A></DL><p>
     </DL><p>
@@ -24,7 +24,7 @@ def test_bookmarks_are_lists_below_their_folders():
     assert document.text == (
         "# Bookmarks\n\n## Harbour & sea\n\n"
         "- Oil prices <https://oil.example/?a=1&b=2> (oil,lamps): Every Friday\n"
-        "- \ubb3c\ub54c\ud45c <https://tides.example/>\n\n"
+        "- 물때표 <https://tides.example/>\n\n"
         "### Fog\n\n- Bell\n- https://last.example/ <https://last.example/>"
     )
     assert document.title == "Bookmarks"

@@ -24,9 +24,9 @@ def test_links_to_files_are_found(attributes, target):
 
 def test_outline_styles_of_hangul_are_headings():
     styles = (
-        'P.HStyle0, LI.HStyle0\n\t{style-name:"\ubc14\ud0d5\uae00"; margin-top:0}\n'
-        'P.HStyle2, LI.HStyle2\n\t{style-name:"\uac1c\uc694 1"; margin-top:0}\n'
-        'P.HStyle3\n\t{style-name:"\uac1c\uc694 2";}\n'
+        'P.HStyle0, LI.HStyle0\n\t{style-name:"바탕글"; margin-top:0}\n'
+        'P.HStyle2, LI.HStyle2\n\t{style-name:"개요 1"; margin-top:0}\n'
+        'P.HStyle3\n\t{style-name:"개요 2";}\n'
     )
 
     assert find_heading_classes(styles) == {"HStyle2": 1, "HStyle3": 2}

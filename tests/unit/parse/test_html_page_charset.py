@@ -5,7 +5,7 @@ import pytest
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.html_page import decode_html, find_codec, find_declared_codec
 
-KOREAN = "\ub4f1\ub300\uc758 \ub80c\uc988\ub97c \ub2e6\ub294\ub2e4"
+KOREAN = "등대의 렌즈를 닦는다"
 
 
 def decode(data):
@@ -36,9 +36,9 @@ def test_a_declaration_far_below_the_head_is_not_read():
 
 
 def test_a_short_page_in_its_declared_encoding_is_read():
-    decoded = decode(b"<meta charset=euc-kr><p>" + "\ub620\ubc29".encode("cp949"))
+    decoded = decode(b"<meta charset=euc-kr><p>" + "똠방".encode("cp949"))
 
-    assert decoded.text.endswith("\ub620\ubc29")
+    assert decoded.text.endswith("똠방")
     assert decoded.encoding == "cp949"
     assert decoded.warnings == ()
 

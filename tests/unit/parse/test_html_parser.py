@@ -12,7 +12,7 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.html import HtmlParser, add_fragment
 
 SAMPLES = Path("samples/formats")
-WORDS = ["lamp", "oil", "\ub4f1\ub300", "caf\u00e9"]
+WORDS = ["lamp", "oil", "등대", "caf\u00e9"]
 TAG_NAMES = (
     "p div ul ol li table tr td th b h1 h3 pre code dl dt dd blockquote section span details"
     " figure br"
@@ -55,16 +55,16 @@ def test_a_page_of_libreoffice_is_read():
 def test_a_saved_page_has_its_text_and_nothing_else():
     document = parse_sample("kimchi-chromium.html")
 
-    assert document.title == "\uae40\uce58\ub0c9\uc7a5\uace0 \uc628\ub3c4 \uc124\uc815"
-    assert document.metadata.tags == ("\uae40\uce58", "\ub0c9\uc7a5\uace0")
+    assert document.title == "김치냉장고 온도 설정"
+    assert document.metadata.tags == ("김치", "냉장고")
     assert document.metadata.date == "2024-11-02T00:30:00Z"
-    assert "\uc601\ud558 1.5\ub3c4\uc5d0\uc11c" in document.text
+    assert "영하 1.5도에서" in document.text
     for junk in (
-        "\ucfe0\ud0a4",
-        "\uacf5\uc720",
-        "\uc228\uc740",
-        "\uc800\uc791\uad8c",
-        "\ud648",
+        "쿠키",
+        "공유",
+        "숨은",
+        "저작권",
+        "홈",
         "\u00b6",
     ):
         assert junk not in document.text
@@ -75,12 +75,10 @@ def test_an_export_of_hangul_has_words_headings_and_tables():
 
     assert document.encoding == "cp949"
     assert document.lang == "ko"
-    assert document.text.startswith(
-        "# \uc810\uac80 \uacb0\uacfc\n\n\ub3d9\ud574 \ub4f1\ub300\uc758"
-    )
-    assert "\ub2e6\ub294\ub2e4. \uc228\ubc49\uae30 \ub620\ubc29\uac01\ud558." in document.text
-    assert "## \uc804\uad6c \uad50\uccb4" in document.text
-    assert "| \uc18d\ucd08 | 3\uc6d4 9\uc77c |" in document.text
+    assert document.text.startswith("# 점검 결과\n\n동해 등대의")
+    assert "닦는다. 숨뱉기 똠방각하." in document.text
+    assert "## 전구 교체" in document.text
+    assert "| 속초 | 3월 9일 |" in document.text
 
 
 def test_a_page_of_links_alone_is_read():

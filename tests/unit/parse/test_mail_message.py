@@ -11,7 +11,7 @@ from kebab.parse.mail import (
     read_text,
 )
 
-KOREAN = "\ub4f1\ub300 \ub80c\uc988 \uccad\uc18c \uc77c\uc815"
+KOREAN = "등대 렌즈 청소 일정"
 
 
 def parse(text):
@@ -22,7 +22,7 @@ def parse(text):
     ("header", "text"),
     [
         (b"Subject: Oil  for\r\n the pier", "Oil for the pier"),
-        (b"SUBJECT: =?euc-kr?B?" + b"te606w==" + b"?=", "\ub4f1\ub300"),
+        (b"SUBJECT: =?euc-kr?B?" + b"te606w==" + b"?=", "등대"),
         (b"Subject: =?utf-8?q?caf=C3=A9?= =?utf-8?q?_noir?=", "caf\u00e9 noir"),
         (b"Subject: =?no-such-charset?q?caf=C3=A9?=", "caf\u00e9"),
         (b"Subject: =?utf-8?b?broken", "=?utf-8?b?broken"),
@@ -69,10 +69,10 @@ def test_payloads_are_decoded_however_broken():
 
 
 def test_the_text_of_a_part_is_in_its_declared_encoding_or_detected():
-    declared = b"Content-Type: text/plain; charset=euc-kr\n\n" + "\ub620".encode("cp949")
+    declared = b"Content-Type: text/plain; charset=euc-kr\n\n" + "똠".encode("cp949")
     wrong = b"Content-Type: text/plain; charset=us-ascii\n\n" + KOREAN.encode()
 
-    assert read_text(parse(declared), "a.eml", "email-v1", html=False) == "\ub620"
+    assert read_text(parse(declared), "a.eml", "email-v1", html=False) == "똠"
     assert read_text(parse(wrong), "a.eml", "email-v1", html=False) == KOREAN
     with pytest.raises(ParseFailed):
         read_text(parse(b"A: b\n\n" + bytes(range(256)) * 9), "a.eml", "email-v1", html=False)

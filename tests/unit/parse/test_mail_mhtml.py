@@ -16,16 +16,16 @@ def parse(data):
 def test_a_page_that_a_browser_saved_is_read():
     document = parse(SAMPLE.read_bytes())
 
-    assert document.title == "\uae40\uce58\ub0c9\uc7a5\uace0 \uc628\ub3c4 \uc124\uc815"
-    assert document.metadata.authors == ("\uc774\uc218\uc9c4",)
-    assert "| \ubc30\ucd94\uae40\uce58 | -1.5\ub3c4 |" in document.text
-    assert "\ucfe0\ud0a4" not in document.text
+    assert document.title == "김치냉장고 온도 설정"
+    assert document.metadata.authors == ("이수진",)
+    assert "| 배추김치 | -1.5도 |" in document.text
+    assert "쿠키" not in document.text
 
 
 def test_the_encoding_of_the_part_holds():
-    page = b"Content-Type: text/html; charset=euc-kr\n\n<p>" + "\ub620\ubc29".encode("cp949")
+    page = b"Content-Type: text/html; charset=euc-kr\n\n<p>" + "똠방".encode("cp949")
 
-    assert parse(b"Subject: s\n" + page).text == "\ub620\ubc29"
+    assert parse(b"Subject: s\n" + page).text == "똠방"
 
 
 def test_a_page_without_a_title_is_called_after_its_subject():

@@ -30,7 +30,7 @@ def parse(data, path="mail/a.eml"):
 def test_a_message_is_read():
     document = parse((SAMPLES / "oil.eml").read_bytes())
 
-    assert document.title == "Oil for the north pier \u2013 March"
+    assert document.title == "Oil for the north pier – March"
     assert document.metadata.authors == ("Nora Lind",)
     assert document.metadata.date == "2024-03-05T07:30:00Z"
     assert "forty litres on Friday" in document.text
@@ -42,13 +42,10 @@ def test_a_message_is_read():
 def test_a_korean_message_in_html_is_read():
     document = parse((SAMPLES / "lighthouse-euc-kr.eml").read_bytes())
 
-    assert document.title == "\ub4f1\ub300 \ub80c\uc988 \uccad\uc18c \uc77c\uc815"
-    assert document.metadata.authors == ("\uc774\uc218\uc9c4",)
-    assert (
-        "\ubb35\ud638 \ub4f1\ub300\uc758 \ub80c\uc988\ub294 \uae08\uc694\uc77c\uc5d0"
-        in document.text
-    )
-    assert "| \uc18d\ucd08 | 12\uc6d4 9\uc77c |" in document.text
+    assert document.title == "등대 렌즈 청소 일정"
+    assert document.metadata.authors == ("이수진",)
+    assert "묵호 등대의 렌즈는 금요일에" in document.text
+    assert "| 속초 | 12월 9일 |" in document.text
 
 
 def test_a_mailbox_has_a_section_for_each_message():
@@ -56,8 +53,8 @@ def test_a_mailbox_has_a_section_for_each_message():
 
     labels = [block.label for block in document.blocks if block.level == 1]
     assert labels == [
-        "Oil for the north pier \u2013 March",
-        "\ub4f1\ub300 \ub80c\uc988 \uccad\uc18c \uc77c\uc815",
+        "Oil for the north pier – March",
+        "등대 렌즈 청소 일정",
         "Fog bell",
     ]
     assert document.title == "harbour"

@@ -29,13 +29,13 @@ CASES = {
     "shortcodes.md": Metadata(
         "Visiting the lighthouse",
         ("visit",),
-        authors=("Ada Brook", "\uae40\ud558\ub298"),
+        authors=("Ada Brook", "김하늘"),
         date="2024-03-10T08:00:00Z",
     ),
-    "\ud68c\uc758 2024-03-04.md": Metadata(
-        "\ud56d\uad6c \ud68c\uc758\ub85d",
-        ("\ud68c\uc758", "\ud56d\uad6c/\uacf5\uc0ac", "\ud56d\uad6c/\ub4f1\ub300"),
-        authors=("\uae40\ud558\ub298",),
+    "회의 2024-03-04.md": Metadata(
+        "항구 회의록",
+        ("회의", "항구/공사", "항구/등대"),
+        authors=("김하늘",),
     ),
 }
 LINKS = {
@@ -43,7 +43,7 @@ LINKS = {
     "projects/Tide clock.md": ("people/Ada Brook", "Home", "journals/2024-03-01"),
     "people/Ada Brook.md": ("../projects/Tide clock.md",),
     "journals/2024-03-01.md": ("Tide clock",),
-    "\ud68c\uc758 2024-03-04.md": ("projects/Tide clock",),
+    "회의 2024-03-04.md": ("projects/Tide clock",),
 }
 LEFT_OUT = [
     "import ",

@@ -65,7 +65,7 @@ def test_outputs_are_text_without_images_and_colours():
 
 def test_a_long_output_is_shortened():
     document = read_sample("tides.ipynb")
-    assert "hour 39\n\u2026" in document.text
+    assert "hour 39\n…" in document.text
     assert document.warnings == ("long outputs are shortened: 1",)
 
 

@@ -39,7 +39,7 @@ def test_private_and_control_characters_are_not(char):
     [
         ("e\ufb03cient", "efficient"),
         ("soft\u00adhyphen", "softhyphen"),
-        ("\uf0b7 item", "\u2022 item"),
+        ("\uf0b7 item", "• item"),
         ("a\x03b", "ab"),
         ("plain", "plain"),
     ],

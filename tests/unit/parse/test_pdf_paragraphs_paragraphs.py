@@ -56,10 +56,10 @@ def test_a_sentence_goes_on_in_the_next_column():
 
 def test_items_become_a_list_with_its_depths():
     document = write(
-        row("\u2022 first item that is long", 700),
+        row("• first item that is long", 700),
         row("and goes on", 688, left=80, right=140),
-        row("\u2013 nested", 676, left=90),
-        row("\u2022 second", 664),
+        row("– nested", 676, left=90),
+        row("• second", 664),
         row("3) third", 652),
     )
 

@@ -10,7 +10,7 @@ def test_every_language_has_one_sentence_for_every_refusal(code):
     said = [get_refusal_sentence(reason, code) for reason in Refusal]
 
     assert len(set(said)) == len(Refusal)
-    assert all(one.endswith((".", "\u3002")) and "\n" not in one for one in said)
+    assert all(one.endswith((".", "。")) and "\n" not in one for one in said)
 
 
 @pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "uk", "ar", "de", "fr", "es", "nl"])

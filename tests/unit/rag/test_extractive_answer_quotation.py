@@ -116,9 +116,9 @@ def test_indented_code_is_shown_in_a_fence():
         ("# Heading", '"Heading"'),
         ("- item of a list", '"item of a list"'),
         ("> quoted words that\n> go on here", '"quoted words that go on here"'),
-        ("| photos | a \\| b | monthly |", '"photos \u00b7 a | b \u00b7 monthly"'),
-        ('He said "Go." once', '\u201cHe said "Go." once\u201d'),
-        ("see [3] and \u3010\uff14\u3011", '"see (3) and (\uff14)"'),
+        ("| photos | a \\| b | monthly |", '"photos · a | b · monthly"'),
+        ('He said "Go." once', '“He said "Go." once”'),
+        ("see [3] and 【４】", '"see (3) and (４)"'),
         ("![cat](https://a.b/c.png) sat", '"cat sat"'),
         ("See [the guide](../guide.md#start), now.", '"See the guide, now."'),
         ("call {meth}`~a.B.c` or :ref:`this`", '"call `~a.B.c` or `this`"'),
@@ -133,7 +133,7 @@ def test_markup_of_a_quote_is_shown_as_text(note, shown):
 
 def test_table_rows_and_list_items_are_separate_quotes():
     text, supports = format_quotes(make_sentences("| a | 1 |\n| b | 2 |", 0, 1))
-    assert text == '- "a \u00b7 1" [1]\n- "b \u00b7 2" [2]'
+    assert text == '- "a · 1" [1]\n- "b · 2" [2]'
     assert format_quotes(make_sentences("- one item\n- two items", 0, 1))[0] == (
         '- "one item" [1]\n- "two items" [2]'
     )

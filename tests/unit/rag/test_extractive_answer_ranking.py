@@ -184,9 +184,9 @@ def test_the_score_combines_words_meaning_and_passage_score():
 
 
 def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
-    near = Meaning("snapshot", unknown="\u3042")
-    text = "A restore of a snapshot \u3042. Nothing is known of all that."
-    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot \u3042."]
+    near = Meaning("snapshot", unknown="あ")
+    text = "A restore of a snapshot あ. Nothing is known of all that."
+    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot あ."]
     assert near.seen == ["Nothing is known of all that."]
 
 

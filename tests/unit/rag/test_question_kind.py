@@ -19,8 +19,8 @@ from kebab.rag.question_kind import QuestionKind, classify_question
         "Как установить пакет?",
         "패키지를 어떻게 설치하나요?",
         "서버를 다시 시작하는 명령어",
-        "如何安装这个软件包\uff1f",
-        "パッケージをインストールする方法は\uff1f",
+        "如何安装这个软件包？",
+        "パッケージをインストールする方法は？",
     ],
 )
 def test_questions_for_an_instruction(question):
@@ -41,9 +41,9 @@ def test_questions_for_an_instruction(question):
         "Что такое под?",
         "파드란?",
         "파드는 무엇인가요?",
-        "什么是容器\uff1f",
-        "容器是什么\uff1f",
-        "ポッドとは何ですか\uff1f",
+        "什么是容器？",
+        "容器是什么？",
+        "ポッドとは何ですか？",
     ],
 )
 def test_questions_for_a_definition(question):
@@ -59,7 +59,7 @@ def test_questions_for_a_definition(question):
         "Wie viele Pods laufen?",
         "¿Cuántos pods hay?",
         "백업은 언제 실행되나요?",
-        "谁写了它\uff1f",
+        "谁写了它？",
         "",
     ],
 )

@@ -41,9 +41,7 @@ def test_sentences_stand_alone(text):
     assert classify_form(LayoutKind.PROSE, text) is SentenceForm.GOOD
 
 
-@pytest.mark.parametrize(
-    "text", ["What is it?", "Run this command:", "何ですか\uff1f", "次のとおり\uff1a"]
-)
+@pytest.mark.parametrize("text", ["What is it?", "Run this command:", "何ですか？", "次のとおり："])
 def test_questions_and_announcements_are_poor(text):
     assert classify_form(LayoutKind.PROSE, text) is SentenceForm.POOR
 

@@ -8,7 +8,7 @@ from kebab.review.items import convert_kind, convert_severity, import_items, loc
 from kebab.wire.review import ItemV1
 from tests.fakes.review import make_document
 
-DOCUMENT = make_document("Teh cat sat.\r\nTeh dog\r\n\U0001f600 saw \u201cthe  cat\u201d.\r\n")
+DOCUMENT = make_document("Teh cat sat.\r\nTeh dog\r\n\U0001f600 saw “the  cat”.\r\n")
 
 
 def make_item(evidence="Teh", *, key="spelling", severity="error", suggestion=None):
@@ -50,7 +50,7 @@ def test_items_of_different_kinds_share_a_place():
 
 
 def test_evidence_is_folded_when_it_is_not_found_as_it_is():
-    start = DOCUMENT.text.index("\u201cthe")
+    start = DOCUMENT.text.index("“the")
     assert locate(make_item('"the cat"')) == ([("spelling", start, start + 10, "note")], 0)
 
 

@@ -26,7 +26,7 @@ PIECES = (
     "All is well here. ",
     "We recieve teh bread, wich teh baker made. ",
     "\U0001f469\u200d\U0001f467 saw teh \U0001f600 sea! ",
-    "\u1112\u1161\u11ab\uad6d\uc740 \uc548\ub418\uc694. ",
+    "\u1112\u1161\u11ab국은 안되요. ",
     "\u05e9\u05dc\u05d5\u05dd teh \u05e2\u05d5\u05dc\u05dd. ",
     "Cafe\u0301 teh latte. ",
     "\r\n\r\n",

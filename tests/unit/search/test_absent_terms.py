@@ -53,7 +53,7 @@ def test_a_compound_is_present_as_a_whole_or_by_its_parts(base, text, absent):
         ("블록체인을 복원", ("블록체인을",)),
         ("スナップショットとは何ですか", ()),
         ("ビットコインとは何ですか", ("ビットコイン",)),
-        ("什么是区块链\uff1f恢复快照", ("区块链",)),
+        ("什么是区块链？恢复快照", ("区块链",)),
         ("りんご", ("りんご",)),
         ("왜 어떻게", ()),
     ],
@@ -165,14 +165,14 @@ ANSWERED = {
     ),
     "Turkish": (
         "Belediye ilkbaharda dört kovan kaydetti.",
-        "Belediyede kaç kovanın kaydı var?",  # noqa: RUF001
+        "Belediyede kaç kovanın kaydı var?",
     ),
     "Russian": (
         "Весной управа зарегистрировала четыре улья соседа.",
-        "Сколько ульев у соседов уже зарегистрированы в управе?",  # noqa: RUF001
+        "Сколько ульев у соседов уже зарегистрированы в управе?",
     ),
     "Greek": (
-        "Ο δήμος καταχώρισε τέσσερις κυψέλες.",  # noqa: RUF001
+        "Ο δήμος καταχώρισε τέσσερις κυψέλες.",
         "Πόσες κυψέλες έχουν καταχωριστεί στον δήμο;",
     ),
     "Arabic": (
@@ -193,7 +193,7 @@ ANSWERED = {
     ),
     "Chinese": (
         "春天在政府登记了四个蜂箱。",
-        "政府一共登记了多少个蜂箱？",  # noqa: RUF001
+        "政府一共登记了多少个蜂箱？",
     ),
 }
 """A note in each language and a question that it answers in other forms of its words."""

@@ -46,15 +46,15 @@ def test_a_hit_of_a_later_page_names_its_rank(notes):
         ("oil", {"filters": Filters(tag=("ops", "dev"))}, "the filter --tag ops or dev keeps it"),
         ("oil path:a.md", {}, "the filter --path **/*a.md* keeps it"),
         ("oil", {"filters": Filters(since=9e9)}, "the filter --since keeps it"),
-        ('"oil embargo"', {}, "it does not hold \u201coil embargo\u201d"),
-        ('oil -"is"', {}, "it holds the excluded \u201cis\u201d"),
-        ("oil -title:b", {}, "it holds the excluded \u201cb\u201d in its title"),
+        ('"oil embargo"', {}, "it does not hold “oil embargo”"),
+        ('oil -"is"', {}, "it holds the excluded “is”"),
+        ("oil -title:b", {}, "it holds the excluded “b” in its title"),
     ],
 )
 def test_broken_conditions_are_named(notes, text, given, reason):
     if "-title" in text:
         text = 'oil -title:"b.md"'
-        reason = reason.replace("\u201cb\u201d", "\u201cb.md\u201d")
+        reason = reason.replace("“b”", "“b.md”")
     found = _verdict(notes, text, "b.md", **given)
 
     assert (found.kind, found.remedy) == ("kept_out", "loosen")

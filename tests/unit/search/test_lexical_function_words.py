@@ -16,7 +16,7 @@ def test_other_words_are_none(word):
     assert not is_function_word(word)
 
 
-@pytest.mark.parametrize("word", ["viele", "Bei", "entonces", "olduklarını", "которая", "mukaan"])  # noqa: RUF001
+@pytest.mark.parametrize("word", ["viele", "Bei", "entonces", "olduklarını", "которая", "mukaan"])
 def test_stop_words_of_many_languages_are_listed(word):
     assert is_listed_stop_word(word)
 
@@ -32,7 +32,7 @@ def test_content_words_of_the_english_list_are_not(word):
         ("the bees in the garden", False, False),
         ("traefik setup", False, False),
         ("las abejas del barrio", False, True),
-        ("Belediyede kovanı", True, True),  # noqa: RUF001
+        ("Belediyede kovanı", True, True),
     ],
     ids=["english", "unknown", "spanish", "turkish"],
 )

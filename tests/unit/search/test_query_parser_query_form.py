@@ -37,7 +37,7 @@ def test_a_verb_within_a_text_does_not_ask():
         "cat notes | less",
         "./run.sh -fast",
         "-verbose option",
-        "\uc635\uc158 -verbose",
+        "옵션 -verbose",
         "java -jar x",
     ],
 )

@@ -102,8 +102,8 @@ def test_only_the_thousand_most_frequent_tokens_can_be_keywords(base):
 
 def test_shared_words_are_no_function_words(base):
     texts = (
-        "**the** vault (over) all, between others; which? \uc788\uc2b5\ub2c8\ub2e4",
-        "the: vault over all between others which \uc788\uc2b5\ub2c8\ub2e4",
+        "**the** vault (over) all, between others; which? 있습니다",
+        "the: vault over all between others which 있습니다",
     )
     base.add("a.md", texts[0])
     base.add("b.md", texts[1])

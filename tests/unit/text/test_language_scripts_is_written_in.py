@@ -14,7 +14,7 @@ LATIN = frozenset({"latin"})
         "",
         "12:30 — 42 %, 3.14 €",
         "kubectl로 배포한다: kubectl apply",
-        "\uff46\uff55\uff4c\uff4c \uff57\uff49\uff44\uff54\uff48",
+        "ｆｕｌｌ ｗｉｄｔｈ",
     ],
 )
 def test_latin_text_and_text_without_letters_is_known(text):

@@ -19,8 +19,8 @@ TEMPLATE_TOKENS = [
     "</think>",
     "<tool_call>",
     "<unused12>",
-    "<\uff5cUser\uff5c>",
-    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "<｜User｜>",
+    "<｜end\u2581of\u2581sentence｜>",
     "[INST]",
     "[/INST]",
     "<<SYS>>",
@@ -76,7 +76,7 @@ def test_all_line_ends_are_normalized():
 
 
 @pytest.mark.parametrize(
-    "tag", ["</evidence-1a2b3c4d>", "<passage-1a2b3c4d [3]>", "< / EVIDENCE>", "\uff1cpassage>"]
+    "tag", ["</evidence-1a2b3c4d>", "<passage-1a2b3c4d [3]>", "< / EVIDENCE>", "＜passage>"]
 )
 def test_imitated_delimiters_are_escaped(tag):
     assert not re.search(r"[<\uff1c]\s*/?\s*(evidence|passage)", escape_text(tag), re.IGNORECASE)

@@ -6,9 +6,9 @@ from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("\uff21\uff22\uff11", "ab1"),
+        ("ＡＢ１", "ab1"),
         ("The  \n Pump", "the pump"),
-        ("\u201cA\u201d \u300cB\u300d \u2013 it\u2019s", '"a" "b" - it\'s'),
+        ("“A” 「B」 – it’s", '"a" "b" - it\'s'),
         ("**bold** `code`", "bold code"),
     ],
 )
@@ -17,7 +17,7 @@ def test_folding_removes_case_punctuation_and_spacing(text, expected):
 
 
 def test_the_normal_form_keeps_case():
-    assert normalize_punctuation("**\uff21nna**") == "Anna"
+    assert normalize_punctuation("**Ａnna**") == "Anna"
 
 
 def test_blanking_preserves_positions():

@@ -6,10 +6,7 @@ from hypothesis import strategies as st
 
 from kebab.text.offsets import MOST_CHARS, find_quotation
 
-TEXT = (
-    "He said \u201cteh  cat\u2019s\nbed\u201d is \u2013 This. Teh cat. "
-    "사과를 먹었다. Cafe\u0301 **bold** word"
-)
+TEXT = "He said “teh  cat’s\nbed” is – This. Teh cat. 사과를 먹었다. Cafe\u0301 **bold** word"
 
 
 def find(quotation, text=TEXT, *limits):
@@ -21,9 +18,9 @@ def find(quotation, text=TEXT, *limits):
     [
         ("teh", ["teh"]),
         ("TEH", ["teh", "Teh"]),
-        ("teh cat's bed", ["teh  cat\u2019s\nbed"]),
-        ('"teh cat\'s bed"', ["\u201cteh  cat\u2019s\nbed\u201d"]),
-        ("is - this", ["is \u2013 This"]),
+        ("teh cat's bed", ["teh  cat’s\nbed"]),
+        ('"teh cat\'s bed"', ["“teh  cat’s\nbed”"]),
+        ("is - this", ["is – This"]),
         ("caf\u00e9", ["Cafe\u0301"]),
         (unicodedata.normalize("NFD", "먹었다"), ["먹었다"]),
         ("bold word", ["bold** word"]),

@@ -15,7 +15,7 @@ def _sentences(text):
         ["One ends.", "Another begins!", "Does it?", "It does."],
         ['He said "stop."', "Then he left."],
         ["It was so.[12]", "It is."],
-        ["一つ目。", "二つ目\uff01", "三つ目\uff1f"],
+        ["一つ目。", "二つ目！", "三つ目？"],
         ["彼は「はい。」", "次の文。"],
         ["यह पहला है।", "यह दूसरा है।"],
         ["a heading", "- a list", "| a | table |"],
@@ -46,7 +46,7 @@ def test_text_without_a_sentence_end_has_one_start(text):
     "sentences",
     [
         ["「行け。早く。」と彼は言った。", "終わり。"],
-        ["東京\uff08旧名。江戸\uff09は都。", "次の文。"],
+        ["東京（旧名。江戸）は都。", "次の文。"],
         ["Run `a… B` twice. ", "Then stop."],
         ["We sell pens, ink, etc.? ", "Yes."],
         ["so it began. ", "then it went on... or not. ", "it ended."],

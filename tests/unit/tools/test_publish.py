@@ -19,7 +19,9 @@ TYPE = "frozen: locked: detail holder_pid changed from int | None to str | None"
 def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "_ROOT", tmp_path)
     (tmp_path / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
-    publish.main([])
+    pages = Path("docs/wire-schema/errors")
+    shutil.copytree(Path(kebab.__file__).parents[1] / pages, tmp_path / pages)
+    assert publish.main([]) == 0
     return tmp_path
 
 
@@ -41,6 +43,16 @@ def test_a_file_that_no_declaration_owns_is_found(checkout, capsys):
 
     assert publish.main(["--check"]) == 1
     assert "no owner" in capsys.readouterr().out
+
+
+def test_every_code_has_a_page_and_every_page_a_code(checkout, capsys):
+    pages = checkout / "docs/wire-schema/errors"
+    (pages / "locked.md").rename(pages / "bolted.md")
+
+    assert publish.main(["--check"]) == 1
+    told = capsys.readouterr().out
+    assert "not explained: docs/wire-schema/errors/locked.md" in told
+    assert "no such code: docs/wire-schema/errors/bolted.md" in told
 
 
 def test_a_broken_lock_cannot_be_written_over(checkout, capsys):
@@ -99,9 +111,9 @@ def checked(folder):
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ("exit=Exit.UNUSABLE,\n        http=409", "exit=Exit.NO,\n        http=409", EXIT),
-        ('code="locked"', 'code="taken"', "frozen: locked: removed, mark it retired instead"),
-        ('domain="STORAGE.LOCKED"', 'domain="STORAGE.FULL"', REUSED),
+        ("STATE_VIOLATION, Exit.UNUSABLE", "STATE_VIOLATION, Exit.NO", EXIT),
+        ('"locked",', '"taken",', "frozen: locked: removed, mark it retired instead"),
+        ('"STORAGE.LOCKED"', '"STORAGE.FULL"', REUSED),
         ("    holder_pid: int | None", "    holder_pid: str | None", TYPE),
     ],
     ids=["exit", "removed", "reused", "type"],

@@ -37,8 +37,7 @@ def test_the_knowledge_base_of_the_caller_is_not_opened(kebab, home, opened):
 @pytest.mark.parametrize(("within", "status"), [(True, 0), (False, 0)])
 def test_a_missed_budget_does_not_change_the_status(kebab, monkeypatch, within, status):
     def measured(context):
-        from kebab.bench.interleave import Sample
-        from kebab.bench.results import Budget
+        from kebab.bench.sandbox import Budget, Sample
 
         context.results.add_figure(
             "a", "s", Sample([1.0]), budget=Budget(2.0 if within else 0.5, "s")

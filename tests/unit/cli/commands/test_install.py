@@ -7,7 +7,7 @@ import pytest
 from kebab.cli.integrations.clients import CLIENTS
 from tests.shape.tree import ROOT
 
-SKILL = ROOT / "integrations/skill/SKILL.md"
+SKILL = ROOT / "integrations/claude-code/kebab/SKILL.md"
 ALL = pytest.mark.parametrize("name", [client.name for client in CLIENTS])
 
 

@@ -29,7 +29,7 @@ def test_every_command_with_its_flags_is_a_short_read(kebab):
     assert "--mode MODE" in usages["search"]
     assert ran.reply["modes"] == "hybrid|lexical|vector"
     assert "[FILTERS]" in usages["search"]
-    assert "[--tag TAG]\u2026" in ran.reply["filters"]
+    assert "[--tag TAG]…" in ran.reply["filters"]
 
 
 def test_the_list_of_commands_is_one_line_each_in_a_pipe(kebab):

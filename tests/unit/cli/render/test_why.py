@@ -68,9 +68,9 @@ def test_the_whole_query_reading_is_shown():
         "document  ops/backup.md",
         "query     restore",
         f"left out  {unasked}, {more}",
-        "phrases   \u201coil embargo\u201d",
+        "phrases   “oil embargo”",
         "given up  quoted words that no passage contains exactly",
-        "without   title:\u201coil\u201d",
+        "without   title:“oil”",
         "filters   tag a or b, lang en (in the query)",
         "intent    asks for one passage (75%), names a topic (25%)",
     ]
@@ -82,11 +82,11 @@ def test_the_whole_query_reading_is_shown():
         (Barrier(kind="filter", filter="tag", phrase=None), "filter tag"),
         (
             Barrier(kind="phrase", filter=None, phrase=PHRASE),
-            "does not hold \u201coil embargo\u201d",
+            "does not hold “oil embargo”",
         ),
         (
             Barrier(kind="exclusion", filter=None, phrase=HEADED),
-            "holds the excluded title:\u201coil\u201d",
+            "holds the excluded title:“oil”",
         ),
     ],
 )
@@ -119,8 +119,8 @@ def test_a_passage_missing_in_a_channel_has_a_reason(vector, mode, note):
 
     lines = drawn(mode=mode, passages=[one])
 
-    assert "    words             \u2013            none of the terms" in lines
-    assert f"    meaning           \u2013            {note}" in lines
+    assert "    words             –            none of the terms" in lines
+    assert f"    meaning           –            {note}" in lines
     assert not any(line.strip().startswith("final") for line in lines)
 
 
@@ -145,7 +145,7 @@ def test_a_rank_beyond_the_candidates_is_marked():
 def test_a_withheld_passage_has_a_reason(withheld, note):
     one = replies.account(hit_rank=None, withheld=withheld)
 
-    assert f"    hit               \u2013            not shown: {note}" in drawn(passages=[one])
+    assert f"    hit               –            not shown: {note}" in drawn(passages=[one])
 
 
 def test_a_later_page_and_missing_terms_are_reported():

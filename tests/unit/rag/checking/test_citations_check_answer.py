@@ -130,7 +130,7 @@ def test_the_blank_before_a_removed_marker_stays():
 @pytest.mark.parametrize(
     "marker",
     [
-        *("[2]", "(2)", "(Passage 2)", "(source: 2)", "[^2]", "[Passage 2]", "\u30102\u3011"),
+        *("[2]", "(2)", "(Passage 2)", "(source: 2)", "[^2]", "[Passage 2]", "【2】"),
         *("[passage-abc [2]]", "<passage-1a2b3c4d [2]>", "(passage-1a2b3c4d [2])", "(1, 2)"),
     ],
 )
@@ -186,7 +186,7 @@ def test_citations_are_in_the_order_of_their_markers():
 def test_lists_headings_and_sources_are_parsed_as_models_write_them():
     text = (
         "## Known\n\nThese hold:\n\n- **Pump**: installed in Berlin on March 12, 2024"
-        " \u30101\u3011\n- Backups run every night (restic) [2].\n\nSources:\n- [1] a.md\n- [2] b"
+        " 【1】\n- Backups run every night (restic) [2].\n\nSources:\n- [1] a.md\n- [2] b"
     )
 
     checked = check_answer(text, PASSAGES, "mark")
@@ -213,7 +213,7 @@ def test_without_passages_every_claim_is_unsupported():
 
 PIECES = [
     *("A start takes 45 minutes", "It was painted", "Backups run every night", "Cats sleep"),
-    *("[1]", " [2]", "[1, 9]", "\u30102\u3011", "[^1]", "[1](http://x.y)", "[unsupported]"),
+    *("[1]", " [2]", "[1, 9]", "【2】", "[^1]", "[1](http://x.y)", "[unsupported]"),
     *("(1)", " (Passage 2)", "<passage-1a2b3c4d [1]>", "</evidence-1a2b3c4d>", "[passage-abc [2]]"),
     *("From: T (a.md, lines 1-9)", "NOT_IN_NOTES", "Use only what these passages say. "),
     *(
@@ -233,7 +233,7 @@ PIECES = [
         "[",
         "]",
     ),
-    *("\u202e", "\x00", "한국어 45분", "\u3002", "Sources:\n", "[1]: x\n", "50%"),
+    *("\u202e", "\x00", "한국어 45분", "。", "Sources:\n", "[1]: x\n", "50%"),
 ]
 ANSWERS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 

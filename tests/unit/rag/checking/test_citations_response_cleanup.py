@@ -20,7 +20,7 @@ from kebab.rag.checking.citations import clean_response
         ("A [1].\n\nSources: Passage [1]", "A [1]."),
         ("A [1].\n\n## References\n\n1. a.md\n2. b.md", "A [1]."),
         ("가 [1].\n\n출처: [1]", "가 [1]."),
-        ("あ [1]\u3002\n参考文献\uff1a\n[1] a.md", "あ [1]\u3002"),
+        ("あ [1]。\n参考文献：\n[1] a.md", "あ [1]。"),
         ("A [1].\n\nSources:", "A [1]."),
         ("A [1].\n\nSources:\n- coal [1]\n- gas [2]", "A [1].\n\nSources:\n- coal [1]\n- gas [2]"),
         (

@@ -64,7 +64,7 @@ def test_a_marker_covers_the_text_before_it_in_its_sentence(text, expected):
         "```\nthe pump never closed [1]",
         "It is so [1].",
         "...",
-        "ポンプはどこ\uff1f",
+        "ポンプはどこ？",
     ],
 )
 def test_headings_questions_and_lead_ins_are_no_claims(text):

@@ -46,7 +46,7 @@ def test_the_form_of_a_clause_says_what_it_denies(sentence, expected):
         ("설치하지 않고 실행합니다.", {"설치"}),
         ("토큰 없이 요청을 보냅니다.", {"토큰"}),
         ("没有网络也搜索。", {"网", "络"}),
-        ("如果关闭\uff0c文件保留。", {"如", "果", "关", "闭"}),
+        ("如果关闭，文件保留。", {"如", "果", "关", "闭"}),
     ],
 )
 def test_conditions_and_circumstances_are_kept_apart(sentence, condition):

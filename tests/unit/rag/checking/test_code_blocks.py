@@ -228,8 +228,8 @@ def test_without_passages_no_block_is_supported():
         ("Configure the server in `/etc/other/config.yaml` [2].", False),
         ("The server listens on port `8080` of `127.0.0.1` [2].", True),
         ("The server listens on port `8081` [2].", False),
-        ("`kubectl scale`\uba85\ub839\uc73c\ub85c \ubcc0\uacbd\ud569\ub2c8\ub2e4 [1].", True),
-        ("`kubectl resize`\uba85\ub839\uc73c\ub85c \ubcc0\uacbd\ud569\ub2c8\ub2e4 [1].", False),
+        ("`kubectl scale`명령으로 변경합니다 [1].", True),
+        ("`kubectl resize`명령으로 변경합니다 [1].", False),
     ],
 )
 def test_code_in_a_sentence_is_compared_like_a_block(text, supported):

@@ -10,8 +10,8 @@ from kebab.rag.checking.markers import rewrite_round_markers
         ("It runs nightly (1, 2)", "It runs nightly [1][2]"),
         ("It runs (see passage 2) nightly.", "It runs [2] nightly."),
         ("It runs (passages 1 and 2).", "It runs [1][2]."),
-        ("\ubc31\uc5c5\ud569\ub2c8\ub2e4(1).", "\ubc31\uc5c5\ud569\ub2c8\ub2e4[1]."),
-        ("\ubc31\uc5c5\ud569\ub2c8\ub2e4(\ucd9c\ucc98: 1).", "\ubc31\uc5c5\ud569\ub2c8\ub2e4[1]."),
+        ("백업합니다(1).", "백업합니다[1]."),
+        ("백업합니다(출처: 1).", "백업합니다[1]."),
     ],
 )
 def test_citations_in_round_brackets_are_rewritten(text, expected):

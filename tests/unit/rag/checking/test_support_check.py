@@ -114,7 +114,7 @@ def test_korean_claims_are_compared_with_korean_passages(claim, supported):
 def test_missing_parts_are_listed_up_to_a_limit():
     assert format_missing(["a", "b"]) == "a, b"
     assert format_missing(["a", "b", "c", "d"]) == "a, b, c, d"
-    assert format_missing(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
+    assert format_missing(["a", "b", "c", "d", "e"]) == "a, b, c, d …"
     assert format_missing(["x\n y" + "z" * 99]) == "x y" + "z" * 37
 
 

@@ -42,4 +42,4 @@ def test_other_fragments_are_no_anchors() -> None:
 
 
 def test_an_anchor_is_folded_to_letters_and_digits_in_one_case() -> None:
-    assert fold_anchor("A-b_c 1.\uff12") == "abc12"
+    assert fold_anchor("A-b_c 1.２") == "abc12"

@@ -54,7 +54,7 @@ def test_code_between_two_words_is_no_space() -> None:
         ("정말 ?", "정말?"),
         ("파일을 엽니다。그리고", "파일을 엽니다. 그리고"),
         ("파일을 엽니다。", "파일을 엽니다."),
-        ("사과\uff0c배、감", "사과, 배, 감"),
+        ("사과，배、감", "사과, 배, 감"),
         ("파일을 엽니다..", "파일을 엽니다."),
         ("파일을 엽니다...", None),
         ("파일 .gitignore 와", None),
@@ -97,9 +97,9 @@ def test_japanese_signs_are_fixed(text: str, fixed: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "fixed"),
     [
-        ("設定\uff08既定値)を開く", "設定\uff08既定値\uff09を開く"),
-        ("設定(既定値\uff09を開く", "設定(既定値)を開く"),
-        ("設定\uff08既定値\uff09を(開く)", None),
+        ("設定（既定値)を開く", "設定（既定値）を開く"),
+        ("設定(既定値）を開く", "設定(既定値)を開く"),
+        ("設定（既定値）を(開く)", None),
     ],
 )
 def test_brackets_get_the_same_width(text: str, fixed: str | None) -> None:

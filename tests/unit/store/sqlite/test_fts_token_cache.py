@@ -9,7 +9,7 @@ from kebab.text.tokenizer import tokenize
 SIGNS = [
     *"aB1_-.'+#@/,.",
     *" \n\t\xa0\u3000",
-    *"\u2019\u200b\u0301\x1c\x0b",
+    *"’\u200b\u0301\x1c\x0b",
     *"한글中のーéßﬁ٠ا¨🎉\ud800",
 ]
 

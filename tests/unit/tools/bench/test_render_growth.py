@@ -1,4 +1,4 @@
-from kebab.bench.results import TIMES
+from kebab.bench.sandbox import TIMES
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.evals import BenchGrowth
 from tools.bench.render import draw_growth

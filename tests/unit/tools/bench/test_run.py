@@ -3,8 +3,7 @@ import json
 import jsonschema
 import pytest
 
-from kebab.bench.context import BenchOptions
-from kebab.bench.run import MEASUREMENTS, run_benchmark
+from kebab.bench.run import MEASUREMENTS, BenchOptions, run_benchmark
 from kebab.wire.evals import BenchProgress
 from kebab.wire.json_schema import build_schemas
 from tests.fakes.runner import VERSION, FakeRunner

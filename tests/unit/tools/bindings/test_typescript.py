@@ -71,20 +71,20 @@ def test_the_table_says_what_the_catalogue_says(typescript):
 
     assert table(typescript) == {
         code: {
-            "kind": row.meaning.kind.value,
-            "canonical": row.meaning.canonical.value,
-            "domain": row.meaning.domain,
-            "origin": row.meaning.origin.value,
-            "exit": str(row.meaning.exit.value),
-            "http": str(row.meaning.http),
-            "grpc": row.meaning.grpc,
-            "retry": row.meaning.retry.value,
-            "retryable": row.meaning.retry.value == "transient",
-            "backoff": words(row.meaning.backoff),
-            "severity": row.meaning.severity.value,
-            "public": row.meaning.public,
-            "retired": row.meaning.retired,
-            "reserved": row.meaning.reserved,
+            "kind": row.kind.value,
+            "canonical": row.canonical.value,
+            "domain": row.domain,
+            "origin": row.origin.value,
+            "exit": str(row.exit.value),
+            "http": str(row.http),
+            "grpc": row.grpc,
+            "retry": row.retry.value,
+            "retryable": row.retry.value == "transient",
+            "backoff": words(row.backoff),
+            "severity": row.severity.value,
+            "public": row.public,
+            "retired": row.retired,
+            "reserved": row.reserved,
         }
         for code, row in build_catalog().items()
     }

@@ -4,15 +4,30 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from kebab.bench import yardsticks
-from kebab.bench.context import NO_MODEL, BenchContext
 from kebab.bench.corpus import build_questions
-from kebab.bench.interleave import Candidate, Sample
-from kebab.bench.results import Budget, Yardstick, limit_ratio
-from kebab.bench.sandbox import Command, Outcome, Sandbox, build_kebab_command
+from kebab.bench.run import (
+    CLICK,
+    NO_MODEL,
+    PYTHON,
+    BenchContext,
+    build_click_candidate,
+    build_python_candidate,
+)
+from kebab.bench.sandbox import (
+    Budget,
+    Candidate,
+    Command,
+    Outcome,
+    Sample,
+    Sandbox,
+    Yardstick,
+    build_kebab_command,
+    limit_ratio,
+)
 
 _OVER_CLICK, _OVER_PYTHON, _ALL_QUESTIONS = limit_ratio(1.0), limit_ratio(1.25), Budget(2.5, "s")
 _QUESTIONS = 30
@@ -60,9 +75,9 @@ def _measure(context: BenchContext, warm: Sandbox, *, hybrid: bool) -> None:
     for text in islice(questions, _WARM_UPS):
         for mode in modes:
             warm.run(_build_search(text, mode))
-    candidates = [yardsticks.build_python_candidate(), yardsticks.build_click_candidate()]
+    candidates = [build_python_candidate(), build_click_candidate()]
     for mode in modes:
-        candidates.append(_build_candidate(context, questions, mode, mode, _read_seconds))
+        candidates.append(_build_candidate(context, questions, mode, mode, attrgetter("seconds")))
         candidates.append(
             _build_candidate(context, questions, mode, f"{mode}_overhead", _read_overhead)
         )
@@ -84,8 +99,8 @@ def _add_figures(
     context: BenchContext, samples: dict[str, Sample], modes: list[str], every: Sample
 ) -> None:
     add = context.results.add_figure
-    python = Yardstick(yardsticks.PYTHON, samples[yardsticks.PYTHON])
-    click = Yardstick(yardsticks.CLICK, samples[yardsticks.CLICK])
+    python = Yardstick(PYTHON, samples[PYTHON])
+    click = Yardstick(CLICK, samples[CLICK])
     add(f"{_NAME}.python", "s", python.sample)
     add(f"{_NAME}.import_click", "s", click.sample, against=python)
     for mode in modes:
@@ -110,10 +125,6 @@ def _build_candidate(
     """Return a search with another question in every turn, so that no cache answers."""
     commands = [_build_search(text, mode) for text in islice(questions, context.options.runs + 1)]
     return Candidate(name=name, build_command=commands.__getitem__, read_value=read_value)
-
-
-def _read_seconds(outcome: Outcome) -> float:
-    return outcome.seconds
 
 
 def _read_overhead(outcome: Outcome) -> float:

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.bench.interleave import Sample
-from kebab.bench.results import Budget, Results, Yardstick, limit_ratio, require_ratio
+from kebab.bench.sandbox import Budget, Results, Sample, Yardstick, limit_ratio, require_ratio
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.bench.context import index_corpus
 from kebab.bench.corpus import write_notes
+from kebab.bench.run import index_corpus
 from kebab.bench.sandbox import Sandbox
 from tests.fakes.runner import VERSION, FakeRunner
 

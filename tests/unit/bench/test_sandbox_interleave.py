@@ -1,5 +1,4 @@
-from kebab.bench.interleave import Candidate, build_repeated_candidate, run_interleaved
-from kebab.bench.sandbox import Outcome
+from kebab.bench.sandbox import Candidate, Outcome, build_repeated_candidate, run_interleaved
 
 
 def quiet(turn, turns):

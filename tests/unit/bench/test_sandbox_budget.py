@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.bench.results import Budget, limit_ratio, require_ratio
+from kebab.bench.sandbox import Budget, limit_ratio, require_ratio
 
 
 @pytest.mark.parametrize(

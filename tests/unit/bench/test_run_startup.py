@@ -1,4 +1,4 @@
-from kebab.bench.measurements import measure_startup
+from kebab.bench.run import measure_startup
 
 
 def test_help_version_and_schema_are_compared_with_the_import_of_click(make_context):

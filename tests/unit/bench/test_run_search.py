@@ -1,4 +1,4 @@
-from kebab.bench.measurements import measure_search
+from kebab.bench.run import measure_search
 from tests.fakes.runner import VERSION
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.bench import warm_calls
-from kebab.bench.warm_calls import measure_warm_calls
 from tests.fakes.runner import VERSION
+from tools.bench import warm_calls
+from tools.bench.warm_calls import measure_warm_calls
 
 
 def names(context):

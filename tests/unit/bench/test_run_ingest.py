@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.bench.measurements import measure_ingest
+from kebab.bench.run import measure_ingest
 from tests.fakes.runner import VERSION
 
 

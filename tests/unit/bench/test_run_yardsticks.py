@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.bench import yardsticks
+from kebab.bench import run as yardsticks
 from kebab.bench.sandbox import Sandbox
 
 

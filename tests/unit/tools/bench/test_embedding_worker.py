@@ -1,13 +1,13 @@
 import json
 
-from kebab.bench import embedding_worker
+from tools.bench import embedding
 
 
 def test_the_program_reports_how_many_texts_it_embedded(capsys, monkeypatch, tmp_path):
     seen: list[list[str]] = []
-    monkeypatch.setattr(embedding_worker, "load_embedder", lambda who, version, models: seen.append)
+    monkeypatch.setattr(embedding, "load_embedder", lambda who, version, models: seen.append)
 
-    embedding_worker.main("kebab", "some-version", str(tmp_path), "1", "5")
+    embedding.main("kebab", "some-version", str(tmp_path), "1", "5")
 
     output = json.loads(capsys.readouterr().out)
     assert output["texts"] == 5
