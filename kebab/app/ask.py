@@ -49,6 +49,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
     SessionList,
+    SessionListRequest,
     SessionRemoved,
     SessionRmRequest,
     SessionShowRequest,
@@ -57,7 +58,7 @@ from kebab.wire.ask import (
     SessionTurn,
 )
 from kebab.wire.coverage import Coverage, Indexing, Statement, describe_absent_words, describe_gaps
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
@@ -91,7 +92,7 @@ def parse_session_name(text: str, field: str = "$.session") -> str:
     return name
 
 
-def list_sessions(context: AppContext) -> SessionList:
+def list_sessions(context: AppContext, _request: SessionListRequest) -> SessionList:
     """Return every session, the most recently used first, even if history is off.
 
     Raises:

@@ -22,6 +22,7 @@ from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
 from kebab.wire.coverage import MOST_NAMED, Coverage
 from kebab.wire.ingest import IngestRequest
+from kebab.wire.record import Reply
 from kebab.wire.search import FilteredRequest, IndexRefresh
 
 if TYPE_CHECKING:
@@ -429,8 +430,8 @@ _VECTOR_SECONDS = 5.0
 
 def refresh_index(
     context: AppContext,
-    request: FilteredRequest,
-    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest], Filters]",
+    request: FilteredRequest[Reply],
+    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest[Reply]], Filters]",
 ) -> IndexRefresh:
     """Index new, changed and unread files of what is searched; say why when that is impossible."""
     with context.open_reader() as reader:

@@ -29,7 +29,7 @@ from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.reembed import find_unfinished_change
 from kebab.wire.coverage import Coverage
-from kebab.wire.health import Doctor
+from kebab.wire.health import Doctor, DoctorRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_health(context: AppContext) -> Doctor:
+def check_health(context: AppContext, _request: DoctorRequest) -> Doctor:
     """Run every check and return the results."""
     from kebab.doctor.run import run_checks
 

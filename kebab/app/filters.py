@@ -22,7 +22,8 @@ from kebab.search.explain import list_active_filters, remove_conditions
 from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
-from kebab.wire.library import DocLink, ListRequest, NotFound
+from kebab.wire.library import DocLink, ListRequest
+from kebab.wire.record import NotFound, Reply
 from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def resolve_source_names(value: str, sources: "Sequence[Source]") -> list[str]:
 
 
 def explain_filters(
-    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest
+    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest[Reply]
 ) -> list[UnmatchedFilter]:
     """Return the filters that no document passes, with the nearest values that exist.
 
@@ -192,13 +193,13 @@ def _find_empty_combination(
     return ()
 
 
-def _format_value(name: str, value: Any, request: FilteredRequest) -> str:
+def _format_value(name: str, value: Any, request: FilteredRequest[Reply]) -> str:
     given = getattr(request, name) or value
     return given if isinstance(given, str) else ", ".join(map(str, given))
 
 
 def _explain_alone(
-    name: str, value: Any, values: "FilterValues", request: FilteredRequest
+    name: str, value: Any, values: "FilterValues", request: FilteredRequest[Reply]
 ) -> Iterator[UnmatchedFilter]:
     """Yield an entry for each value of a filter that no document passes."""
     for one in value if name in _LISTS else [_format_value(name, value, request)]:
@@ -290,7 +291,7 @@ def format_search_command(request: SearchRequest) -> str:
     return shlex.join(words)
 
 
-def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]:
+def _list_flags(request: FilteredRequest[Reply], default: FilteredRequest[Reply]) -> list[str]:
     """Return the flags of the fields in which a request differs from another of its kind."""
     words: list[str] = []
     for field, flag in _VALUE_FLAGS.items():
@@ -304,7 +305,9 @@ def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]
     return words
 
 
-def suggest_filters(request: FilteredRequest, unmatched: Sequence[UnmatchedFilter]) -> str | None:
+def suggest_filters(
+    request: FilteredRequest[Reply], unmatched: Sequence[UnmatchedFilter]
+) -> str | None:
     """Return the command with the nearest values that exist, or without the filter in the way.
 
     The result is None when the text of the query sets the filter.

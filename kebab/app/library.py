@@ -47,14 +47,14 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    LookupFault,
-    NotFound,
     RemoveReport,
     RmRequest,
 )
+from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.sources import (
     FolderState,
     SourceList,
+    SourceListRequest,
     SourceRemoved,
     SourceRmRequest,
     SourceSummary,
@@ -220,7 +220,7 @@ def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None
     return NotFound(name=name, found=False, error=fault)
 
 
-def list_sources(context: AppContext) -> SourceList:
+def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList:
     """Return every source.
 
     Raises:

@@ -38,7 +38,7 @@ from kebab.search.citations import build_file_path, cite_section, format_referen
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.fetch import Outline, OutlineEntry, OutlineRequest, OutlineSection
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue

@@ -25,7 +25,7 @@ from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.library import LookupFault, NotFound
+from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:

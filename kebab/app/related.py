@@ -47,7 +47,7 @@ from kebab.search.ranking import rank_by_score
 from kebab.search.related import PassagePair as FoundPair
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.search.vector import build_degraded
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import (
     DupesRequest,
     DuplicateGroup,

@@ -18,6 +18,7 @@ from kebab.wire.health import (
     IndexBytes,
     Introspection,
     ModelInfo,
+    SchemaRequest,
     Stats,
     WireInfo,
 )
@@ -64,7 +65,7 @@ _EMPTY = Stats(
 )
 
 
-def describe_build(context: AppContext) -> Introspection:
+def describe_build(context: AppContext, _request: SchemaRequest) -> Introspection:
     """Describe this build and its knowledge base; without an index its figures are 0."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     coverage = measure_stored_coverage(context, seconds=THOROUGH_S)

@@ -19,7 +19,7 @@ from kebab.search.explain import (
     list_active_filters,
 )
 from kebab.search.vector import VectorRetriever
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import (
     Barrier,
     Explanation,

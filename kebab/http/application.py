@@ -40,7 +40,7 @@ from kebab.wire.stream import ReviewEvent
 if TYPE_CHECKING:
     from kebab.errors.signal import Exit
     from kebab.wire.ask import Answer
-    from kebab.wire.library import NotFound
+    from kebab.wire.record import NotFound
     from kebab.wire.review import AgentItems
 
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
@@ -335,7 +335,9 @@ def _describe(name: str, operation: Operation) -> Schema:
 
 
 def _get_summary(operation: Operation) -> str:
-    return inspect.cleandoc(operation.reply.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    return (
+        inspect.cleandoc(operation.replies[0].__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    )
 
 
 def _describe_reply(operation: Operation) -> Schema:

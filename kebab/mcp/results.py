@@ -24,7 +24,8 @@ from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
 from kebab.wire.health import Introspection
 from kebab.wire.ingest import IngestReport
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 from kebab.wire.related import Explanation
 from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
 from kebab.wire.sources import PathExplanations

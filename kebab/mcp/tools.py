@@ -40,8 +40,7 @@ from kebab.mcp.results import (
     build_status_result,
 )
 from kebab.wire.coverage import describe_known_gaps
-from kebab.wire.library import NotFound
-from kebab.wire.record import Reply, read_field_docstrings
+from kebab.wire.record import NotFound, Reply, read_field_docstrings
 from kebab.wire.search import MAX_QUERIES, DetailName
 
 if TYPE_CHECKING:
@@ -210,8 +209,8 @@ def build_instructions(kebab: "Kebab") -> str:
     from kebab.wire.health import SchemaRequest
     from kebab.wire.sources import SourceListRequest
 
-    reply = kebab.schema(SchemaRequest())
-    sources = kebab.source_list(SourceListRequest()).sources if reply.stats.doc_count else []
+    reply = kebab.run(SchemaRequest())
+    sources = kebab.run(SourceListRequest()).sources if reply.stats.doc_count else []
     facts = " ".join(describe_index(reply, sources, most=_MOST_FOLDERS))
     advice = " ".join(_ADVICE.split())
     return f"kebab searches the user's own files. {facts}\n\n{advice}"

@@ -15,7 +15,7 @@ from kebab.wire.search import ConfidenceName, ModeName, Unit
 
 
 class GoldenQuery(
-    Request,
+    Request[Reply],
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=False,

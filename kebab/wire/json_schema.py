@@ -20,6 +20,7 @@ from kebab.wire import (
     health,
     ingest,
     library,
+    record,
     related,
     review,
     search,
@@ -27,8 +28,7 @@ from kebab.wire import (
     stream,
 )
 from kebab.wire.command_help import SchemaDocument
-from kebab.wire.library import LookupFault, NotFound
-from kebab.wire.record import Record, Reply, Request, read_field_docstrings
+from kebab.wire.record import LookupFault, NotFound, Record, Reply, Request, read_field_docstrings
 
 _MODULES: tuple[ModuleType, ...] = (
     ask,
@@ -39,6 +39,7 @@ _MODULES: tuple[ModuleType, ...] = (
     health,
     ingest,
     library,
+    record,
     related,
     review,
     search,

@@ -26,7 +26,6 @@ VERBS = frozenset(
 )
 """Words of the same form that are a verb, too: `read` reads, `embed` embeds."""
 
-ALLOWED = {"kebab.app.facade.related": "the operation has the name of its command"}
 """Functions that keep such a name, each with the reason."""
 
 

@@ -15,7 +15,6 @@ from kebab.app.dispatch import (
     format_event,
     format_reply,
     report_failure,
-    run_operation,
 )
 from kebab.config.settings import Search, Settings
 from kebab.core.progress import Cancel
@@ -147,7 +146,7 @@ def test_an_operation_gets_the_callbacks_that_it_takes(name):
     events: list[Any] = []
     kebab: Any = FakeKebab(SETTINGS, config_path=Path("/nowhere"))
 
-    reply = run_operation(kebab, name, REQUESTS[name], report=events.append, cancel=Cancel())
+    reply = kebab.run(REQUESTS[name], report=events.append, cancel=Cancel())
 
     assert isinstance(reply, OPERATIONS[name].replies)
     assert bool(events) is (OPERATIONS[name].events is not None)
