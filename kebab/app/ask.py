@@ -1,7 +1,4 @@
-"""Answers questions and converts the outcome to `answer.v1`.
-
-Lists, shows and deletes the sessions of questions.
-"""
+"""Answers questions, and lists, shows and deletes the sessions of questions."""
 
 import unicodedata
 import uuid
@@ -287,7 +284,12 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         ReadOnly: The turn would be stored, and writing is switched off.
     """
     require_utf8(request)
-    _check_model(request.model, extractive=_is_extractive(context, request))
+    extractive = _is_extractive(context, request)
+    if request.model is not None and (extractive or not request.model.strip()):
+        cause = (
+            "an extractive answer is worded by no model" if request.model.strip() else "it is empty"
+        )
+        raise InvalidInput(field="$.model", cause=cause)
     query = _build_query(request, context.clock.now())
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
@@ -396,13 +398,6 @@ class _EventListener:
 def _is_extractive(context: AppContext, request: AskRequest) -> bool:
     """Return whether the answer consists of sentences of the notes."""
     return request.extractive or context.settings.models.llm.provider == "extractive"
-
-
-def _check_model(model: str | None, *, extractive: bool) -> None:
-    """Refuse an empty name of a model, and any name for an extractive answer."""
-    if model is not None and (extractive or not model.strip()):
-        cause = "an extractive answer is worded by no model" if model.strip() else "it is empty"
-        raise InvalidInput(field="$.model", cause=cause)
 
 
 def _build_query(request: AskRequest, now: float) -> AskQuery:

@@ -140,7 +140,14 @@ def _shorten(text: str, longest: int) -> str:
 def append_line(log: Path, line: bytes) -> bool:
     """Append a line; return whether it was written. An `OSError` is ignored."""
     try:
-        _make_private(log.parent)
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = log.parent.lstat()
+        if (
+            stat.S_ISDIR(status.st_mode)
+            and status.st_mode & 0o077
+            and status.st_uid == os.geteuid()
+        ):
+            log.parent.chmod(0o700)
         with _lock(log) as locked:
             if locked and _get_size(log) + len(line) >= MAX_BYTES:
                 _rotate(log)
@@ -167,13 +174,6 @@ def read_lines(log: Path) -> Iterator[bytes]:
 
 def _list_files(log: Path) -> list[Path]:
     return [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, FILES))]
-
-
-def _make_private(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.lstat()
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o077 and status.st_uid == os.geteuid():
-        folder.chmod(0o700)
 
 
 @contextmanager

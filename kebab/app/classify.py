@@ -1,6 +1,4 @@
-"""Converts exceptions to `error.v1`.
-
-Exit statuses, without secrets and with the trace of the caller. No other module reads a signal.
+"""Converts exceptions to `error.v1`, without secrets. No other module reads a signal.
 
 The rules of redaction know the forms of keys, the names that precede a secret, and the secrets in
 the environment of this process. In doubt they hide a word. The trace is that of the W3C

@@ -1,6 +1,4 @@
-"""Measures what the index covers.
-
-What was planned and not read, and what changed on disk since; and brings the index up to date.
+"""Measures what the index does not cover, and brings it up to date.
 
 New and deleted files show in the times of their folders; a folder with another time is listed again
 under the rules of a scan. Files that were edited in place show in their own times only.

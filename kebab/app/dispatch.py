@@ -178,7 +178,8 @@ def search_lines(
     for index, line in enumerate(filled):
         query: str | None = None
         try:
-            request = _read_line(line)
+            decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
+            request = SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
             query = _join_queries(request.query, *request.queries)
             item = BulkSearchItem(index=index, query=query, response=search_one(request))
         except Signal as signal:
@@ -203,11 +204,6 @@ def _find_query(line: bytes) -> str | None:
 
 def _join_queries(*texts: str) -> str:
     return " | ".join(filter(None, texts))
-
-
-def _read_line(line: bytes) -> SearchRequest:
-    decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
-    return SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
 
 
 _FURTHER_PAGES = "there are further pages"

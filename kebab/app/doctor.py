@@ -60,7 +60,12 @@ def build_inputs(
     return DoctorInputs(
         machine=_build_machine_inputs(context),
         storage=_build_storage_inputs(context),
-        documents=_build_document_inputs(context, measure),
+        documents=DocumentInputs(
+            count_pending=partial(_count_pending, context),
+            has_model=partial(_has_model, context),
+            measure_coverage=measure,
+            list_lost_sources=partial(list_lost_sources, context),
+        ),
         models=_build_model_inputs(context),
     )
 
@@ -158,17 +163,6 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
         faults = store.find_damage()
         runs = 0 if faults else len(store.list_runs())
     return ReviewFile(path, path.stat().st_size, runs, faults)
-
-
-def _build_document_inputs(
-    context: AppContext, measure: "Callable[[], Coverage | None]"
-) -> DocumentInputs:
-    return DocumentInputs(
-        count_pending=partial(_count_pending, context),
-        has_model=partial(_has_model, context),
-        measure_coverage=measure,
-        list_lost_sources=partial(list_lost_sources, context),
-    )
 
 
 def _count_pending(context: AppContext) -> int:

@@ -1,7 +1,4 @@
-"""Converts filters to those of a snapshot, explains filters that nothing passes.
-
-Builds the command lines that find what was lost.
-"""
+"""Resolves and explains filters, and builds the commands that find what they exclude."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -222,14 +219,10 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
         case "doc_id" | "links_to":
             return find_nearest(value, values.list_values("path_glob"))
         case _:
-            return _find_nearest_words(name, value, values.list_values(name))
-
-
-def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> list[str]:
-    """Return existing values that are most like a value; media types by their short names."""
-    words = list_type_names(existing) if name == "media" else {one: one for one in existing}
-    near = [words[word] for word in find_nearest(value, words)]
-    return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
+            existing = values.list_values(name)
+            words = list_type_names(existing) if name == "media" else {one: one for one in existing}
+            near = [words[word] for word in find_nearest(value, words)]
+            return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
 
 
 def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:

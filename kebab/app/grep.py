@@ -133,7 +133,12 @@ class _Search:
                     self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=text))
                     continue
                 self.searched += 1
-                most = self._count_lines_to_report(text.lines)
+                request, room = self._request, self._count_room()
+                per_file = 1 if request.files_only else request.max_count
+                total = None if self._lists_files and room else room
+                most = min(
+                    [len(text.lines), *(limit for limit in (per_file, total) if limit is not None)]
+                )
                 task = MatchTask(self._pattern, text.lines, most, self._request.max_columns)
                 parts, has_more = matcher.match(task, document.path)
                 if not (self._request.files_only and parts):
@@ -174,13 +179,6 @@ class _Search:
         if self._request.limit is None:
             return None
         return self._request.limit - len(self.files if self._lists_files else self.hits)
-
-    def _count_lines_to_report(self, lines: Sequence[str]) -> int:
-        """Return how many matching lines of a file to report at most."""
-        request, room = self._request, self._count_room()
-        per_file = 1 if request.files_only else request.max_count
-        total = None if self._lists_files and room else room
-        return min([len(lines), *(limit for limit in (per_file, total) if limit is not None)])
 
     def _add(
         self,

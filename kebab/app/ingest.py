@@ -1,7 +1,4 @@
-"""Runs an ingest over the adapters, loads its embedder.
-
-Converts its outcome to a report that says what would make files readable.
-"""
+"""Runs an ingest over the adapters, and reports what would make files readable."""
 
 import re
 import time
@@ -82,27 +79,28 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         skipped_by_reason=outcome.skipped_by_reason,
         skipped_by_extension=outcome.skipped_by_extension,
         skip_examples=outcome.skip_examples,
-        items=[_to_item(item, view) for item in outcome.items],
+        items=[
+            IngestItem(
+                kind=item.kind.value,
+                doc_id=item.doc_id,
+                doc_path=item.doc_path,
+                source=item.source,
+                chunk_count=item.chunk_count,
+                embedded=item.embedded,
+                reused=item.reused,
+                warnings=list(item.warnings),
+                error=build_error_reply(item.error, operation="ingest", view=view)
+                if item.error
+                else None,
+            )
+            for item in outcome.items
+        ],
         embedding=outcome.embedding,
         slowest=list(outcome.slowest),
         media=_count_kinds(outcome),
         unread=list_unread_kinds(outcome),
         not_read=outcome.not_read,
         install=build_install(outcome.items),
-    )
-
-
-def _to_item(item: FileOutcome, view: View) -> IngestItem:
-    return IngestItem(
-        kind=item.kind.value,
-        doc_id=item.doc_id,
-        doc_path=item.doc_path,
-        source=item.source,
-        chunk_count=item.chunk_count,
-        embedded=item.embedded,
-        reused=item.reused,
-        warnings=list(item.warnings),
-        error=build_error_reply(item.error, operation="ingest", view=view) if item.error else None,
     )
 
 
@@ -337,7 +335,12 @@ def ingest(
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
         add_advice(outcome, ports.library)
-        return to_ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
+        # Parsers know only paths below the source.
+        for item in outcome.items:
+            if isinstance(item.error, ParseFailed | UnsupportedMedia):
+                root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
+                item.error.path = resolve_path(item.error.path, root)
+        return to_ingest_report(outcome, build_view(context.settings))
 
 
 def ingest_text(
@@ -384,15 +387,6 @@ def _set_path_of_errors(path: str) -> "Iterator[None]":
     except (ParseFailed, UnsupportedMedia) as signal:
         signal.path = resolve_path(path)
         raise
-
-
-def _set_paths_of_items(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
-    """Set absolute paths in the errors of files; parsers know only paths below the source."""
-    for item in outcome.items:
-        if isinstance(item.error, ParseFailed | UnsupportedMedia):
-            root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
-            item.error.path = resolve_path(item.error.path, root)
-    return outcome
 
 
 def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:

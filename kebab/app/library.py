@@ -1,7 +1,4 @@
-"""Lists, inspects and removes documents.
-
-Sources, and finds documents by id, prefix of an id, or path.
-"""
+"""Lists, inspects and removes documents and sources, and finds documents by their names."""
 
 import os
 from pathlib import Path

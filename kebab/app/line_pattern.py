@@ -1,4 +1,4 @@
-"""Compares lines with the pattern of a user, in a worker process where nothing else can stop it."""
+"""Compares lines with the pattern of a user, which may need far too long, under a deadline."""
 
 import re
 import unicodedata

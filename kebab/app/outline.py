@@ -1,7 +1,4 @@
-"""Outlines a document by its headings.
-
-A folder by the tree of its folders and documents, with their sizes.
-"""
+"""Outlines a document by its headings, and a folder by its tree, with sizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -211,7 +208,15 @@ def _outline_document(
         line_count=len(text.lines),
         freshness=freshness,
         sections=[
-            _to_section(section, name, text)
+            OutlineSection(
+                ref=_format_section(section, name, text),
+                level=section.level,
+                title=section.title,
+                heading_path=list(section.path),
+                start_line=section.first,
+                end_line=section.last,
+                tokens=estimate_tokens("\n".join(text.lines[section.first - 1 : section.last])),
+            )
             for section in sections or _list_places(text)
             if depth is None or section.level <= depth
         ],
@@ -236,18 +241,6 @@ def _count_pages(text: FileText) -> int | None:
     if get_unit(text.document.media) not in {"page", "slide"}:
         return None
     return max((max(one.place.number, one.place.of) for one in text.places), default=0)
-
-
-def _to_section(section: Section, name: str, text: FileText) -> OutlineSection:
-    return OutlineSection(
-        ref=_format_section(section, name, text),
-        level=section.level,
-        title=section.title,
-        heading_path=list(section.path),
-        start_line=section.first,
-        end_line=section.last,
-        tokens=estimate_tokens("\n".join(text.lines[section.first - 1 : section.last])),
-    )
 
 
 def _format_section(section: Section, name: str, text: FileText) -> str:

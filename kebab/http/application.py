@@ -1,8 +1,4 @@
-"""Builds the ASGI application.
-
-One route for each operation, the OpenAPI document about them, and the lines that events become, as
-`--stream` writes them on the command line.
-"""
+"""The ASGI application: a route and an OpenAPI entry for each operation, and streams of events."""
 
 import asyncio
 import inspect

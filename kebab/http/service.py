@@ -1,6 +1,6 @@
-"""Runs the operations that requests name.
+"""Runs operations in a fixed number of threads, over a pool of knowledge bases.
 
-In a fixed number of threads over a pool of knowledge bases, in the order in which they arrive.
+Jobs run in the order in which they arrive.
 
 The event loop only waits. A job can be stopped: its `Cancel` flag is set, or a `KeyboardInterrupt`
 is raised in its thread, which every operation handles as Ctrl-C on the command line.

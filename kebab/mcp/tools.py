@@ -1,6 +1,4 @@
-"""Declares the tools and their arguments.
-
-What a model reads of them and of the index, their schemas, and the operations that they run.
+"""Declares the tools: their arguments, their schemas, and the operations that they run.
 
 The order is that of `tools/list`, which never changes. The docstring of a field is its description
 in the schema, and an argument that is not declared is refused. The description of all tools is part

@@ -1,7 +1,6 @@
-"""The parent of the warm process.
+"""The parent of the warm process: it starts and ends the workers.
 
-It keeps the imports, starts and ends the workers, and ends itself when its code was replaced on
-disk.
+It keeps the imports, and ends itself when its code was replaced on disk.
 
 It has one thread and opens no database, so a worker that it forks is complete and clean.
 """

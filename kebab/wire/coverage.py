@@ -1,7 +1,4 @@
-"""Declares what the index covers of the searched files.
-
-The progress of an ingest that another process runs, and says in words what the index lacks.
-"""
+"""Declares what the index covers, and says in words what it lacks."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias

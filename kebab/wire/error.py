@@ -1,7 +1,4 @@
-"""Declares errors, warnings, the error catalogue.
-
-The audit log as wire records, and converts the rows of the catalogue to them.
-"""
+"""Declares errors, warnings, the error catalogue and the audit log as wire records."""
 
 import dataclasses
 import inspect

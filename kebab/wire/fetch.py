@@ -1,7 +1,4 @@
-"""Declares the requests and the replies that read the files of the user.
-
-Fetching references, outlines, the search for a pattern, and opening a file.
-"""
+"""Declares the requests and replies that read files: references, outlines, patterns."""
 
 from typing import Annotated, Literal
 

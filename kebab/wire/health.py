@@ -1,7 +1,4 @@
-"""Declares the reports of doctor, init, reset, schema, model.
-
-Install, the status of the warm process, and the start of the HTTP server as wire records.
-"""
+"""Declares the reports on the installation, the models and the servers as wire records."""
 
 from typing import Literal
 

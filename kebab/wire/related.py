@@ -1,7 +1,4 @@
-"""Declares related documents, duplicates, the ranking of lines.
-
-The explanation of a search result as wire records.
-"""
+"""Declares related documents, duplicates, ranked lines and explained searches as wire records."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,6 +1,4 @@
-"""Declares reviews as wire records.
-
-Requests, findings, their pages, the stored runs, their fixes, the rules and the counters.
+"""Declares reviews and translations as wire records: requests, pages, runs, fixes and rules.
 
 A finding names its place by numbers and copies no text. Sentences are counted from 0 by
 `kebab.text.sentences`, characters as UTF-16 code units of the file, its own line ends included and

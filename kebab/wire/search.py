@@ -1,7 +1,4 @@
-"""Declares search requests with their filters, how a query was read, responses.
-
-Stream events as wire records.
-"""
+"""Declares search requests with their filters, and search responses, as wire records."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,4 @@
-"""Declares sources, the folders that were read.
-
-The explanation why files are in the index or not, as wire records.
-"""
+"""Declares sources, and the explanation why files are in the index or not, as wire records."""
 
 from typing import Annotated, Literal
 
