@@ -204,7 +204,8 @@ class AnswerContext:
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Convert the outcome of a question."""
-    hits = outcome.retrieved.page.hits
+    retrieved = outcome.retrieved
+    hits = retrieved.page.hits
     return Answer(
         question=context.query.question,
         answer=outcome.text,
@@ -218,7 +219,20 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         model=outcome.model,
         embedding=_find_embedding_version(outcome.retrieved.page),
         prompt_template_version=PROMPT_VERSION if context.prompted else None,
-        retrieval=_to_retrieval(outcome, context),
+        retrieval=AnswerRetrieval(
+            trace_id=uuid.uuid4().hex,
+            query=retrieved.question,
+            mode=context.query.mode.value,
+            limit=context.query.limit,
+            chunks_returned=len(retrieved.page.hits),
+            chunks_used=retrieved.used,
+            top_score=retrieved.top_score,
+            score_gate=retrieved.gate,
+            degraded=explain_degraded(retrieved.page.degraded, context.indexing),
+            corpus_revision=retrieved.page.revision,
+            unmatched_filters=context.unmatched,
+            refresh=context.refresh,
+        ),
         usage=outcome.usage,
         warnings=list(outcome.warnings),
         session_id=context.session,
@@ -254,24 +268,6 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
         quote=support.quote.text,
         spans=list(support.spans),
         freshness=check_freshness(chunk),
-    )
-
-
-def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
-    retrieved = outcome.retrieved
-    return AnswerRetrieval(
-        trace_id=uuid.uuid4().hex,
-        query=retrieved.question,
-        mode=context.query.mode.value,
-        limit=context.query.limit,
-        chunks_returned=len(retrieved.page.hits),
-        chunks_used=retrieved.used,
-        top_score=retrieved.top_score,
-        score_gate=retrieved.gate,
-        degraded=explain_degraded(retrieved.page.degraded, context.indexing),
-        corpus_revision=retrieved.page.revision,
-        unmatched_filters=context.unmatched,
-        refresh=context.refresh,
     )
 
 
@@ -319,7 +315,11 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         try:
             index = context.session_store.add_turn(build_turn(query, outcome, created))
         except (IoError, Locked) as signal:
-            warnings = (*warnings, _warn_of_lost_turn(signal))
+            message = f"this turn is not remembered: {signal.format_message()}"
+            warnings = (
+                *warnings,
+                AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None),
+            )
     facts = AnswerContext(
         query=query,
         session=session,
@@ -449,8 +449,3 @@ def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "
         with suppress(EmbeddingUnavailable, EmbeddingMismatch):
             return load_query_embedder(context, reader)
     return None
-
-
-def _warn_of_lost_turn(signal: IoError | Locked) -> AnswerWarning:
-    message = f"this turn is not remembered: {signal.format_message()}"
-    return AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)

@@ -10,11 +10,10 @@ import platform
 import stat
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
@@ -86,6 +85,8 @@ def log_failure(fault: BaseException, classified: ClassifiedError, call: FailedC
 def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> ErrorAudit:
     """Build the audit view of an error, without secrets."""
     reply = classified.reply
+    provider: str | None = reply.details.get("provider")
+    argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
     return ErrorAudit(
         correlation_id=reply.correlation_id,
         occurred_at=format_timestamp(time.time()),
@@ -97,18 +98,19 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
-        provider=_find_provider(reply.details, call),
+        provider=provider or (call.provider if "endpoint" in reply.details else None),
         model=reply.details.get("model"),
         trace=reply.trace or None,
         traceback=_format_traceback(fault),
-        meta=_build_meta(call),
+        meta=AuditMeta(
+            kebab_version=__version__,
+            python=platform.python_version(),
+            platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+            argv=argv,
+            data_dir=redact(call.data_dir),
+            pid=os.getpid(),
+        ),
     )
-
-
-def _find_provider(details: Mapping[str, Any], call: FailedCall) -> str | None:
-    """Return the provider of the model server that an error is about, None without one."""
-    provider: str | None = details.get("provider")
-    return provider or (call.provider if "endpoint" in details else None)
 
 
 def _format_traceback(fault: BaseException) -> list[str]:
@@ -119,18 +121,6 @@ def _format_traceback(fault: BaseException) -> list[str]:
     if dropped <= 0:
         return lines
     return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
-
-
-def _build_meta(call: FailedCall) -> AuditMeta:
-    argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
-    return AuditMeta(
-        kebab_version=__version__,
-        python=platform.python_version(),
-        platform=f"{platform.system()} {platform.release()} {platform.machine()}",
-        argv=argv,
-        data_dir=redact(call.data_dir),
-        pid=os.getpid(),
-    )
 
 
 def _shorten(text: str, longest: int) -> str:

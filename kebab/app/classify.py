@@ -260,7 +260,13 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
         operation=operation,
         message=shown.format_message(words),
         hint=_drop_circular_hint(shown.format_hint(words), operation),
-        details=_list_public_details(safe),
+        # Without `--verbose` there is no `chain`.
+        details={
+            name: value
+            for name, value in safe.details().items()
+            if (meaning.public or isinstance(value, int | float))
+            and (name, value) != ("chain", None)
+        },
     )
     return ErrorReply(**fields)
 
@@ -282,16 +288,6 @@ def _redact_details(signal: Signal, view: View) -> Signal:
     details = signal.details().items()
     safe = {name: redact(value, hides_home=view.hides_home) for name, value in details}
     return replace(signal, **safe)  # type: ignore[type-var]
-
-
-def _list_public_details(signal: Signal) -> dict[str, Any]:
-    """Return the details that a caller may see; without `--verbose` there is no `chain`."""
-    public = signal.meaning.public
-    return {
-        name: value
-        for name, value in signal.details().items()
-        if (public or isinstance(value, int | float)) and (name, value) != ("chain", None)
-    }
 
 
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:

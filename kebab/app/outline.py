@@ -164,7 +164,16 @@ def _outline(
 ) -> tuple[Outline | NotFound, Filters]:
     """Return the outline, and the filters that name what is outlined."""
     if request.name is None:
-        return _outline_sources(catalogue, request), Filters()
+        documents = catalogue.list_documents(Filters(), limit=-1).documents
+        options = _build_options(catalogue, request)
+        entries: list[OutlineEntry] = []
+        for root, group in groupby(documents, key=lambda document: document.root):
+            inside = list(group)
+            top = [document for document in inside if "/" not in document.path]
+            hidden = count_hidden(top, options.limit)
+            entries.append(build_folder_entry(root, root, inside, 0, hidden))
+            entries += list_tree(root, inside, options, level=1)
+        return _build_tree_reply(None, documents, entries, 0), Filters()
     names = catalogue.list_names()
     is_document = DocumentNames(names).find_exact(request.name)
     folders = [] if is_document else find_folders(names, request.name)
@@ -276,20 +285,6 @@ def _list_parents(name: DocumentName) -> Iterator[str]:
     parts = name.path.split("/")[:-1]
     for count in range(len(parts) + 1):
         yield "/".join([name.root.rstrip("/"), *parts[:count]])
-
-
-def _outline_sources(catalogue: "Catalogue", request: OutlineRequest) -> Outline:
-    """Return the trees of all sources, one below the other."""
-    documents = catalogue.list_documents(Filters(), limit=-1).documents
-    options = _build_options(catalogue, request)
-    entries: list[OutlineEntry] = []
-    for root, group in groupby(documents, key=lambda document: document.root):
-        inside = list(group)
-        top = [document for document in inside if "/" not in document.path]
-        hidden = count_hidden(top, options.limit)
-        entries.append(build_folder_entry(root, root, inside, 0, hidden))
-        entries += list_tree(root, inside, options, level=1)
-    return _build_tree_reply(None, documents, entries, 0)
 
 
 def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest) -> Outline:

@@ -151,7 +151,9 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
     """
     query = build_query(request, context.clock.now())
     if request.page is not None:
-        query = replace(query, offset=_compute_offset(request, query.page_size))
+        if request.cursor is not None:
+            raise InvalidInput(field="$.page", cause="it excludes `cursor`")
+        query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
@@ -225,13 +227,6 @@ def _add_unmatched_filters(
 
     hint = suggest_filters(request, unmatched)
     return structs.replace(response, unmatched_filters=unmatched, hint=hint)
-
-
-def _compute_offset(request: SearchRequest, page_size: int) -> int:
-    """Return the number of hits before the page; no index has as many as a number may count."""
-    if request.cursor is not None:
-        raise InvalidInput(field="$.page", cause="it excludes `cursor`")
-    return min(((request.page or 1) - 1) * page_size, _MOST_HITS)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

@@ -222,7 +222,10 @@ class Resources:
         if not isinstance(found, FetchResult):
             data = {"uri": uri, "candidates": found.error.candidates}
             raise ResourceError(f"no such resource: {uri}", data)
-        return {"contents": [{"uri": uri, "mimeType": _get_media(found), "text": found.text}]}
+        has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
+        # Text that was extracted is plain.
+        media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
+        return {"contents": [{"uri": uri, "mimeType": media, "text": found.text}]}
 
     def complete(self, typed: str | None) -> dict[str, Any]:
         """Return absolute paths of documents: those that begin with a text, then that contain it.
@@ -283,12 +286,6 @@ def _join(document: DocSummary, folders: dict[str, str]) -> str | None:
     """Return the absolute path of a document; None for text without a file."""
     folder = folders.get(document.source)
     return None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
-
-
-def _get_media(found: FetchResult) -> str:
-    """Return the media type of a text: that of its file, plain for text that was extracted."""
-    has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
-    return (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
 
 
 def _write_cursor(offset: int) -> str:

@@ -227,7 +227,11 @@ def describe_index(
         yield f"Nothing is read yet: {gaps}." if gaps else _EMPTY
         return
     yield f"Indexed: {stats.doc_count:,} documents in {_list_some(_list_folders(sources), most)}."
-    yield f"Formats: {_list_counts(_name_formats(stats.media_breakdown))}."
+    named: dict[str, int] = {}
+    for media, count in stats.media_breakdown.items():
+        label = get_media_type(media).label
+        named[label] = named.get(label, 0) + count
+    yield f"Formats: {_list_counts(named)}."
     yield f"Languages: {_list_counts(stats.lang_breakdown)}."
     yield f"Last change: {(stats.last_ingest_at or '')[:10]}."
     if gaps:
@@ -239,14 +243,6 @@ def describe_index(
 def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:
     largest = sorted(sources, key=lambda source: -source.documents)
     return [source.folder or source.name for source in largest if source.documents]
-
-
-def _name_formats(counts: Mapping[str, int]) -> dict[str, int]:
-    named: dict[str, int] = {}
-    for media, count in counts.items():
-        label = get_media_type(media).label
-        named[label] = named.get(label, 0) + count
-    return named
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

@@ -274,6 +274,7 @@ def build_error_rows() -> list[ErrorRow]:
 def build_error_row(signal: type[Signal]) -> ErrorRow:
     """Return one row of the catalogue as a wire object."""
     meaning = signal.meaning
+    fields = dataclasses.fields(signal)  # type: ignore[arg-type]
     return ErrorRow(
         code=meaning.code,
         kind=meaning.kind.value,
@@ -291,14 +292,9 @@ def build_error_row(signal: type[Signal]) -> ErrorRow:
         backoff=RetryAdvice(**meaning.backoff._asdict()) if meaning.backoff else None,
         message=signal.message,
         hint=signal.hint,
-        details=_build_details(signal),
+        details=[DetailField(name=field.name, type=_format_type(field.type)) for field in fields],
         explanation=inspect.cleandoc(signal.__doc__ or ""),
     )
-
-
-def _build_details(signal: type[Signal]) -> list[DetailField]:
-    fields = dataclasses.fields(signal)  # type: ignore[arg-type]
-    return [DetailField(name=field.name, type=_format_type(field.type)) for field in fields]
 
 
 def _format_type(annotation: Any) -> str:

@@ -9,14 +9,6 @@ from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
-from kebab.wire.ask import (
-    AskRequest,
-    SessionListRequest,
-    SessionRmRequest,
-    SessionShowRequest,
-)
-from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
-from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.health import (
     DoctorRequest,
     InitRequest,
@@ -41,64 +33,9 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import NotFound, Reply, Request
-from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
-from kebab.wire.review import (
-    ReviewApplyRequest,
-    ReviewRequest,
-    ReviewRmRequest,
-    ReviewRulesRequest,
-    ReviewRunsRequest,
-    StatsRequest,
-    TranslateRequest,
-)
+from kebab.wire.record import NotFound
 from kebab.wire.search import SearchRequest
-from kebab.wire.sources import ExplainPathsRequest, SourceListRequest, SourceRmRequest
-
-REQUESTS: dict[str, Request[Reply]] = {
-    "search": SearchRequest(query="cat"),
-    "grep": GrepRequest(pattern="cat"),
-    "ask": AskRequest(question="cat", extractive=True),
-    "related": RelatedRequest(name="a.md"),
-    "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
-    "dupes": DupesRequest(),
-    "rank": RankRequest(query="cat", lines=["a dog", "the cat"]),
-    "list": ListRequest(),
-    "inspect_doc": InspectDocRequest(name="a.md"),
-    "inspect_chunk": InspectChunkRequest(name="a"),
-    "outline": OutlineRequest(name="a.md"),
-    "fetch": FetchRequest(refs=["a.md"]),
-    "fetch_chunk": FetchChunkRequest(name="a.md"),
-    "fetch_doc": FetchDocRequest(name="a.md"),
-    "fetch_span": FetchSpanRequest(name="a.md", start=1),
-    "session_list": SessionListRequest(),
-    "session_show": SessionShowRequest(name="talk"),
-    "session_rm": SessionRmRequest(names=["talk"]),
-    "review": ReviewRequest(names=["a.md"], no_llm=True),
-    "translate": TranslateRequest(name="missing.md", to="ko"),
-    "review_runs": ReviewRunsRequest(),
-    "review_rm": ReviewRmRequest(runs=["r1"]),
-    "review_apply": ReviewApplyRequest(run_id="r1"),
-    "review_rules": ReviewRulesRequest(),
-    "ingest": IngestRequest(),
-    "ingest_text": IngestTextRequest(text=b"x", title="t"),
-    "explain_paths": ExplainPathsRequest(paths=["a.md"]),
-    "rm": RmRequest(names=["a.md"]),
-    "source_list": SourceListRequest(),
-    "source_rm": SourceRmRequest(name="notes"),
-    "reset": ResetRequest(models=True),
-    "init": InitRequest(force=True),
-    "model_list": ModelListRequest(),
-    "model_pull": ModelPullRequest(),
-    "model_use": ModelUseRequest(name="auto"),
-    "doctor": DoctorRequest(),
-    "schema": SchemaRequest(),
-    "stats": StatsRequest(),
-    "errors": ErrorsRequest(),
-    "inspect_error": InspectErrorRequest(name="3f2a91"),
-    "explain": ExplainRequest(),
-}
-"""One request for each operation."""
+from tests.examples import ARGUMENTS, REQUESTS
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
 WRITES = [name for name in OPERATIONS if name not in READS]
@@ -151,7 +88,8 @@ def _name(annotation):
     return " | ".join(one.__name__ for one in typing.get_args(annotation) or (annotation,))
 
 
-def test_every_operation_has_a_test_request():
+def test_every_operation_has_an_example():
+    assert ARGUMENTS.keys() == OPERATIONS.keys()
     assert {name: type(one) for name, one in REQUESTS.items()} == {
         name: one.request for name, one in OPERATIONS.items()
     }

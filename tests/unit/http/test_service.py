@@ -11,7 +11,7 @@ from kebab.http.service import Service, ServiceOptions, is_long
 from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
-from tests.unit.app.test_facade import REQUESTS
+from tests.examples import REQUESTS
 from tests.unit.http.conftest import wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
