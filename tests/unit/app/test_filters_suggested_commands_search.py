@@ -20,6 +20,7 @@ BASES = {
 def change(request, field):
     """Return the request with another value of a field."""
     value = getattr(request, field)
+    other: object
     if field in CHANGED:
         other = CHANGED[field]
     elif isinstance(value, bool):
@@ -27,8 +28,9 @@ def change(request, field):
     elif isinstance(value, list):
         other = ["b"]
     else:
-        kinds = msgspec.inspect.type_info(type(request)).fields
-        (kind,) = (one.type for one in kinds if one.name == field)
+        form = msgspec.inspect.type_info(type(request))
+        assert isinstance(form, msgspec.inspect.StructType)
+        (kind,) = (one.type for one in form.fields if one.name == field)
         members = getattr(kind, "types", (kind,))
         texts = any(isinstance(one, msgspec.inspect.StrType) for one in members)
         flags = any(isinstance(one, msgspec.inspect.BoolType) for one in members)
@@ -47,8 +49,8 @@ def change(request, field):
 )
 def test_a_suggested_command_keeps_every_field(name, field):
     unmatched = [UnmatchedFilter(filter="tag", value="a", documents=0, nearest=["ops"])]
-    usual = suggest_filters(BASES[name], unmatched)
-    words = shlex.split(suggest_filters(change(BASES[name], field), unmatched))
+    usual = suggest_filters(BASES[name], unmatched) or ""
+    words = shlex.split(suggest_filters(change(BASES[name], field), unmatched) or "")
 
     command = dict(iterate_commands())[name]
     flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
