@@ -71,15 +71,13 @@ def build_pictures() -> dict[Path, str]:
         return {
             FOLDER / "search.svg": draw(
                 _SEARCH,
-                kebab.search(search),
+                kebab.run(search),
                 lambda reply, sheet: render_hits(reply, sheet, paging),
             ),
             FOLDER / "answer.svg": draw(
-                f"kebab ask --extractive '{question.question}'", kebab.ask(question), render_answer
+                f"kebab ask --extractive '{question.question}'", kebab.run(question), render_answer
             ),
-            FOLDER / "doctor.svg": draw(
-                "kebab doctor", kebab.doctor(DoctorRequest()), render_doctor
-            ),
+            FOLDER / "doctor.svg": draw("kebab doctor", kebab.run(DoctorRequest()), render_doctor),
         }
 
 
@@ -101,7 +99,7 @@ def _open_samples() -> Iterator[tuple[Kebab, Path]]:
             patch.dict(os.environ, {**kept, **places, "HOME": folder}, clear=True),
             Kebab(settings, config_path=config) as kebab,
         ):
-            kebab.ingest(IngestRequest(paths=[str(home / "notes")]))
+            kebab.run(IngestRequest(paths=[str(home / "notes")]))
             yield kebab, home
 
 

@@ -1,7 +1,4 @@
-"""Answers questions and converts the outcome to `answer.v1`.
-
-Lists, shows and deletes the sessions of questions.
-"""
+"""Answers questions, and lists, shows and deletes the sessions of questions."""
 
 import unicodedata
 import uuid
@@ -49,6 +46,7 @@ from kebab.wire.ask import (
     AnswerWarning,
     AskRequest,
     SessionList,
+    SessionListRequest,
     SessionRemoved,
     SessionRmRequest,
     SessionShowRequest,
@@ -57,7 +55,7 @@ from kebab.wire.ask import (
     SessionTurn,
 )
 from kebab.wire.coverage import Coverage, Indexing, Statement, describe_absent_words, describe_gaps
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
@@ -91,7 +89,7 @@ def parse_session_name(text: str, field: str = "$.session") -> str:
     return name
 
 
-def list_sessions(context: AppContext) -> SessionList:
+def list_sessions(context: AppContext, _request: SessionListRequest) -> SessionList:
     """Return every session, the most recently used first, even if history is off.
 
     Raises:
@@ -206,7 +204,8 @@ class AnswerContext:
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Convert the outcome of a question."""
-    hits = outcome.retrieved.page.hits
+    retrieved = outcome.retrieved
+    hits = retrieved.page.hits
     return Answer(
         question=context.query.question,
         answer=outcome.text,
@@ -220,7 +219,20 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         model=outcome.model,
         embedding=_find_embedding_version(outcome.retrieved.page),
         prompt_template_version=PROMPT_VERSION if context.prompted else None,
-        retrieval=_to_retrieval(outcome, context),
+        retrieval=AnswerRetrieval(
+            trace_id=uuid.uuid4().hex,
+            query=retrieved.question,
+            mode=context.query.mode.value,
+            limit=context.query.limit,
+            chunks_returned=len(retrieved.page.hits),
+            chunks_used=retrieved.used,
+            top_score=retrieved.top_score,
+            score_gate=retrieved.gate,
+            degraded=explain_degraded(retrieved.page.degraded, context.indexing),
+            corpus_revision=retrieved.page.revision,
+            unmatched_filters=context.unmatched,
+            refresh=context.refresh,
+        ),
         usage=outcome.usage,
         warnings=list(outcome.warnings),
         session_id=context.session,
@@ -259,24 +271,6 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
     )
 
 
-def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
-    retrieved = outcome.retrieved
-    return AnswerRetrieval(
-        trace_id=uuid.uuid4().hex,
-        query=retrieved.question,
-        mode=context.query.mode.value,
-        limit=context.query.limit,
-        chunks_returned=len(retrieved.page.hits),
-        chunks_used=retrieved.used,
-        top_score=retrieved.top_score,
-        score_gate=retrieved.gate,
-        degraded=explain_degraded(retrieved.page.degraded, context.indexing),
-        corpus_revision=retrieved.page.revision,
-        unmatched_filters=context.unmatched,
-        refresh=context.refresh,
-    )
-
-
 def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Answer:
     """Return an answer or a refusal.
 
@@ -286,7 +280,12 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         ReadOnly: The turn would be stored, and writing is switched off.
     """
     require_utf8(request)
-    _check_model(request.model, extractive=_is_extractive(context, request))
+    extractive = _is_extractive(context, request)
+    if request.model is not None and (extractive or not request.model.strip()):
+        cause = (
+            "an extractive answer is worded by no model" if request.model.strip() else "it is empty"
+        )
+        raise InvalidInput(field="$.model", cause=cause)
     query = _build_query(request, context.clock.now())
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
@@ -316,7 +315,11 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         try:
             index = context.session_store.add_turn(build_turn(query, outcome, created))
         except (IoError, Locked) as signal:
-            warnings = (*warnings, _warn_of_lost_turn(signal))
+            message = f"this turn is not remembered: {signal.format_message()}"
+            warnings = (
+                *warnings,
+                AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None),
+            )
     facts = AnswerContext(
         query=query,
         session=session,
@@ -397,13 +400,6 @@ def _is_extractive(context: AppContext, request: AskRequest) -> bool:
     return request.extractive or context.settings.models.llm.provider == "extractive"
 
 
-def _check_model(model: str | None, *, extractive: bool) -> None:
-    """Refuse an empty name of a model, and any name for an extractive answer."""
-    if model is not None and (extractive or not model.strip()):
-        cause = "an extractive answer is worded by no model" if model.strip() else "it is empty"
-        raise InvalidInput(field="$.model", cause=cause)
-
-
 def _build_query(request: AskRequest, now: float) -> AskQuery:
     return AskQuery(
         question=request.question,
@@ -453,8 +449,3 @@ def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "
         with suppress(EmbeddingUnavailable, EmbeddingMismatch):
             return load_query_embedder(context, reader)
     return None
-
-
-def _warn_of_lost_turn(signal: IoError | Locked) -> AnswerWarning:
-    message = f"this turn is not remembered: {signal.format_message()}"
-    return AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)

@@ -10,11 +10,10 @@ import platform
 import stat
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
@@ -86,6 +85,8 @@ def log_failure(fault: BaseException, classified: ClassifiedError, call: FailedC
 def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> ErrorAudit:
     """Build the audit view of an error, without secrets."""
     reply = classified.reply
+    provider: str | None = reply.details.get("provider")
+    argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
     return ErrorAudit(
         correlation_id=reply.correlation_id,
         occurred_at=format_timestamp(time.time()),
@@ -97,18 +98,19 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
-        provider=_find_provider(reply.details, call),
+        provider=provider or (call.provider if "endpoint" in reply.details else None),
         model=reply.details.get("model"),
         trace=reply.trace or None,
         traceback=_format_traceback(fault),
-        meta=_build_meta(call),
+        meta=AuditMeta(
+            kebab_version=__version__,
+            python=platform.python_version(),
+            platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+            argv=argv,
+            data_dir=redact(call.data_dir),
+            pid=os.getpid(),
+        ),
     )
-
-
-def _find_provider(details: Mapping[str, Any], call: FailedCall) -> str | None:
-    """Return the provider of the model server that an error is about, None without one."""
-    provider: str | None = details.get("provider")
-    return provider or (call.provider if "endpoint" in details else None)
 
 
 def _format_traceback(fault: BaseException) -> list[str]:
@@ -121,18 +123,6 @@ def _format_traceback(fault: BaseException) -> list[str]:
     return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
 
 
-def _build_meta(call: FailedCall) -> AuditMeta:
-    argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
-    return AuditMeta(
-        kebab_version=__version__,
-        python=platform.python_version(),
-        platform=f"{platform.system()} {platform.release()} {platform.machine()}",
-        argv=argv,
-        data_dir=redact(call.data_dir),
-        pid=os.getpid(),
-    )
-
-
 def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
@@ -140,7 +130,14 @@ def _shorten(text: str, longest: int) -> str:
 def append_line(log: Path, line: bytes) -> bool:
     """Append a line; return whether it was written. An `OSError` is ignored."""
     try:
-        _make_private(log.parent)
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = log.parent.lstat()
+        if (
+            stat.S_ISDIR(status.st_mode)
+            and status.st_mode & 0o077
+            and status.st_uid == os.geteuid()
+        ):
+            log.parent.chmod(0o700)
         with _lock(log) as locked:
             if locked and _get_size(log) + len(line) >= MAX_BYTES:
                 _rotate(log)
@@ -167,13 +164,6 @@ def read_lines(log: Path) -> Iterator[bytes]:
 
 def _list_files(log: Path) -> list[Path]:
     return [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, FILES))]
-
-
-def _make_private(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.lstat()
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o077 and status.st_uid == os.geteuid():
-        folder.chmod(0o700)
 
 
 @contextmanager

@@ -1,6 +1,4 @@
-"""Converts exceptions to `error.v1`.
-
-Exit statuses, without secrets and with the trace of the caller. No other module reads a signal.
+"""Converts exceptions to `error.v1`, without secrets. No other module reads a signal.
 
 The rules of redaction know the forms of keys, the names that precede a secret, and the secrets in
 the environment of this process. In doubt they hide a word. The trace is that of the W3C
@@ -262,7 +260,13 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
         operation=operation,
         message=shown.format_message(words),
         hint=_drop_circular_hint(shown.format_hint(words), operation),
-        details=_list_public_details(safe),
+        # Without `--verbose` there is no `chain`.
+        details={
+            name: value
+            for name, value in safe.details().items()
+            if (meaning.public or isinstance(value, int | float))
+            and (name, value) != ("chain", None)
+        },
     )
     return ErrorReply(**fields)
 

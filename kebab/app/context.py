@@ -85,19 +85,15 @@ class AppContext:
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:
-            self._refuse_unknown_model()
+            try:
+                _ = self.embedders
+            except ConfigInvalid as fault:
+                if self.report is None:
+                    raise
+                self.report = self.report._replace(faults=(*self.report.faults, fault))
+                from kebab.config.load import replace_setting
 
-    def _refuse_unknown_model(self) -> None:
-        """Raise `ConfigInvalid` for a model that does not exist, or add it to the report."""
-        try:
-            _ = self.embedders
-        except ConfigInvalid as fault:
-            if self.report is None:
-                raise
-            self.report = self.report._replace(faults=(*self.report.faults, fault))
-            from kebab.config.load import replace_setting
-
-            self.settings = replace_setting(self.settings, "models.embedding.model", AUTO)
+                self.settings = replace_setting(self.settings, "models.embedding.model", AUTO)
 
     @cached_property
     def paths(self) -> "Paths":

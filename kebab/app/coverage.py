@@ -1,6 +1,4 @@
-"""Measures what the index covers.
-
-What was planned and not read, and what changed on disk since; and brings the index up to date.
+"""Measures what the index does not cover, and brings it up to date.
 
 New and deleted files show in the times of their folders; a folder with another time is listed again
 under the rules of a scan. Files that were edited in place show in their own times only.
@@ -22,6 +20,7 @@ from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
 from kebab.wire.coverage import MOST_NAMED, Coverage
 from kebab.wire.ingest import IngestRequest
+from kebab.wire.record import Reply
 from kebab.wire.search import FilteredRequest, IndexRefresh
 
 if TYPE_CHECKING:
@@ -429,8 +428,8 @@ _VECTOR_SECONDS = 5.0
 
 def refresh_index(
     context: AppContext,
-    request: FilteredRequest,
-    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest], Filters]",
+    request: FilteredRequest[Reply],
+    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest[Reply]], Filters]",
 ) -> IndexRefresh:
     """Index new, changed and unread files of what is searched; say why when that is impossible."""
     with context.open_reader() as reader:

@@ -1,11 +1,9 @@
-"""Runs an operation by its name, from a JSON object to the object that `--json` prints.
-
-Builds the lines of streams.
+"""Requests from JSON objects, replies and errors with their envelope, and the lines of streams.
 
 HTTP, MCP and other surfaces without flags use it:
 
 1. `decode_operation_request` or `convert_operation_request` makes the request.
-2. `run_operation` runs it on a knowledge base.
+2. `Kebab.run` runs it.
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
 
@@ -30,10 +28,10 @@ from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, Generic, build_catalog
 from kebab.errors.signal import Exit, Signal
-from kebab.wire.library import NotFound
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
+    NotFound,
     Reply,
     Request,
     add_envelope,
@@ -47,30 +45,18 @@ from kebab.wire.stream import BulkSearchItem, ReviewEvent, ReviewEventData
 if TYPE_CHECKING:
     from msgspec import UnsetType
 
-    from kebab.app.facade import Kebab
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
 
 R = TypeVar("R", bound=Reply)
 
-_COMMANDS = {
-    "explain_paths": "ingest",
-    "ingest_text": "ingest",
-    "inspect_error": "errors",
-    "review_apply": "review",
-    "review_rm": "review",
-    "review_rules": "review",
-    "review_runs": "review",
-}
-"""The commands of the operations that flags of another command run."""
-
 
 def find_command_name(operation: str) -> str:
     """Return the command in the shell that runs an operation, as the envelope has it."""
-    return _COMMANDS.get(operation) or operation.replace("_", " ")
+    return OPERATIONS[operation].command if operation in OPERATIONS else operation
 
 
-def decode_operation_request(operation: str, raw: bytes, settings: Settings) -> Request:
+def decode_operation_request(operation: str, raw: bytes, settings: Settings) -> Request[Reply]:
     """Decode a request from JSON; nothing at all means an empty object.
 
     Fields that it leaves out have the values of the settings, as on the command line.
@@ -79,14 +65,14 @@ def decode_operation_request(operation: str, raw: bytes, settings: Settings) -> 
         InvalidInput: The text is not JSON, or breaks the schema; `field` is the JSON path.
     """
     raw = raw if raw.strip() else b"{}"
-    request: Request = decode_request(raw, OPERATIONS[operation].request)
+    request: Request[Reply] = decode_request(raw, OPERATIONS[operation].request)
     defaults = list_request_defaults(operation, settings)
     return fill_request(request, msgspec.json.decode(raw), defaults) if defaults else request
 
 
 def convert_operation_request(
     operation: str, fields: Mapping[str, Any], settings: Settings
-) -> Request:
+) -> Request[Reply]:
     """Return the request of a decoded JSON object; the rest is as in `decode_operation_request`.
 
     Raises:
@@ -97,29 +83,6 @@ def convert_operation_request(
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
     return fill_request(request, fields, list_request_defaults(operation, settings))
-
-
-def run_operation(
-    kebab: "Kebab",
-    operation: str,
-    request: Request,
-    *,
-    report: Callable[[Any], None] | None = None,
-    cancel: Cancel | None = None,
-) -> Reply:
-    """Run an operation; `report` and `cancel` go only to operations that take them.
-
-    Raises:
-        Signal: The operation fails.
-    """
-    declared = OPERATIONS[operation]
-    options: dict[str, Any] = {}
-    if report is not None and declared.events is not None:
-        options["report"] = report
-    if cancel is not None and declared.cancellable:
-        options["cancel"] = cancel
-    reply: Reply = getattr(kebab, operation)(request, **options)
-    return reply
 
 
 def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:
@@ -215,7 +178,8 @@ def search_lines(
     for index, line in enumerate(filled):
         query: str | None = None
         try:
-            request = _read_line(line)
+            decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
+            request = SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
             query = _join_queries(request.query, *request.queries)
             item = BulkSearchItem(index=index, query=query, response=search_one(request))
         except Signal as signal:
@@ -240,11 +204,6 @@ def _find_query(line: bytes) -> str | None:
 
 def _join_queries(*texts: str) -> str:
     return " | ".join(filter(None, texts))
-
-
-def _read_line(line: bytes) -> SearchRequest:
-    decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
-    return SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
 
 
 _FURTHER_PAGES = "there are further pages"

@@ -30,8 +30,7 @@ from kebab.wire.error import (
     build_error_row,
     build_error_rows,
 )
-from kebab.wire.library import LookupFault, NotFound
-from kebab.wire.record import DECODE_ERRORS
+from kebab.wire.record import DECODE_ERRORS, LookupFault, NotFound
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 _PARTIAL_DIMENSIONS: tuple[Dimension, ...] = ("provider", "model")
@@ -94,7 +93,7 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
     )
 
 
-def explain_codes(request: ExplainRequest) -> ErrorCatalog | NotFound:
+def explain_codes(_context: AppContext, request: ExplainRequest) -> ErrorCatalog | NotFound:
     """Return the catalogue row of a code, or every row."""
     if request.code is None:
         return ErrorCatalog(errors=build_error_rows())

@@ -118,7 +118,22 @@ class _Explainer:
 
     def explain(self) -> PathExplanation:
         """Return the first reason that leaves the path out, else how the index holds it."""
-        base = self._build_base()
+        media = detect_media_type(self._file)
+        known = get_media_type(media) if media else None
+        unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
+        base = PathExplanation(
+            path=self._shown,
+            file=escape_undecodable(self._file),
+            included=False,
+            reason="",
+            message="",
+            source=self._source.name if self._source else None,
+            media=media,
+            label=known.label if known else unread.label if unread else None,
+            detected_by="name" if media else None,
+            parser=_get_parser_version(media) if media else None,
+            indexed=_describe_document(self._detail) if self._detail else None,
+        )
         try:
             status = os.stat(self._file)  # noqa: PTH116 - a plain string
         except OSError:
@@ -136,24 +151,6 @@ class _Explainer:
         if folder:
             return replace(base, included=True, reason="included", message="a folder that is read")
         return self._explain_file(base, status)
-
-    def _build_base(self) -> PathExplanation:
-        media = detect_media_type(self._file)
-        known = get_media_type(media) if media else None
-        unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
-        return PathExplanation(
-            path=self._shown,
-            file=escape_undecodable(self._file),
-            included=False,
-            reason="",
-            message="",
-            source=self._source.name if self._source else None,
-            media=media,
-            label=known.label if known else unread.label if unread else None,
-            detected_by="name" if media else None,
-            parser=_get_parser_version(media) if media else None,
-            indexed=_describe_document(self._detail) if self._detail else None,
-        )
 
     def _find_source(self) -> Source | None:
         """Return the source that contains the path: the folder nearest above it, or its own."""

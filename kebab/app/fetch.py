@@ -34,8 +34,8 @@ from kebab.wire.library import (
     FetchKind,
     FetchResult,
     FetchSpanRequest,
-    NotFound,
 )
+from kebab.wire.record import NotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

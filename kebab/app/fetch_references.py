@@ -42,7 +42,8 @@ from kebab.search.citations import build_file_path, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.fetch import FetchList, FetchRequest
-from kebab.wire.library import FetchChunkRequest, FetchResult, NotFound
+from kebab.wire.library import FetchChunkRequest, FetchResult
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk

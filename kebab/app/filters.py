@@ -1,7 +1,4 @@
-"""Converts filters to those of a snapshot, explains filters that nothing passes.
-
-Builds the command lines that find what was lost.
-"""
+"""Resolves and explains filters, and builds the commands that find what they exclude."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +18,8 @@ from kebab.core.queries import Filters
 from kebab.search.query_parser import list_active_filters
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
-from kebab.wire.library import DocLink, ListRequest, NotFound
+from kebab.wire.library import DocLink, ListRequest
+from kebab.wire.record import NotFound, Reply
 from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
@@ -150,7 +148,7 @@ def resolve_source_names(value: str, sources: "Sequence[Source]") -> list[str]:
 
 
 def explain_filters(
-    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest
+    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest[Reply]
 ) -> list[UnmatchedFilter]:
     """Return the filters that no document passes, with the nearest values that exist.
 
@@ -191,13 +189,13 @@ def _find_empty_combination(
     return ()
 
 
-def _format_value(name: str, value: Any, request: FilteredRequest) -> str:
+def _format_value(name: str, value: Any, request: FilteredRequest[Reply]) -> str:
     given = getattr(request, name) or value
     return given if isinstance(given, str) else ", ".join(map(str, given))
 
 
 def _explain_alone(
-    name: str, value: Any, values: "FilterValues", request: FilteredRequest
+    name: str, value: Any, values: "FilterValues", request: FilteredRequest[Reply]
 ) -> Iterator[UnmatchedFilter]:
     """Yield an entry for each value of a filter that no document passes."""
     for one in value if name in _LISTS else [_format_value(name, value, request)]:
@@ -254,36 +252,34 @@ def _find_nearest_date(name: str, values: "FilterValues") -> list[str]:
     return [str(newest if name == "since" else oldest + timedelta(days=1))]
 
 
-_LIST_FLAGS = {
-    "tag": "--tag",
-    "lang": "--lang",
-    "media": "--type",
-    "source": "--source",
-    "author": "--author",
-}
-_VALUE_FLAGS = {
-    "mode": "--mode",
-    "limit": "--limit",
+_FLAG_NAMES = {
     "path_glob": "--path",
-    "doc_id": "--doc-id",
     "folder": "--in",
-    "links_to": "--links-to",
-    "since": "--since",
-    "until": "--until",
-    "per_doc": "--per-doc",
-    "detail": "--detail",
-    "max_tokens": "--max-tokens",
-    "min_confidence": "--min-confidence",
-}
-
-_GREP_SWITCHES = {
-    "fixed": "--fixed",
-    "ignore_case": "--ignore-case",
-    "word": "--word",
+    "media": "--type",
     "files_only": "--files",
     "count_only": "--count",
 }
-_GREP_NUMBERS = {"before": "--before", "after": "--after", "max_count": "--max-count"}
+"""The flags that are not named after the field that they set."""
+
+_FLAG_ORDER = (
+    *("fixed", "ignore_case", "word", "files_only", "count_only", "before", "after", "max_count"),
+    *("mode", "limit", "path_glob", "doc_id", "folder", "links_to", "since", "until"),
+    *("per_doc", "detail", "max_tokens", "min_confidence"),
+)
+"""The order in which commands have their flags; others follow, those that repeat last."""
+
+WITHOUT_FLAG = {
+    "query": "it is an argument",
+    "queries": "they follow the flags",
+    "pattern": "it is an argument",
+    "paths": "they are arguments",
+    "cursor": "a changed command begins with the first page",
+    "offset": "a changed command begins with the first page",
+    "page": "a changed command begins with the first page",
+    "refresh": "the flag `--in` implies it",
+    "max_columns": "a command line shows whole lines on a terminal only",
+}
+"""The fields that suggested commands do not have as a flag, each with the reason."""
 
 
 def format_search_command(request: SearchRequest) -> str:
@@ -295,21 +291,29 @@ def format_search_command(request: SearchRequest) -> str:
     return shlex.join(words)
 
 
-def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]:
+def _list_flags(request: FilteredRequest[Reply], default: FilteredRequest[Reply]) -> list[str]:
     """Return the flags of the fields in which a request differs from another of its kind."""
     words: list[str] = []
-    for field, flag in _VALUE_FLAGS.items():
-        value = getattr(request, field, None)
-        if value not in (None, getattr(default, field, None)):
+    repeated: list[str] = []
+    others = (name for name in request.__struct_fields__ if name not in _FLAG_ORDER)
+    for field in (*_FLAG_ORDER, *others):
+        value, usual = getattr(request, field, None), getattr(default, field, None)
+        if field in WITHOUT_FLAG or value in (usual, None):
+            continue
+        name = field.replace("_", "-")
+        flag = _FLAG_NAMES.get(field, f"--{name}")
+        if isinstance(value, list):
+            repeated += [word for one in value for word in (flag, one)]
+        elif isinstance(value, bool):
+            words.append(flag if value else f"--no-{name}")
+        else:
             words += [flag, str(value)]
-    if getattr(request, "rerank", None):
-        words.append("--rerank")
-    for field, flag in _LIST_FLAGS.items():
-        words += [word for value in getattr(request, field) for word in (flag, value)]
-    return words
+    return words + repeated
 
 
-def suggest_filters(request: FilteredRequest, unmatched: Sequence[UnmatchedFilter]) -> str | None:
+def suggest_filters(
+    request: FilteredRequest[Reply], unmatched: Sequence[UnmatchedFilter]
+) -> str | None:
     """Return the command with the nearest values that exist, or without the filter in the way.
 
     The result is None when the text of the query sets the filter.
@@ -332,16 +336,10 @@ def suggest_filters(request: FilteredRequest, unmatched: Sequence[UnmatchedFilte
         return format_search_command(changed)
     if isinstance(changed, ListRequest):
         return shlex.join(["kebab", "list", *_list_flags(changed, ListRequest())])
-    return _format_grep_command(changed) if isinstance(changed, GrepRequest) else None
-
-
-def _format_grep_command(request: GrepRequest) -> str:
-    """Return the command line of a request, without flags that have their default value."""
-    words = [flag for field, flag in _GREP_SWITCHES.items() if getattr(request, field)]
-    for field, flag in _GREP_NUMBERS.items():
-        words += [flag, str(value)] if (value := getattr(request, field)) else []
-    flags = _list_flags(request, GrepRequest(pattern=request.pattern))
-    return shlex.join(["kebab", "grep", *words, *flags, "--", request.pattern, *request.paths])
+    if isinstance(changed, GrepRequest):
+        flags = _list_flags(changed, GrepRequest(pattern=changed.pattern))
+        return shlex.join(["kebab", "grep", *flags, "--", changed.pattern, *changed.paths])
+    return None
 
 
 def suggest_command(

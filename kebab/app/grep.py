@@ -1,21 +1,19 @@
 """Searches the indexed files for a pattern, as they are on disk now."""
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
+from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
 from kebab.core.queries import Filters
-from kebab.errors.catalog import InvalidInput, ParseFailed
+from kebab.errors.catalog import ParseFailed
 from kebab.search.citations import build_file_path
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
@@ -25,78 +23,6 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
-
-_SPECIAL = frozenset(".^$*+?{}[]\\|()")
-_SHARE_BEFORE = 3
-"""A cut line begins a third of its length before the first match."""
-
-
-class LinePart(NamedTuple):
-    """A part of a line with its matches; `column` is that of the first match, from 1."""
-
-    text: str
-    column: int
-    highlights: list[tuple[int, int]]
-    is_cut: bool
-
-
-class LinePattern:
-    """A compiled pattern that is compared with one line at a time.
-
-    Raises:
-        InvalidInput: The pattern is empty or no regular expression.
-    """
-
-    def __init__(self, request: GrepRequest) -> None:
-        source = unicodedata.normalize("NFC", request.pattern)
-        if not source:
-            raise InvalidInput(field="$.pattern", cause="it is empty")
-        is_plain = request.fixed or not _SPECIAL.intersection(source)
-        is_exact = is_plain and source.isascii() and not request.ignore_case
-        self._bytes = source.encode() if is_exact and "\n" not in source else b""
-        expression = re.escape(source) if request.fixed else source
-        if request.word:
-            expression = rf"(?<!\w)(?:{expression})(?!\w)"
-        self._regex = _compile(expression, source, ignore_case=request.ignore_case)
-
-    def can_match(self, data: bytes) -> bool:
-        """Return whether a file with these bytes can have a match; a cheap test before decoding."""
-        return self._bytes in data or b"\0" in data
-
-    def matches(self, line: str) -> bool:
-        """Return whether a line matches."""
-        return self._regex.search(line) is not None
-
-    def cut_line(self, line: str, max_columns: int | None) -> LinePart:
-        """Return a matching line with its matches, cut around the first when it is too long."""
-        spans = [match.span() for match in self._regex.finditer(line)]
-        column = spans[0][0] + 1
-        start, end = 0, len(line)
-        if max_columns is not None and len(line) > max_columns:
-            start = min(max(0, column - 1 - max_columns // _SHARE_BEFORE), len(line) - max_columns)
-            end = start + max_columns
-        inside = [
-            (max(first, start) - start, min(last, end) - start)
-            for first, last in spans
-            if first < end and last > start and last > first
-        ]
-        return LinePart(line[start:end], column, inside, (start, end) != (0, len(line)))
-
-
-def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[str]:
-    try:
-        re.compile(source if expression != re.escape(source) else expression)
-        return re.compile(expression, re.IGNORECASE if ignore_case else 0)
-    except re.error as fault:
-        place = "" if fault.pos is None else f" at position {fault.pos}"
-        cause = f"no regular expression, {fault.msg}{place}; `--fixed` takes it as plain text"
-        raise InvalidInput(field="$.pattern", cause=cause) from fault
-    except (OverflowError, RecursionError, MemoryError) as fault:
-        raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
-
-
-_DEADLINE_S = 5.0
-"""The time limit for one file; a pattern that needs longer backtracks without end."""
 
 _SkipReason = Literal["gone", "unreadable", "not_text"]
 
@@ -198,21 +124,28 @@ class _Search:
         Raises:
             TimedOut: The pattern takes too long in one file.
         """
-        from kebab.limits.deadline import limit_time
-
-        for document in documents:
-            freshness = check_freshness(document)
-            text = self._read_text(catalogue, document, freshness)
-            if isinstance(text, str):
-                file = build_file_path(document)
-                self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=text))
-                continue
-            self.searched += 1
-            with limit_time(_DEADLINE_S, document.path, "grep"):
-                numbers = self._find_lines(text.lines)
-                self._add(catalogue, text, freshness, numbers)
-            if self.has_more and self._count_room() == 0:
-                break
+        with Matcher(self._pattern) as matcher:
+            for document in documents:
+                freshness = check_freshness(document)
+                text = self._read_text(catalogue, document, freshness)
+                if isinstance(text, str):
+                    file = build_file_path(document)
+                    self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=text))
+                    continue
+                self.searched += 1
+                request, room = self._request, self._count_room()
+                per_file = 1 if request.files_only else request.max_count
+                total = None if self._lists_files and room else room
+                most = min(
+                    [len(text.lines), *(limit for limit in (per_file, total) if limit is not None)]
+                )
+                task = MatchTask(self._pattern, text.lines, most, self._request.max_columns)
+                parts, has_more = matcher.match(task, document.path)
+                if not (self._request.files_only and parts):
+                    self.has_more = self.has_more or has_more
+                self._add(catalogue, text, freshness, parts)
+                if self.has_more and self._count_room() == 0:
+                    break
 
     def _read_text(
         self, catalogue: "Catalogue", document: "StoredDocument", freshness: "Freshness"
@@ -247,42 +180,39 @@ class _Search:
             return None
         return self._request.limit - len(self.files if self._lists_files else self.hits)
 
-    def _find_lines(self, lines: Sequence[str]) -> list[int]:
-        """Return the indexes of the matching lines to report, and note whether there are more."""
-        request, room = self._request, self._count_room()
-        per_file = 1 if request.files_only else request.max_count
-        total = None if self._lists_files and room else room
-        limits = [limit for limit in (per_file, total) if limit is not None]
-        matching = (index for index, line in enumerate(lines) if self._pattern.matches(line))
-        found = list(islice(matching, min([len(lines), *limits])))
-        if not (request.files_only and found):
-            self.has_more = self.has_more or next(matching, None) is not None
-        return found
-
     def _add(
-        self, catalogue: "Catalogue", text: FileText, freshness: "Freshness", found: Sequence[int]
+        self,
+        catalogue: "Catalogue",
+        text: FileText,
+        freshness: "Freshness",
+        parts: Mapping[int, LinePart],
     ) -> None:
-        """Add a file and its matching lines."""
-        if not found:
+        """Add a file and its matching lines by their indexes."""
+        if not parts:
             return
         document = text.document
         file = GrepFile(
             doc_id=document.doc_id,
             doc_path=document.path,
             file=build_file_path(document),
-            lines=len(found),
+            lines=len(parts),
             freshness=freshness,
         )
         self.files.append(file)
         if not self._lists_files:
             headings = catalogue.list_headings(document.doc_id) if freshness == "fresh" else []
-            self.hits += [self._build_hit(file, headings, text, index) for index in found]
+            for index, part in parts.items():
+                self.hits.append(self._build_hit(file, headings, text, index, part))
 
     def _build_hit(
-        self, file: GrepFile, headings: "list[LineHeadings]", text: FileText, index: int
+        self,
+        file: GrepFile,
+        headings: "list[LineHeadings]",
+        text: FileText,
+        index: int,
+        part: LinePart,
     ) -> GrepHit:
         request, lines = self._request, text.lines
-        part = self._pattern.cut_line(lines[index], request.max_columns)
         first, number = max(0, index - request.before), index + 1
         path = next((path for start, end, path in headings if start <= number <= end), ())
         return GrepHit(

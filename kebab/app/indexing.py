@@ -49,16 +49,12 @@ class ProgressPublisher:
             if changed:
                 self._began = self._monotonic()
                 self._skipped = done
-            rate = self._measure_rate(done)
+            seconds = self._monotonic() - self._began
+            rate = (done - self._skipped) / seconds if seconds > 0 else None
             self._state = self._state._replace(done=done, total=total, unit=unit, rate=rate)
             if changed or self._monotonic() >= self._due:
                 self._due = self._monotonic() + INTERVAL_S
                 self._publish(self._state)
-
-    def _measure_rate(self, done: int) -> float | None:
-        """Return how many files or chunks were finished in a second since the first of them."""
-        seconds = self._monotonic() - self._began
-        return (done - self._skipped) / seconds if seconds > 0 else None
 
 
 def watch_progress(

@@ -1,7 +1,4 @@
-"""Runs an ingest over the adapters, loads its embedder.
-
-Converts its outcome to a report that says what would make files readable.
-"""
+"""Runs an ingest over the adapters, and reports what would make files readable."""
 
 import re
 import time
@@ -389,29 +386,26 @@ def _open_ports(
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
-        yield _build_ports(context, library, models), publish
+        from kebab.parse.registry import guard_parser
+        from kebab.source.walk import FolderScanner
 
-
-def _build_ports(
-    context: AppContext, library: "SqliteWriter | None", models: RunEmbedder
-) -> IngestPorts:
-    from kebab.parse.registry import guard_parser
-    from kebab.source.walk import FolderScanner
-
-    return IngestPorts(
-        library=library,
-        vectors=context.open_vector_table,
-        embedder=models.load,
-        scanner=FolderScanner(),
-        parsers=build_parsers(context.settings),
-        guard=guard_parser,
-        budget=models.budget,
-        clock=context.clock,
-        batch=library.batch if library else _no_batch,
-        is_model_intact=context.embedders.is_intact,
-        repair_model=models.repair,
-        list_searched=lambda: list_last_hits(context.settings),
-    )
+        yield (
+            IngestPorts(
+                library=library,
+                vectors=context.open_vector_table,
+                embedder=models.load,
+                scanner=FolderScanner(),
+                parsers=build_parsers(context.settings),
+                guard=guard_parser,
+                budget=models.budget,
+                clock=context.clock,
+                batch=library.batch if library else _no_batch,
+                is_model_intact=context.embedders.is_intact,
+                repair_model=models.repair,
+                list_searched=lambda: list_last_hits(context.settings),
+            ),
+            publish,
+        )
 
 
 _no_batch: "Callable[[], nullcontext[None]]" = nullcontext

@@ -1,7 +1,4 @@
-"""Lists, inspects and removes documents.
-
-Sources, and finds documents by id, prefix of an id, or path.
-"""
+"""Lists, inspects and removes documents and sources, and finds documents by their names."""
 
 import os
 from pathlib import Path
@@ -47,14 +44,14 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    LookupFault,
-    NotFound,
     RemoveReport,
     RmRequest,
 )
+from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.sources import (
     FolderState,
     SourceList,
+    SourceListRequest,
     SourceRemoved,
     SourceRmRequest,
     SourceSummary,
@@ -220,7 +217,7 @@ def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None
     return NotFound(name=name, found=False, error=fault)
 
 
-def list_sources(context: AppContext) -> SourceList:
+def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList:
     """Return every source.
 
     Raises:

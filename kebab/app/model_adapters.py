@@ -1,7 +1,4 @@
-"""Chooses, downloads and loads the embedding model of a knowledge base.
-
-Builds the language model that the settings name.
-"""
+"""Chooses and loads the embedding model, and builds the language model of the settings."""
 
 import os
 from collections.abc import Callable, Mapping

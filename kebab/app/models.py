@@ -15,14 +15,21 @@ from kebab.embed.registry import ModelChoice, choose_models
 from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import reembed
-from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
+from kebab.wire.health import (
+    ModelList,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelReport,
+    ModelRow,
+    ModelUseRequest,
+)
 from kebab.wire.ingest import EmbeddingSummary
 
 if TYPE_CHECKING:
     from kebab.embed.registry import EmbeddingModel
 
 
-def list_models(context: AppContext) -> ModelList:
+def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
     """Return every model, and whether it is installed and in use."""
     active = _find_active_version(context)
     return ModelList(

@@ -1,7 +1,4 @@
-"""Outlines a document by its headings.
-
-A folder by the tree of its folders and documents, with their sizes.
-"""
+"""Outlines a document by its headings, and a folder by its tree, with sizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +35,7 @@ from kebab.search.citations import build_file_path, cite_section, format_referen
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.fetch import Outline, OutlineEntry, OutlineRequest, OutlineSection
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
@@ -167,7 +164,16 @@ def _outline(
 ) -> tuple[Outline | NotFound, Filters]:
     """Return the outline, and the filters that name what is outlined."""
     if request.name is None:
-        return _outline_sources(catalogue, request), Filters()
+        documents = catalogue.list_documents(Filters(), limit=-1).documents
+        options = _build_options(catalogue, request)
+        entries: list[OutlineEntry] = []
+        for root, group in groupby(documents, key=lambda document: document.root):
+            inside = list(group)
+            top = [document for document in inside if "/" not in document.path]
+            hidden = count_hidden(top, options.limit)
+            entries.append(build_folder_entry(root, root, inside, 0, hidden))
+            entries += list_tree(root, inside, options, level=1)
+        return _build_tree_reply(None, documents, entries, 0), Filters()
     names = catalogue.list_names()
     is_document = DocumentNames(names).find_exact(request.name)
     folders = [] if is_document else find_folders(names, request.name)
@@ -211,7 +217,15 @@ def _outline_document(
         line_count=len(text.lines),
         freshness=freshness,
         sections=[
-            _to_section(section, name, text)
+            OutlineSection(
+                ref=_format_section(section, name, text),
+                level=section.level,
+                title=section.title,
+                heading_path=list(section.path),
+                start_line=section.first,
+                end_line=section.last,
+                tokens=estimate_tokens("\n".join(text.lines[section.first - 1 : section.last])),
+            )
             for section in sections or _list_places(text)
             if depth is None or section.level <= depth
         ],
@@ -236,18 +250,6 @@ def _count_pages(text: FileText) -> int | None:
     if get_unit(text.document.media) not in {"page", "slide"}:
         return None
     return max((max(one.place.number, one.place.of) for one in text.places), default=0)
-
-
-def _to_section(section: Section, name: str, text: FileText) -> OutlineSection:
-    return OutlineSection(
-        ref=_format_section(section, name, text),
-        level=section.level,
-        title=section.title,
-        heading_path=list(section.path),
-        start_line=section.first,
-        end_line=section.last,
-        tokens=estimate_tokens("\n".join(text.lines[section.first - 1 : section.last])),
-    )
 
 
 def _format_section(section: Section, name: str, text: FileText) -> str:
@@ -283,20 +285,6 @@ def _list_parents(name: DocumentName) -> Iterator[str]:
     parts = name.path.split("/")[:-1]
     for count in range(len(parts) + 1):
         yield "/".join([name.root.rstrip("/"), *parts[:count]])
-
-
-def _outline_sources(catalogue: "Catalogue", request: OutlineRequest) -> Outline:
-    """Return the trees of all sources, one below the other."""
-    documents = catalogue.list_documents(Filters(), limit=-1).documents
-    options = _build_options(catalogue, request)
-    entries: list[OutlineEntry] = []
-    for root, group in groupby(documents, key=lambda document: document.root):
-        inside = list(group)
-        top = [document for document in inside if "/" not in document.path]
-        hidden = count_hidden(top, options.limit)
-        entries.append(build_folder_entry(root, root, inside, 0, hidden))
-        entries += list_tree(root, inside, options, level=1)
-    return _build_tree_reply(None, documents, entries, 0)
 
 
 def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest) -> Outline:

@@ -1,6 +1,4 @@
-"""Finds what a reference names.
-
-A document by its names, a passage, perhaps lines, or a hit of the last search by its rank.
+"""Finds the document, passage and lines that a reference names.
 
 The places of the last hits are in a small file that belongs to one knowledge base, and only its
 owner can read it.
@@ -25,7 +23,7 @@ from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.library import LookupFault, NotFound
+from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
@@ -232,7 +230,11 @@ class ReferenceFinder:
         readings, name = read_reference(reference), escape_undecodable(reference)
         for reading in readings:
             if inside := self._names.list_folder(reading.name):
-                return self._describe_folder(name, inside)
+                count = f"{len(inside)} document" + ("s" if len(inside) > 1 else "")
+                examples = [self._names.format(found) for found in inside[:_FOLDER_EXAMPLES]]
+                return build_lookup_fault(
+                    name, f"a folder with {count}, not a document: {name}", examples
+                )
         what = "document or passage" if self._chunks else "document"
         candidates = self._list_similar(readings)
         return build_lookup_fault(name, f"no such {what}: {name}", candidates)
@@ -243,11 +245,6 @@ class ReferenceFinder:
             if near := self._names.suggest(reading.name):
                 return [add_place(self._names.format(name), reading) for name in near]
         return []
-
-    def _describe_folder(self, name: str, inside: list[DocumentName]) -> NotFound:
-        count = f"{len(inside)} document" + ("s" if len(inside) > 1 else "")
-        examples = [self._names.format(found) for found in inside[:_FOLDER_EXAMPLES]]
-        return build_lookup_fault(name, f"a folder with {count}, not a document: {name}", examples)
 
     def format_name(self, document: StoredDocument) -> str:
         """Return the shortest path that names only this document."""

@@ -1,7 +1,4 @@
-"""Finds the documents that are most similar to a document, copies among documents.
-
-Passages, and the lines that fit a query best.
-"""
+"""Finds similar documents and copies, and ranks lines by a query."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +15,7 @@ from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
-from kebab.core.queries import Filters, Query, StoredChunk
+from kebab.core.queries import Query, StoredChunk
 from kebab.embed.registry import find_model
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -44,10 +41,9 @@ from kebab.search.rank_lines import (
     select_for_embedding,
 )
 from kebab.search.ranking import rank_by_score
-from kebab.search.related import PassagePair as FoundPair
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.search.vector import build_degraded
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import (
     DupesRequest,
     DuplicateGroup,
@@ -133,18 +129,14 @@ def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
         media=chunk.media,
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
-        pair=_to_pair(found.pair),
+        pair=PassagePair(
+            asked=_to_matched_passage(found.pair.own),
+            found=_to_matched_passage(found.pair.other),
+            snippet=found.pair.snippet.text,
+            highlights=list(found.pair.snippet.highlights),
+            cosine=found.pair.cosine,
+        ),
         terms=list(found.shared_words),
-    )
-
-
-def _to_pair(pair: FoundPair) -> PassagePair:
-    return PassagePair(
-        asked=_to_matched_passage(pair.own),
-        found=_to_matched_passage(pair.other),
-        snippet=pair.snippet.text,
-        highlights=list(pair.snippet.highlights),
-        cosine=pair.cosine,
     )
 
 
@@ -174,7 +166,9 @@ def find_duplicates(
     started = context.clock.monotonic()
     with context.open_reader() as reader:
         filters = resolve_filters(context, reader, filters)
-        query = _build_cursor_query(request, filters)
+        # The query identifies the request in its cursors.
+        text = f"dupes {'exact' if request.exact else request.threshold}"
+        query = Query(text=text, filters=filters)
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
         cursor = request.cursor
         first = 0 if cursor is None else decode_cursor(cursor, query, revision, salt)
@@ -195,12 +189,6 @@ def find_duplicates(
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
     )
-
-
-def _build_cursor_query(request: DupesRequest, filters: Filters) -> Query:
-    """Return a query that identifies the request in its cursors."""
-    text = f"dupes {'exact' if request.exact else request.threshold}"
-    return Query(text=text, filters=filters)
 
 
 def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:

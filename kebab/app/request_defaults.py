@@ -7,9 +7,9 @@ import msgspec
 
 if TYPE_CHECKING:
     from kebab.config.settings import Settings
-    from kebab.wire.record import Request
+    from kebab.wire.record import Reply, Request
 
-R = TypeVar("R", bound="Request")
+R = TypeVar("R", bound="Request[Reply]")
 
 
 def list_request_defaults(operation: str, settings: "Settings") -> dict[str, Any]:

@@ -48,8 +48,7 @@ from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.registry import RULES, describe_rule
 from kebab.review.worker import RunPorts
-from kebab.wire.library import NotFound
-from kebab.wire.record import decode_request
+from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
     AgentItem,
     AgentItems,
@@ -64,6 +63,7 @@ from kebab.wire.review import (
     ReviewRulesRequest,
     ReviewRun,
     ReviewRuns,
+    ReviewRunsRequest,
     ReviewStats,
     ReviewTierName,
     StatsRequest,
@@ -90,7 +90,7 @@ class _RequestNames(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_RequestNames)
 
 
-def list_runs(context: AppContext) -> ReviewRuns:
+def list_runs(context: AppContext, _request: ReviewRunsRequest) -> ReviewRuns:
     """Return every run, the newest first."""
     with context.open_review_store() as store:
         runs = list(map(_to_run, store.list_runs()))

@@ -48,8 +48,7 @@ from kebab.review.worker import RulesWorker, UnitWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.text.globs import matches_glob
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.library import NotFound
-from kebab.wire.record import encode_json
+from kebab.wire.record import NotFound, encode_json
 from kebab.wire.review import ReviewRequest, TranslateRequest
 from kebab.wire.search import DegradedChannel
 

@@ -18,14 +18,13 @@ from kebab.wire.health import (
     IndexBytes,
     Introspection,
     ModelInfo,
+    SchemaRequest,
     Stats,
     WireInfo,
 )
 from kebab.wire.json_schema import list_schema_names
 
 if TYPE_CHECKING:
-    from kebab.core.documents import LibraryCounts
-    from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.error import ErrorReply
 
@@ -64,7 +63,7 @@ _EMPTY = Stats(
 )
 
 
-def describe_build(context: AppContext) -> Introspection:
+def describe_build(context: AppContext, _request: SchemaRequest) -> Introspection:
     """Describe this build and its knowledge base; without an index its figures are 0."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     coverage = measure_stored_coverage(context, seconds=THOROUGH_S)
@@ -76,11 +75,22 @@ def describe_build(context: AppContext) -> Introspection:
     except NotIndexed as signal:
         if signal.found:
             unreadable = _build_error(context, signal)
+    from kebab.parse.registry import PARSERS, list_parser_versions
+
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=list_schema_names()),
         capabilities=_CAPABILITIES,
-        models=_build_model_info(context, revision, embedding),
+        models=ModelInfo(
+            parser_version=PARSERS["text/markdown"].version,
+            chunker_version=context.chunker_version,
+            embedding_version=embedding,
+            prompt_template_version=PROMPT_VERSION,
+            index_version=format_index_version(embedding),
+            corpus_revision=revision,
+            active_parsers=list(list_parser_versions()),
+            active_chunkers=[context.chunker_version],
+        ),
         stats=stats,
         unreadable=unreadable,
         indexing=read_indexing(context),
@@ -94,47 +104,24 @@ def _build_error(context: AppContext, signal: NotIndexed) -> "ErrorReply":
     return build_error_reply(signal, operation="schema", view=build_view(context.settings))
 
 
-def _build_model_info(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
-    from kebab.parse.registry import PARSERS, list_parser_versions
-
-    return ModelInfo(
-        parser_version=PARSERS["text/markdown"].version,
-        chunker_version=context.chunker_version,
-        embedding_version=embedding,
-        prompt_template_version=PROMPT_VERSION,
-        index_version=format_index_version(embedding),
-        corpus_revision=revision,
-        active_parsers=list(list_parser_versions()),
-        active_chunkers=[context.chunker_version],
-    )
-
-
 def _build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
     catalogue = context.build_catalogue(reader)
     counts = catalogue.count_contents()
+    empty = counts.last_change is None or counts.documents == 0
+    # Above a number of documents a sample tells how many are stale.
+    files = catalogue.sample_files(_SAMPLE)
+    stale = sum(check_freshness(file) != "fresh" for file in files)
     return Stats(
         doc_count=counts.documents,
         chunk_count=counts.chunks,
         asset_count=counts.assets,
-        last_ingest_at=_format_last_change(counts),
+        last_ingest_at=None if empty else format_timestamp(counts.last_change or 0.0),
         pending_embeddings=counts.pending,
         media_breakdown=dict(counts.media),
         lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
         index_bytes=_measure_index(context),
-        stale_doc_count=_estimate_stale(catalogue, counts.documents),
+        stale_doc_count=-(-stale * counts.documents // len(files)) if stale else 0,
     )
-
-
-def _format_last_change(counts: "LibraryCounts") -> str | None:
-    empty = counts.last_change is None or counts.documents == 0
-    return None if empty else format_timestamp(counts.last_change or 0.0)
-
-
-def _estimate_stale(catalogue: "Catalogue", documents: int) -> int:
-    """Return how many documents are stale, above a number of documents from a sample."""
-    files = catalogue.sample_files(_SAMPLE)
-    stale = sum(check_freshness(file) != "fresh" for file in files)
-    return -(-stale * documents // len(files)) if stale else 0
 
 
 def _measure_index(context: AppContext) -> IndexBytes:

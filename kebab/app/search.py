@@ -17,7 +17,7 @@ from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
-from kebab.wire.record import Request
+from kebab.wire.record import Reply, Request
 from kebab.wire.search import MAX_QUERY_BYTES, FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_HITS = 2**31
 
 
-def require_utf8(request: Request, base: type[Request] | None = None) -> None:
+def require_utf8(request: Request[Reply], base: type[Request[Reply]] | None = None) -> None:
     """Refuse a request with bytes that are not UTF-8, because no stored text has any.
 
     With `base`, a base class of the request, only its fields are checked.
@@ -88,7 +88,7 @@ def _list_queries(request: SearchRequest) -> list[str]:
     return list(dict.fromkeys([*([request.query] if has_first else []), *request.queries]))
 
 
-def build_filters(request: FilteredRequest, now: float) -> Filters:
+def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
     """Convert the filters of a request.
 
     Raises:
@@ -151,7 +151,9 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
     """
     query = build_query(request, context.clock.now())
     if request.page is not None:
-        query = replace(query, offset=_compute_offset(request, query.page_size))
+        if request.cursor is not None:
+            raise InvalidInput(field="$.page", cause="it excludes `cursor`")
+        query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
@@ -192,7 +194,9 @@ def resolve_request_filters(
     return resolve_filters(context, reader, filters)
 
 
-def read_filters(context: AppContext, reader: "SqliteReader", request: FilteredRequest) -> Filters:
+def read_filters(
+    context: AppContext, reader: "SqliteReader", request: FilteredRequest[Reply]
+) -> Filters:
     """Return the filters of a request as a snapshot names things.
 
     Raises:
@@ -223,13 +227,6 @@ def _add_unmatched_filters(
 
     hint = suggest_filters(request, unmatched)
     return structs.replace(response, unmatched_filters=unmatched, hint=hint)
-
-
-def _compute_offset(request: SearchRequest, page_size: int) -> int:
-    """Return the number of hits before the page; no index has as many as a number may count."""
-    if request.cursor is not None:
-        raise InvalidInput(field="$.page", cause="it excludes `cursor`")
-    return min(((request.page or 1) - 1) * page_size, _MOST_HITS)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

@@ -34,8 +34,7 @@ from kebab.review.translate_worker import TranslateWorker, collect_targets
 from kebab.review.translation import TranslationBuilder
 from kebab.review.worker import RunPorts
 from kebab.text.language import get_language_name
-from kebab.wire.library import NotFound
-from kebab.wire.record import decode_request
+from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from kebab.search.citations import cite_chunk
 from kebab.search.explain import BrokenCondition, DocumentExplanation, Explainer, build_verdict
 from kebab.search.query_parser import list_active_filters
 from kebab.search.vector import VectorRetriever
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import (
     Barrier,
     Explanation,
     FilterName,
-    FilterOrigin,
     FilterReading,
     PassageAccount,
     PhraseReading,
@@ -29,11 +28,10 @@ from kebab.wire.related import (
 
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
-    from kebab.core.queries import Filters, Query, StoredChunk
+    from kebab.core.queries import Filters, StoredChunk
     from kebab.search.explain import PassageExplanation
     from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.wire.search import SearchRequest
 
 _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
@@ -61,7 +59,25 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
         explained = Explainer(reader, channel).explain(query, passages)
     degraded = explain_degraded(explained.degraded, read_indexing(context))
     explained = replace(explained, degraded=tuple(degraded))
-    return _to_explanation(explained, document, request.search, query)
+    verdict, best = build_verdict(explained, query), explained.best
+    return Explanation(
+        query=request.search.query,
+        mode=request.search.mode,
+        limit=request.search.limit,
+        document=to_doc_summary(document),
+        found=verdict.kind == "found",
+        rank=best.hit_rank if best and not explained.removed else None,
+        verdict=verdict.kind,
+        message=verdict.text,
+        hint=suggest_command(verdict.remedy, explained, request.search, document.doc_id),
+        reading=to_query_reading(explained, query.filters),
+        lifted=list(map(to_barrier, explained.removed)),
+        passages=list(map(to_passage_account, explained.passages)),
+        candidates=explained.candidate_count,
+        degraded=list(explained.degraded),
+        corpus_revision=explained.revision,
+        timing_ms=explained.timing_ms,
+    )
 
 
 def _find_subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
@@ -73,33 +89,6 @@ def _find_subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
         return document
     passage = find_chunk(catalogue, name)
     return document if isinstance(passage, NotFound) else (passage[1], [passage[0].chunk])
-
-
-def _to_explanation(
-    explained: DocumentExplanation,
-    document: "StoredDocument",
-    request: "SearchRequest",
-    query: "Query",
-) -> Explanation:
-    verdict, best = build_verdict(explained, query), explained.best
-    return Explanation(
-        query=request.query,
-        mode=request.mode,
-        limit=request.limit,
-        document=to_doc_summary(document),
-        found=verdict.kind == "found",
-        rank=best.hit_rank if best and not explained.removed else None,
-        verdict=verdict.kind,
-        message=verdict.text,
-        hint=suggest_command(verdict.remedy, explained, request, document.doc_id),
-        reading=to_query_reading(explained, query.filters),
-        lifted=list(map(to_barrier, explained.removed)),
-        passages=list(map(to_passage_account, explained.passages)),
-        candidates=explained.candidate_count,
-        degraded=list(explained.degraded),
-        corpus_revision=explained.revision,
-        timing_ms=explained.timing_ms,
-    )
 
 
 _FILTER_NAMES: dict[str, FilterName] = {
@@ -130,7 +119,7 @@ def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> 
             FilterReading(
                 name=_FILTER_NAMES[name],
                 values=_format_values(value),
-                origin=_find_origin(name, requested),
+                origin="request" if getattr(requested, name) else "query",
             )
             for name, value in list_active_filters(parsed.filters).items()
         ],
@@ -179,7 +168,3 @@ def _format_values(value: Any) -> list[str]:
     if isinstance(value, tuple):
         return list(value)
     return [value if isinstance(value, str) else format_timestamp(value)]
-
-
-def _find_origin(name: str, requested: "Filters") -> FilterOrigin:
-    return "request" if getattr(requested, name) else "query"

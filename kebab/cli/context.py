@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.config.load import SettingsReport
     from kebab.config.settings import Settings
-    from kebab.wire.library import NotFound
-    from kebab.wire.record import Reply
+    from kebab.wire.record import NotFound, Reply
 
 _LEAVING_COUNT = 2
 
@@ -243,8 +242,7 @@ class CommandContext:
         self, reply: R | NotFound, render: Renderer[R], status: Exit | None = None
     ) -> Exit:
         """Print a result on stdout; return the exit status, that of the reply unless given."""
-        from kebab.wire.library import NotFound
-        from kebab.wire.record import find_exit_status
+        from kebab.wire.record import NotFound, find_exit_status
 
         status = find_exit_status(reply) if status is None else status
         if self.flags.machine:

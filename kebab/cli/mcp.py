@@ -9,8 +9,8 @@ from kebab.cli.context import CommandContext
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.config.settings import Settings
 from kebab.wire.fetch import FetchList, GrepResponse
-from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.record import Reply
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound, Reply
 from kebab.wire.search import SearchResponse
 
 if TYPE_CHECKING:

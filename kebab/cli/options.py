@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from kebab.app.names import NameKind
-    from kebab.wire.record import Request
+    from kebab.wire.record import Reply, Request
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -53,7 +53,7 @@ def _list_names(ctx: click.Context, kind: NameKind, incomplete: str) -> list[str
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-R = TypeVar("R", bound="Request")
+R = TypeVar("R", bound="Request[Reply]")
 
 ColorChoice = Literal["auto", "always", "never"]
 

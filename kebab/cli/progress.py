@@ -401,7 +401,7 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.core.progress import Cancel
     from kebab.errors.signal import Exit
-    from kebab.wire.library import NotFound
+    from kebab.wire.record import NotFound
     from kebab.wire.review import AgentItems
 
     ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]

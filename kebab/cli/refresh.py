@@ -102,7 +102,7 @@ def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> 
     paths = [folder, *_list_sources_below(kebab, folder)]
     request = IngestRequest(paths=paths, vector_seconds=wait)
     with report_cancellable_work(context) as (reporter, cancel):
-        report = kebab.ingest(request, report=reporter, cancel=cancel)
+        report = kebab.run(request, report=reporter, cancel=cancel)
         reporter.finish(0, cancelled=report.cancelled)
     if report.cancelled:
         raise Cancelled(operation="search")
@@ -114,7 +114,7 @@ def _list_sources_below(kebab: Kebab, folder: str) -> list[str]:
     from kebab.wire.sources import SourceListRequest
 
     try:
-        sources = kebab.source_list(SourceListRequest()).sources
+        sources = kebab.run(SourceListRequest()).sources
     except NotIndexed:
         return []
     start = f"{folder.rstrip('/')}/"

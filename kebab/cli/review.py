@@ -35,8 +35,7 @@ from kebab.cli.render.review_formats import (
 from kebab.errors.catalog import Cancelled, InvalidInput
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
-from kebab.wire.library import NotFound
-from kebab.wire.record import DECODE_ERRORS, find_exit_status, to_invalid_input
+from kebab.wire.record import DECODE_ERRORS, NotFound, find_exit_status, to_invalid_input
 from kebab.wire.review import ReviewApplyRequest
 from kebab.wire.stream import ReviewEvent
 
@@ -266,7 +265,7 @@ def review_quietly(
         report_events(context, ReviewEvents(context, stream=False) if machine else text) as report,
         context.interrupts.cancelling(text.announce_stop) as cancel,
     ):
-        reply = kebab.review(request, report=report, cancel=cancel)
+        reply = kebab.run(request, report=report, cancel=cancel)
     return reply, cancel.requested
 
 
@@ -298,12 +297,12 @@ def _apply_fixes(
 ) -> Exit:
     """Apply the fixes of a run after confirmation, or show what would change."""
     if dry_run or not yes:
-        plan = kebab.review_apply(ReviewApplyRequest(run_id=run_id, dry_run=True))
+        plan = kebab.run(ReviewApplyRequest(run_id=run_id, dry_run=True))
         if dry_run or isinstance(plan, NotFound):
             return context.print_reply(plan, render_applied)
         operation = f"review --run-id {shlex.quote(run_id)} --apply"
         confirm(context, operation, partial(render_fix_plan, plan))
-    reply = kebab.review_apply(ReviewApplyRequest(run_id=run_id))
+    reply = kebab.run(ReviewApplyRequest(run_id=run_id))
     return context.print_reply(reply, render_applied)
 
 

@@ -17,7 +17,7 @@ from kebab.cli.render.review_formats import render_positions
 from kebab.cli.review import ReviewDisplay
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.review import SEGMENT_KINDS, AgentItems, TranslatedText
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
     with context.open_kebab() as kebab:
         return stream_review(
             context,
-            lambda report, cancel: kebab.translate(request, report=report, cancel=cancel),
+            lambda report, cancel: kebab.run(request, report=report, cancel=cancel),
         )
 
 
@@ -138,7 +138,7 @@ def _work(
         report_events(context, display) as report,
         context.interrupts.cancelling(on_stop) as cancel,
     ):
-        reply = kebab.translate(request, report=report, cancel=cancel)
+        reply = kebab.run(request, report=report, cancel=cancel)
     return reply, cancel.requested
 
 

@@ -24,8 +24,8 @@ from kebab.wire.library import (
     FetchChunkRequest,
     InspectDocRequest,
     ListRequest,
-    NotFound,
 )
+from kebab.wire.record import NotFound
 
 T = TypeVar("T")
 
@@ -129,12 +129,12 @@ def _fetch_passage(kebab: Kebab, document: DocSummary, rotation: int, seed: int)
     """Return the next passage of a document, or None when it has no more."""
     if rotation >= document.chunk_count:
         return None
-    inspection = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
+    inspection = kebab.run(InspectDocRequest(name=document.doc_id))
     if isinstance(inspection, NotFound) or rotation >= len(inspection.chunks):
         return None
     chunks = shuffle(inspection.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")
     chunk = chunks[rotation]
-    lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
+    lines = kebab.run(FetchChunkRequest(name=chunk.chunk_id))
     if isinstance(lines, NotFound):
         return None
     return Passage(
@@ -337,7 +337,7 @@ def draft_golden_set(
     Raises:
         NotIndexed: There is no index.
     """
-    documents = kebab.list(ListRequest(limit=None))
+    documents = kebab.run(ListRequest(limit=None))
     pool = _collect_pool(sample_passages(kebab, documents, options.seed), options.count, progress)
     writer = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
     answerable = list(islice(_write_answerable(writer, pool), options.count))

@@ -244,7 +244,7 @@ class QuestionRunner:
             rerank=(self.rerank and mode != "lexical") or None,
         )
         try:
-            return self.kebab.search(request)
+            return self.kebab.run(request)
         except InvalidInput as fault:
             cause = f"question {question.id} cannot be asked: {fault.cause}"
             raise InvalidInput(field=fault.field, cause=cause) from fault
@@ -294,7 +294,7 @@ def evaluate(
     skipped: list[EvalSkipped] = []
     runs = dict(_run_modes(runner, questions, options, skipped))
     revisions = [revision for run in runs.values() for revision in run.revisions]
-    build = kebab.schema(SchemaRequest())
+    build = kebab.run(SchemaRequest())
     return EvalReport(
         golden=golden,
         settings=EvalSettings(
@@ -361,7 +361,7 @@ def _describe_golden_set(
 
 def _find_missing_documents(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
     """Return the relevant documents that are not indexed."""
-    documents = kebab.list(ListRequest(limit=None)).documents
+    documents = kebab.run(ListRequest(limit=None)).documents
     indexed = {suffix for one in documents for suffix in list_path_suffixes(one.doc_path)}
     relevant = dict.fromkeys(doc for one in questions for doc in one.documents)
     return [doc for doc in relevant if split_path(doc) not in indexed]

@@ -1,8 +1,4 @@
-"""Builds the ASGI application.
-
-One route for each operation, the OpenAPI document about them, and the lines that events become, as
-`--stream` writes them on the command line.
-"""
+"""The ASGI application: a route and an OpenAPI entry for each operation, and streams of events."""
 
 import asyncio
 import inspect
@@ -40,7 +36,7 @@ from kebab.wire.stream import ReviewEvent
 if TYPE_CHECKING:
     from kebab.errors.signal import Exit
     from kebab.wire.ask import Answer
-    from kebab.wire.library import NotFound
+    from kebab.wire.record import NotFound
     from kebab.wire.review import AgentItems
 
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
@@ -321,24 +317,6 @@ def _describe(name: str, operation: Operation) -> Schema:
     """Return the path item of an operation."""
     request = operation.request
     needed = any(field.required for field in structs.fields(request))
-    return {
-        "post": {
-            "operationId": name,
-            "summary": _get_summary(operation) + _EFFECTS[operation.effect],
-            "requestBody": {
-                "required": needed,
-                "content": {"application/json": {"schema": _refer(request.__name__)}},
-            },
-            "responses": {"200": _describe_reply(operation), **_ERRORS},
-        }
-    }
-
-
-def _get_summary(operation: Operation) -> str:
-    return inspect.cleandoc(operation.reply.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-
-
-def _describe_reply(operation: Operation) -> Schema:
     replies = [require_envelope(reply) for reply in operation.replies]
     content = {
         "application/json": {"schema": replies[0] if len(replies) == 1 else {"anyOf": replies}}
@@ -348,7 +326,23 @@ def _describe_reply(operation: Operation) -> Schema:
             "application/x-ndjson": {"schema": require_envelope(operation.events)},
             "text/event-stream": {"schema": {"type": "string"}},
         }
-    return {"description": "The reply.", "content": content}
+    return {
+        "post": {
+            "operationId": name,
+            "summary": _get_summary(operation) + _EFFECTS[operation.effect],
+            "requestBody": {
+                "required": needed,
+                "content": {"application/json": {"schema": _refer(request.__name__)}},
+            },
+            "responses": {"200": {"description": "The reply.", "content": content}, **_ERRORS},
+        }
+    }
+
+
+def _get_summary(operation: Operation) -> str:
+    return (
+        inspect.cleandoc(operation.replies[0].__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    )
 
 
 def _describe_document(name: str, summary: str, schema: Schema) -> Schema:

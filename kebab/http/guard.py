@@ -1,6 +1,4 @@
-"""Checks every request before anything else reads it.
-
-Host, origin, size, and the bearer token, which a private file keeps.
+"""Checks host, origin, size and bearer token of a request before anything else reads it.
 
 A web page can make a browser send requests to this machine. Its own name may even be resolved to
 the address of this machine (DNS rebinding), so the `Host` header decides, not the address.

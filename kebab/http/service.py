@@ -1,6 +1,6 @@
-"""Runs the operations that requests name.
+"""Runs operations in a fixed number of threads, over a pool of knowledge bases.
 
-In a fixed number of threads over a pool of knowledge bases, in the order in which they arrive.
+Jobs run in the order in which they arrive.
 
 The event loop only waits. A job can be stopped: its `Cancel` flag is set, or a `KeyboardInterrupt`
 is raised in its thread, which every operation handles as Ctrl-C on the command line.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from kebab.app.dispatch import decode_operation_request, format_reply, report_failure, run_operation
+from kebab.app.dispatch import decode_operation_request, format_reply, report_failure
 from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
@@ -181,8 +181,6 @@ ALLOW_WRITE = "--allow-write"
 DEFAULT_DEADLINE_S = 60.0
 
 _USAGE_HINT = "kebab serve --help"
-_SLOW = frozenset({"doctor", "rank"})
-"""Operations that may take seconds, besides those that write or report their progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +220,7 @@ class Outcome:
 def is_long(operation: str) -> bool:
     """Return whether an operation may take so long that no other request may wait for it."""
     declared = OPERATIONS[operation]
-    return declared.effect != "reads" or declared.events is not None or operation in _SLOW
+    return declared.effect != "reads" or declared.events_path is not None or declared.slow
 
 
 def build_failure(
@@ -301,7 +299,7 @@ class Service:
             settings = self.options.load_settings()
             request = decode_operation_request(operation, raw, settings)
             with self._lease(operation, settings) as kebab:
-                reply = run_operation(kebab, operation, request, report=report, cancel=cancel)
+                reply = kebab.run(request, report=report, cancel=cancel)
             reply = format_reply(operation, reply, cancel=cancel)
             return Outcome(200, reply, encode_line(reply))
         except BaseException as fault:  # noqa: BLE001 - the edge of the request

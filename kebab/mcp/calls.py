@@ -1,8 +1,4 @@
-"""Runs tool calls (arguments to requests.
-
-Replies to results, exceptions to `isError` results), and lists, reads and completes the documents
-of the index as resources.
-"""
+"""Tool calls, from arguments to results, and the documents of the index as resources."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kebab.app.classify import accept_trace
-from kebab.app.dispatch import convert_operation_request, report_failure, run_operation
+from kebab.app.dispatch import convert_operation_request, report_failure
 from kebab.app.facade import Kebab
 from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
@@ -121,7 +117,7 @@ class ToolCaller:
         def run(operation: str, fields: dict[str, Any]) -> Reply:
             given = {name: value for name, value in fields.items() if value is not None}
             request = convert_operation_request(operation, given, self.settings)
-            return run_operation(kebab, operation, request, report=report, cancel=cancel)
+            return kebab.run(request, report=report, cancel=cancel)
 
         return run
 
@@ -193,7 +189,7 @@ class Resources:
         def use(kebab: "Kebab") -> dict[str, Any]:
             request = ListRequest(limit=_PAGE, offset=offset, sort="indexed")
             try:
-                reply = kebab.list(request)
+                reply = kebab.run(request)
             except NotIndexed:
                 return {"resources": []}
             folders = _list_folders(kebab)
@@ -221,12 +217,15 @@ class Resources:
         """
         if not uri.startswith(SCHEME):
             raise ResourceError(f"not a URI of kebab: {uri}", {"uri": uri})
-        reply = self._run(lambda kebab: kebab.fetch(FetchRequest(refs=[uri])))
+        reply = self._run(lambda kebab: kebab.run(FetchRequest(refs=[uri])))
         (found,) = reply.results
         if not isinstance(found, FetchResult):
             data = {"uri": uri, "candidates": found.error.candidates}
             raise ResourceError(f"no such resource: {uri}", data)
-        return {"contents": [{"uri": uri, "mimeType": _get_media(found), "text": found.text}]}
+        has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
+        # Text that was extracted is plain.
+        media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
+        return {"contents": [{"uri": uri, "mimeType": media, "text": found.text}]}
 
     def complete(self, typed: str | None) -> dict[str, Any]:
         """Return absolute paths of documents: those that begin with a text, then that contain it.
@@ -237,7 +236,7 @@ class Resources:
             return {"completion": {"values": []}}
 
         def use(kebab: "Kebab") -> Iterable[str]:
-            documents = kebab.list(ListRequest(limit=None)).documents
+            documents = kebab.run(ListRequest(limit=None)).documents
             folders = _list_folders(kebab)
             return [encode_path(file) for one in documents if (file := _join(one, folders))]
 
@@ -279,7 +278,7 @@ def _describe(document: DocSummary, folders: dict[str, str]) -> dict[str, Any]:
 
 def _list_folders(kebab: "Kebab") -> dict[str, str]:
     """Return the folder of each source by its name; text without a file has none."""
-    sources = kebab.source_list(SourceListRequest()).sources
+    sources = kebab.run(SourceListRequest()).sources
     return {one.name: one.folder for one in sources if one.kind != "stdin"}
 
 
@@ -287,12 +286,6 @@ def _join(document: DocSummary, folders: dict[str, str]) -> str | None:
     """Return the absolute path of a document; None for text without a file."""
     folder = folders.get(document.source)
     return None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
-
-
-def _get_media(found: FetchResult) -> str:
-    """Return the media type of a text: that of its file, plain for text that was extracted."""
-    has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
-    return (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
 
 
 def _write_cursor(offset: int) -> str:

@@ -1,6 +1,4 @@
-"""Declares the structured results of the tools.
-
-Builds them and the URIs of resources from the replies of operations.
+"""Declares the structured results of the tools, and builds them from the replies of operations.
 
 A result holds what a program needs to go on: references, scores, counts and verdicts. The text that
 a model reads is not repeated in it. Fields with their default are left out. The URI of a resource,
@@ -24,7 +22,8 @@ from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
 from kebab.wire.health import Introspection
 from kebab.wire.ingest import IngestReport
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 from kebab.wire.related import Explanation
 from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
 from kebab.wire.sources import PathExplanations
@@ -67,16 +66,14 @@ def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
     return [
         {
             "type": "resource_link",
-            "uri": format_resource_uri(hit.file, hit.doc_id, _get_fragment(hit)),
+            "uri": format_resource_uri(
+                hit.file, hit.doc_id, hit.citation.uri.removeprefix(quote_path(hit.citation.path))
+            ),
             "name": hit.doc_path.rpartition("/")[2],
             "annotations": {"priority": round(hit.score, 2)} | _read_time(hit),
         }
         for hit in reply.hits
     ]
-
-
-def _get_fragment(hit: SearchHit) -> str:
-    return hit.citation.uri.removeprefix(quote_path(hit.citation.path))
 
 
 def _read_time(hit: SearchHit) -> dict[str, str]:

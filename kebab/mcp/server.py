@@ -1,7 +1,4 @@
-"""Builds the server of the official SDK from the tools.
-
-The resources, and the ASGI application that the HTTP server mounts behind its checks.
-"""
+"""Builds the server of the official SDK from the tools and the resources."""
 
 import threading
 import time

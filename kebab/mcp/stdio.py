@@ -1,6 +1,6 @@
-"""Serves one client over standard input.
+"""Serves one client over standard input and output, and answers its first messages at once.
 
-Output, and answers its first messages without the SDK, whose import takes most of a second.
+The import of the SDK takes most of a second.
 
 One thread reads all messages. Until the SDK is imported it answers the first ones itself; from then
 on it hands everything to the session of the SDK, which gets the messages from before as well, so

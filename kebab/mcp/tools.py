@@ -1,6 +1,4 @@
-"""Declares the tools and their arguments.
-
-What a model reads of them and of the index, their schemas, and the operations that they run.
+"""Declares the tools: their arguments, their schemas, and the operations that they run.
 
 The order is that of `tools/list`, which never changes. The docstring of a field is its description
 in the schema, and an argument that is not declared is refused. The description of all tools is part
@@ -40,8 +38,7 @@ from kebab.mcp.results import (
     build_status_result,
 )
 from kebab.wire.coverage import describe_known_gaps
-from kebab.wire.library import NotFound
-from kebab.wire.record import Reply, read_field_docstrings
+from kebab.wire.record import NotFound, Reply, read_field_docstrings
 from kebab.wire.search import MAX_QUERIES, DetailName
 
 if TYPE_CHECKING:
@@ -210,8 +207,8 @@ def build_instructions(kebab: "Kebab") -> str:
     from kebab.wire.health import SchemaRequest
     from kebab.wire.sources import SourceListRequest
 
-    reply = kebab.schema(SchemaRequest())
-    sources = kebab.source_list(SourceListRequest()).sources if reply.stats.doc_count else []
+    reply = kebab.run(SchemaRequest())
+    sources = kebab.run(SourceListRequest()).sources if reply.stats.doc_count else []
     facts = " ".join(describe_index(reply, sources, most=_MOST_FOLDERS))
     advice = " ".join(_ADVICE.split())
     return f"kebab searches the user's own files. {facts}\n\n{advice}"
@@ -230,7 +227,11 @@ def describe_index(
         yield f"Nothing is read yet: {gaps}." if gaps else _EMPTY
         return
     yield f"Indexed: {stats.doc_count:,} documents in {_list_some(_list_folders(sources), most)}."
-    yield f"Formats: {_list_counts(_name_formats(stats.media_breakdown))}."
+    named: dict[str, int] = {}
+    for media, count in stats.media_breakdown.items():
+        label = get_media_type(media).label
+        named[label] = named.get(label, 0) + count
+    yield f"Formats: {_list_counts(named)}."
     yield f"Languages: {_list_counts(stats.lang_breakdown)}."
     yield f"Last change: {(stats.last_ingest_at or '')[:10]}."
     if gaps:
@@ -242,14 +243,6 @@ def describe_index(
 def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:
     largest = sorted(sources, key=lambda source: -source.documents)
     return [source.folder or source.name for source in largest if source.documents]
-
-
-def _name_formats(counts: Mapping[str, int]) -> dict[str, int]:
-    named: dict[str, int] = {}
-    for media, count in counts.items():
-        label = get_media_type(media).label
-        named[label] = named.get(label, 0) + count
-    return named
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

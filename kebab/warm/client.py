@@ -1,7 +1,5 @@
 """Hands a command line to the warm process, or says that it must run cold.
 
-Says which warm process may serve a call, and where its socket is.
-
 It runs before anything else of kebab, so what it imports decides how fast a warm call is: `_socket`
 takes half a millisecond, and `socket` with its `selectors` and `enum` five; the same holds for
 `_signal` and `signal`. So it uses built-in modules only.

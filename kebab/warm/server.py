@@ -1,7 +1,6 @@
-"""The parent of the warm process.
+"""The parent of the warm process: it starts and ends the workers.
 
-It keeps the imports, starts and ends the workers, and ends itself when its code was replaced on
-disk.
+It keeps the imports, and ends itself when its code was replaced on disk.
 
 It has one thread and opens no database, so a worker that it forks is complete and clean.
 """
@@ -60,7 +59,12 @@ class CodeCheck:
             self._checked = now
             self._current = _identify_file(self._first) == self._identity
             if self._current and not self._installed:
-                self._current = not any(map(self._is_newer, _list_module_files()))
+                found = [
+                    getattr(module, "__file__", None)
+                    for name, module in [*sys.modules.items()]
+                    if name.partition(".")[0] == "kebab"
+                ]
+                self._current = not any(map(self._is_newer, [path for path in found if path]))
         return self._current
 
     def _is_newer(self, path: str) -> bool:
@@ -77,15 +81,6 @@ def _identify_file(path: str) -> tuple[int, ...]:
     except OSError:
         return ()
     return (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-
-
-def _list_module_files() -> list[str]:
-    found = [
-        getattr(module, "__file__", None)
-        for name, module in [*sys.modules.items()]
-        if name.partition(".")[0] == "kebab"
-    ]
-    return [path for path in found if path]
 
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 1))

@@ -1,7 +1,4 @@
-"""Starts kebab in the background, asks a warm process for its status or its end.
-
-Creates and removes its socket; a lock decides which process may have it.
-"""
+"""Starts, asks and stops the warm process in the background, and owns its socket."""
 
 import errno
 import fcntl
@@ -105,18 +102,15 @@ def remove_dead_sockets(folder: str) -> None:
     with suppress(OSError):
         for name in os.listdir(folder):
             if name.endswith(LOCK):
-                _remove_if_dead(os.path.join(folder, name.removesuffix(LOCK)))
-
-
-def _remove_if_dead(path: str) -> None:
-    descriptor = os.open(path + LOCK, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        if _try_lock(descriptor) and _is_same_file(descriptor, path + LOCK):
-            for end in ("", CONTROL, LOCK):
-                with suppress(OSError):
-                    os.unlink(path + end)
-    finally:
-        os.close(descriptor)
+                path = os.path.join(folder, name.removesuffix(LOCK))
+                descriptor = os.open(path + LOCK, os.O_RDWR | os.O_CLOEXEC)
+                try:
+                    if _try_lock(descriptor) and _is_same_file(descriptor, path + LOCK):
+                        for end in ("", CONTROL, LOCK):
+                            with suppress(OSError):
+                                os.unlink(path + end)
+                finally:
+                    os.close(descriptor)
 
 
 def create_folder(folder: str) -> bool:

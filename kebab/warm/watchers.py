@@ -93,7 +93,10 @@ class Watchers:
         now = self._get_now()
         watcher = self._watchers.get(demand.data_dir)
         if watcher is None:
-            self._make_room()
+            # The watcher that was called for least recently makes room.
+            staying = [one for one in self._watchers.values() if not one.leaving]
+            if len(staying) >= MOST_WATCHERS:
+                self._dismiss(min(staying, key=lambda one: (one.pid is not None, one.used)))
             watcher = self._watchers[demand.data_dir] = _Watcher(demand, now)
         watcher.used = now
         if watcher.pid is None and watcher.due == math.inf and now >= watcher.rests_until:
@@ -108,12 +111,6 @@ class Watchers:
                 self._dismiss(watcher)
             elif watcher.pid is None and watcher.due <= now:
                 self._start(watcher)
-
-    def _make_room(self) -> None:
-        """Dismiss the watcher that was called for least recently when there are too many."""
-        staying = [one for one in self._watchers.values() if not one.leaving]
-        if len(staying) >= MOST_WATCHERS:
-            self._dismiss(min(staying, key=lambda one: (one.pid is not None, one.used)))
 
     def _dismiss(self, watcher: _Watcher) -> None:
         if watcher.pid is None:

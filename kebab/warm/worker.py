@@ -1,8 +1,4 @@
-"""Serves calls in a process that keeps knowledge bases open, one call at a time.
-
-Receives a call, keeps its output until the result is sent, and tells the parent which knowledge
-base wants a watcher of its files.
-"""
+"""Serves calls in a process that keeps knowledge bases open, one call at a time."""
 
 import array
 import errno
@@ -199,17 +195,13 @@ class Call:
             self.ignore_client()
             self._interrupt(signal.SIGINT, frame)
         if SHOW in heard:
-            self._answer_client()
+            with self._lock:
+                if not self._ended:  # the client sees that this worker does not hang
+                    self.show_output()
+                    self._send(ALIVE)
         for signum in heard:
             if signum in (signal.SIGINT, signal.SIGTERM):
                 self._interrupt(signum, frame)
-
-    def _answer_client(self) -> None:
-        """Show the output so far, and tell the client that this worker does not hang."""
-        with self._lock:
-            if not self._ended:
-                self.show_output()
-                self._send(ALIVE)
 
     def _interrupt(self, number: int, frame: "FrameType | None") -> None:
         self.interrupted += 1
@@ -256,18 +248,14 @@ def receive_call(connection: socket.socket) -> Call | None:
         if not is_own_peer(connection):
             return None
         data = _receive_bytes(connection, descriptors)
-        _require_complete(descriptors)
+        if len(descriptors) != _DESCRIPTORS:
+            raise OSError(errno.EBADMSG, "no descriptors")
         request = Request(*marshal.loads(data))
     except (OSError, ValueError, TypeError, EOFError):
         for number in descriptors:
             os.close(number)
         return None
     return Call(connection, request, list(descriptors))
-
-
-def _require_complete(descriptors: "array.array[int]") -> None:
-    if len(descriptors) != _DESCRIPTORS:
-        raise OSError(errno.EBADMSG, "no descriptors")
 
 
 def _receive_bytes(connection: socket.socket, descriptors: "array.array[int]") -> bytes:
@@ -439,7 +427,9 @@ class Worker:
             status = self._runner.run(call, self._opener, self._leave(call))
             call.ignore_client()
             call.send_result(status)
-            self._send_demand()
+            demand, self._opener.demand = self._opener.demand, None
+            if demand is not None:
+                send_demand(self._control, demand)
         except RunCold:
             call.ignore_client()
             call.send_cold()
@@ -453,12 +443,6 @@ class Worker:
         limit = self._opener.daemon.max_memory_mb * _MB
         if call.is_abandoned or read_memory(os.getpid()) > limit:
             self._stopping = True
-
-    def _send_demand(self) -> None:
-        """Tell the parent which watcher the call wants."""
-        demand, self._opener.demand = self._opener.demand, None
-        if demand is not None:
-            send_demand(self._control, demand)
 
     def _leave(self, call: Call) -> Callable[[int], NoReturn]:
         def leave(status: int) -> NoReturn:

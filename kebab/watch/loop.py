@@ -376,7 +376,11 @@ class Watcher:
             Signal: The first run fails for another reason than a lock.
         """
         try:
-            self._run_first()
+            while not self._is_stopped and not self._index(self._ports.ingest_first, first=True):
+                time.sleep(min(0.1, max(0.0, self._pending.due - self._now)))
+            if not self._is_stopped:
+                self._open_folders()
+                self._ports.emit(WatchEvent(kind="started", folders=self._ports.folders.locations))
             while not self._is_stopped:
                 self._collect()
                 if self._pending.due <= self._now and (
@@ -394,13 +398,6 @@ class Watcher:
     @property
     def _is_stopped(self) -> bool:
         return self._interrupted or self._ports.is_stopped()
-
-    def _run_first(self) -> None:
-        while not self._is_stopped and not self._index(self._ports.ingest_first, first=True):
-            time.sleep(min(0.1, max(0.0, self._pending.due - self._now)))
-        if not self._is_stopped:
-            self._open_folders()
-            self._ports.emit(WatchEvent(kind="started", folders=self._ports.folders.locations))
 
     def _open_folders(self) -> None:
         """Watch the folders as they are now; what changed before is found by a scan."""
@@ -456,7 +453,18 @@ class Watcher:
         except Signal as signal:
             if first and not isinstance(signal, Locked):
                 raise
-            self._postpone(signal, taken)
+            # The next run takes the changes of this one, and the reason is said once.
+            self._pending.paths |= taken.paths
+            self._pending.everything = taken.everything or isinstance(signal, NotIndexed)
+            is_locked = isinstance(signal, Locked)
+            longest = _LAST_LOCK_RETRY_S if is_locked else _LAST_RETRY_S
+            self._retry_s = min(longest, max(_FIRST_RETRY_S, 2 * self._retry_s))
+            self._pending.due = self._now + self._retry_s
+            self._failures += not is_locked
+            error = self._ports.describe(signal)
+            if self._last_error != (about := f"{error.code} {'' if is_locked else error.message}"):
+                self._last_error = about
+                self._ports.emit(WatchEvent(kind="waiting" if is_locked else "failed", error=error))
             return False
         took = self._now - began
         self._retry_s, self._last_error = 0.0, None
@@ -467,20 +475,6 @@ class Watcher:
         self._interrupted = report.cancelled
         self._count(report, everything=taken.everything, always=first)
         return True
-
-    def _postpone(self, signal: Signal, taken: _Pending) -> None:
-        """Keep the changes of a run that failed for the next one, and say once why."""
-        self._pending.paths |= taken.paths
-        self._pending.everything = taken.everything or isinstance(signal, NotIndexed)
-        is_locked = isinstance(signal, Locked)
-        longest = _LAST_LOCK_RETRY_S if is_locked else _LAST_RETRY_S
-        self._retry_s = min(longest, max(_FIRST_RETRY_S, 2 * self._retry_s))
-        self._pending.due = self._now + self._retry_s
-        self._failures += not is_locked
-        error = self._ports.describe(signal)
-        if self._last_error != (about := f"{error.code} {'' if is_locked else error.message}"):
-            self._last_error = about
-            self._ports.emit(WatchEvent(kind="waiting" if is_locked else "failed", error=error))
 
     def _count(self, report: IngestReport, *, everything: bool, always: bool) -> None:
         """Add a run to the totals, and report it if it did anything.

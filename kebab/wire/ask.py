@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Record, Reply, Request
+from kebab.wire.record import LookupRequest, Record, Reply, Request
 from kebab.wire.search import (
     DegradedChannel,
     FilteredRequest,
@@ -46,7 +46,7 @@ DoubtCode = Literal[
 AnswerModeName = Literal["generative", "extractive"]
 
 
-class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1"):
+class AskRequest(FilteredRequest["Answer"], frozen=True, kw_only=True, tag="ask_request.v1"):
     """A question. All filters must hold; repeated values of one filter are alternatives."""
 
     question: str
@@ -291,18 +291,27 @@ class SessionRemoved(Reply, frozen=True, kw_only=True, tag="session_removed.v1")
     """Always true; a session that does not exist is `not_found.v1`."""
 
 
-class SessionListRequest(Request, frozen=True, kw_only=True, tag="session_list_request.v1"):
+class SessionListRequest(
+    Request["SessionList"], frozen=True, kw_only=True, tag="session_list_request.v1"
+):
     """List every session."""
 
 
-class SessionShowRequest(Request, frozen=True, kw_only=True, tag="session_show_request.v1"):
+class SessionShowRequest(
+    LookupRequest["SessionTranscript"],
+    frozen=True,
+    kw_only=True,
+    tag="session_show_request.v1",
+):
     """The session to show."""
 
     name: str
     """The name of the session."""
 
 
-class SessionRmRequest(Request, frozen=True, kw_only=True, tag="session_rm_request.v1"):
+class SessionRmRequest(
+    LookupRequest["SessionRemoved"], frozen=True, kw_only=True, tag="session_rm_request.v1"
+):
     """The sessions to delete; when one does not exist, none is deleted."""
 
     names: list[str]

@@ -1,7 +1,4 @@
-"""Declares what the index covers of the searched files.
-
-The progress of an ingest that another process runs, and says in words what the index lacks.
-"""
+"""Declares what the index covers, and says in words what it lacks."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -93,6 +90,8 @@ def _list_gaps(
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
+    more = coverage.partial - len(coverage.partial_examples)
+    named = _name_some(coverage.partial_examples, more)
     phrases = (
         (coverage.indexing is not None, _describe_indexing(coverage)),
         (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
@@ -119,7 +118,10 @@ def _list_gaps(
             coverage.pending_vectors and statement == "convincing" and not by_words,
             f"{_pluralize(coverage.pending_vectors, 'passage')} without a vector",
         ),
-        (coverage.partial and statement != "healthy", _describe_partial(coverage)),
+        (
+            coverage.partial and statement != "healthy",
+            f"perhaps in the part of {named} that is not searched",
+        ),
     )
     gaps = [phrase for is_true, phrase in phrases if is_true]
     return gaps if gaps or coverage.files or coverage.gone else ["no folder is known"]
@@ -175,13 +177,6 @@ def _describe_indexing(coverage: Coverage) -> str:
         return ""
     state = f"pid {indexing.pid}" if coverage.unread else format_indexing(indexing)
     return f"an ingest is running: {state}"
-
-
-def _describe_partial(coverage: Coverage) -> str:
-    """Return which documents have a part that is not searched."""
-    more = coverage.partial - len(coverage.partial_examples)
-    named = _name_some(coverage.partial_examples, more)
-    return f"perhaps in the part of {named} that is not searched"
 
 
 def _name_some(names: Sequence[str], more: int = 0) -> str:

@@ -1,7 +1,4 @@
-"""Declares errors, warnings, the error catalogue.
-
-The audit log as wire records, and converts the rows of the catalogue to them.
-"""
+"""Declares errors, warnings, the error catalogue and the audit log as wire records."""
 
 import dataclasses
 from pathlib import Path
@@ -12,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.citation import Positive
-from kebab.wire.record import Hinted, Record, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
 
 RetryName = Literal["none", "transient", "permanent"]
 SeverityName = Literal["info", "warn", "error", "critical"]
@@ -132,7 +129,9 @@ class ErrorCatalog(Reply, frozen=True, kw_only=True, tag="error_catalog.v1"):
     """The rows."""
 
 
-class ExplainRequest(Request, frozen=True, kw_only=True, tag="explain_request.v1"):
+class ExplainRequest(
+    LookupRequest["ErrorCatalog"], frozen=True, kw_only=True, tag="explain_request.v1"
+):
     """The error code to explain."""
 
     code: str | None = None
@@ -244,7 +243,7 @@ class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
     """The path of the log; older lines are in files beside it that end in `.1` and `.2`."""
 
 
-class ErrorsRequest(Request, frozen=True, kw_only=True, tag="errors_request.v1"):
+class ErrorsRequest(Request["ErrorStats"], frozen=True, kw_only=True, tag="errors_request.v1"):
     """The errors of the log to count."""
 
     since: str | None = None
@@ -255,7 +254,9 @@ class ErrorsRequest(Request, frozen=True, kw_only=True, tag="errors_request.v1")
     """The maximum number of values for each field."""
 
 
-class InspectErrorRequest(Request, frozen=True, kw_only=True, tag="inspect_error_request.v1"):
+class InspectErrorRequest(
+    LookupRequest["ErrorAudit"], frozen=True, kw_only=True, tag="inspect_error_request.v1"
+):
     """The error of the log to show in full."""
 
     name: str

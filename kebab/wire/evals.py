@@ -1,8 +1,4 @@
-"""Declares golden questions.
-
-Generated golden sets, evaluation reports and their comparison, and the reports of benchmarks as
-wire records.
-"""
+"""Declares golden sets, evaluation reports and reports of benchmarks as wire records."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -15,7 +11,7 @@ from kebab.wire.search import ConfidenceName, ModeName, Unit
 
 
 class GoldenQuery(
-    Request,
+    Request[Reply],
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=False,

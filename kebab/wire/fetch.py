@@ -1,7 +1,4 @@
-"""Declares the requests and the replies that read the files of the user.
-
-Fetching references, outlines, the search for a pattern, and opening a file.
-"""
+"""Declares the requests and replies that read files: references, outlines, patterns."""
 
 from typing import Annotated, Literal
 
@@ -10,12 +7,12 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.coverage import Coverage
-from kebab.wire.library import FetchResult, NotFound
-from kebab.wire.record import Hinted, Reply, Request
+from kebab.wire.library import FetchResult
+from kebab.wire.record import Hinted, LookupRequest, NotFound, Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 
-class FetchRequest(Request, frozen=True, kw_only=True, tag="fetch_request.v1"):
+class FetchRequest(Request["FetchList"], frozen=True, kw_only=True, tag="fetch_request.v1"):
     """The places to fetch."""
 
     refs: Annotated[list[str], Meta(min_length=1)]
@@ -43,7 +40,7 @@ class FetchList(Reply, frozen=True, kw_only=True, tag="fetch_list.v1"):
     """Whether `max_tokens` cut any text; its result has `rest`."""
 
 
-class OutlineRequest(Request, frozen=True, kw_only=True, tag="outline_request.v1"):
+class OutlineRequest(LookupRequest["Outline"], frozen=True, kw_only=True, tag="outline_request.v1"):
     """The document or the folder to outline."""
 
     name: str | None = None
@@ -135,7 +132,9 @@ class Outline(Reply, frozen=True, kw_only=True, tag="outline.v1"):
     """What the index covers of the document, of the folder, or of all sources."""
 
 
-class GrepRequest(FilteredRequest, frozen=True, kw_only=True, tag="grep_request.v1"):
+class GrepRequest(
+    FilteredRequest["GrepResponse"], frozen=True, kw_only=True, tag="grep_request.v1"
+):
     """A pattern, and the files to search. All filters must hold."""
 
     pattern: str

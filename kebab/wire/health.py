@@ -1,7 +1,4 @@
-"""Declares the reports of doctor, init, reset, schema, model.
-
-Install, the status of the warm process, and the start of the HTTP server as wire records.
-"""
+"""Declares the reports on the installation, the models and the servers as wire records."""
 
 from typing import Literal
 
@@ -74,11 +71,11 @@ class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
     """Whether model weights were deleted too."""
 
 
-class DoctorRequest(Request, frozen=True, kw_only=True, tag="doctor_request.v1"):
+class DoctorRequest(Request["Doctor"], frozen=True, kw_only=True, tag="doctor_request.v1"):
     """Check everything."""
 
 
-class InitRequest(Request, frozen=True, kw_only=True, tag="init_request.v1"):
+class InitRequest(Request["InitReport"], frozen=True, kw_only=True, tag="init_request.v1"):
     """The values of a new settings file."""
 
     workspace: str | None = None
@@ -87,7 +84,7 @@ class InitRequest(Request, frozen=True, kw_only=True, tag="init_request.v1"):
     """Whether to replace an existing settings file."""
 
 
-class ResetRequest(Request, frozen=True, kw_only=True, tag="reset_request.v1"):
+class ResetRequest(Request["ResetReport"], frozen=True, kw_only=True, tag="reset_request.v1"):
     """What to delete."""
 
     models: bool = False
@@ -218,7 +215,7 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """What the index covers of all sources; null without an index that can be read."""
 
 
-class SchemaRequest(Request, frozen=True, kw_only=True, tag="schema_request.v1"):
+class SchemaRequest(Request["Introspection"], frozen=True, kw_only=True, tag="schema_request.v1"):
     """Describe this version and its knowledge base."""
 
 
@@ -277,18 +274,24 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
     then the knowledge base keeps its old model and vectors."""
 
 
-class ModelListRequest(Request, frozen=True, kw_only=True, tag="model_list_request.v1"):
+class ModelListRequest(
+    Request["ModelList"], frozen=True, kw_only=True, tag="model_list_request.v1"
+):
     """List every embedding model."""
 
 
-class ModelPullRequest(Request, frozen=True, kw_only=True, tag="model_pull_request.v1"):
+class ModelPullRequest(
+    Request["ModelReport"], frozen=True, kw_only=True, tag="model_pull_request.v1"
+):
     """The embedding model to download."""
 
     name: str = "auto"
     """The model; `auto` means that of the settings or of the stored vectors, else the best one."""
 
 
-class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request.v1"):
+class ModelUseRequest(
+    Request["ModelReport"], frozen=True, kw_only=True, tag="model_use_request.v1"
+):
     """The embedding model that the knowledge base changes to."""
 
     name: str

@@ -175,7 +175,7 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     """The report, part of the terminal event under `--stream`."""
 
 
-class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1"):
+class IngestRequest(Request["IngestReport"], frozen=True, kw_only=True, tag="ingest_request.v1"):
     """The files to read into the knowledge base."""
 
     paths: list[str] = msgspec.field(default_factory=list)
@@ -192,7 +192,9 @@ class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1")
     downloaded. Null means no limit."""
 
 
-class IngestTextRequest(Request, frozen=True, kw_only=True, tag="ingest_text_request.v1"):
+class IngestTextRequest(
+    Request["IngestReport"], frozen=True, kw_only=True, tag="ingest_text_request.v1"
+):
     """A text to store as a document without a file."""
 
     text: bytes

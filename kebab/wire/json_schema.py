@@ -20,6 +20,7 @@ from kebab.wire import (
     health,
     ingest,
     library,
+    record,
     related,
     review,
     search,
@@ -27,8 +28,7 @@ from kebab.wire import (
     stream,
 )
 from kebab.wire.command_help import SchemaDocument
-from kebab.wire.library import LookupFault, NotFound
-from kebab.wire.record import Record, Reply, Request, read_field_docstrings
+from kebab.wire.record import LookupFault, NotFound, Record, Reply, Request, read_field_docstrings
 
 _MODULES: tuple[ModuleType, ...] = (
     ask,
@@ -39,6 +39,7 @@ _MODULES: tuple[ModuleType, ...] = (
     health,
     ingest,
     library,
+    record,
     related,
     review,
     search,
@@ -162,7 +163,7 @@ def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Sch
     (root,), components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
     for part, schema in components.items():
         _describe(schema, parts[part])
-    referenced = components.get(_get_referenced_name(root), {})
+    referenced = components.get(str(root.get("$ref", "")).rpartition("/")[2], {})
     title = referenced.get("description") if components else name
     return {
         "$schema": _DIALECT,
@@ -172,10 +173,6 @@ def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Sch
         **root,
         "$defs": dict(sorted(components.items())),
     }
-
-
-def _get_referenced_name(root: Schema) -> str:
-    return str(root.get("$ref", "")).rpartition("/")[2]
 
 
 def _describe(schema: Schema, form: type[Struct]) -> None:
@@ -188,14 +185,13 @@ def _describe(schema: Schema, form: type[Struct]) -> None:
         schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
     if get_schema_name(form) == "error.v1":
         schema["properties"]["code"]["enum"] = list(build_catalog())
-        schema["allOf"] = [_build_rule(code, signal) for code, signal in build_catalog().items()]
-
-
-def _build_rule(code: str, signal: type[Signal]) -> Schema:
-    return {
-        "if": {"properties": {"code": {"const": code}}, "required": ["code"]},
-        "then": {"properties": {"details": build_detail_schema(signal)}},
-    }
+        schema["allOf"] = [
+            {
+                "if": {"properties": {"code": {"const": code}}, "required": ["code"]},
+                "then": {"properties": {"details": build_detail_schema(signal)}},
+            }
+            for code, signal in build_catalog().items()
+        ]
 
 
 def _collect_parts(form: Any) -> dict[str, type[Struct]]:
@@ -210,11 +206,7 @@ def _collect_parts(form: Any) -> dict[str, type[Struct]]:
             found[info.cls.__name__] = info.cls
             waiting += [field.type for field in info.fields]
         else:
-            waiting += _list_inner_types(info)
+            inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
+            several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
+            waiting += [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]
     return found
-
-
-def _list_inner_types(info: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
-    inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
-    several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
-    return [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
-from kebab.wire.record import Hinted, Record, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, Record, Reply
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
@@ -190,30 +190,6 @@ class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     """The pages, slides, cells or rows of `text`, in order; only for formats that have them."""
 
 
-class LookupFault(Struct, frozen=True, kw_only=True):
-    """The reason why a name was not found."""
-
-    kind: Literal["not_found", "ambiguous"]
-    """Whether no object has this name, or several have it."""
-    message: str
-    """One sentence for a person."""
-    retryable: bool
-    """Always false: the same name gives the same result."""
-    candidates: list[str]
-    """What an ambiguous name could mean, or names that are nearly the same; `fetch` takes each."""
-
-
-class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
-    """The reply that no object has the given name; it is a result, not an error."""
-
-    name: str
-    """The given name."""
-    found: Literal[False]
-    """Always false."""
-    error: LookupFault
-    """The reason."""
-
-
 class RemoveReport(Reply, frozen=True, kw_only=True, tag="remove_report.v1"):
     """The documents that `rm` removed from the index; files are never changed."""
 
@@ -225,7 +201,7 @@ class RemoveReport(Reply, frozen=True, kw_only=True, tag="remove_report.v1"):
     """Whether the next ingest adds them again, because their files still exist."""
 
 
-class ListRequest(FilteredRequest, frozen=True, kw_only=True, tag="list_request.v1"):
+class ListRequest(FilteredRequest["DocList"], frozen=True, kw_only=True, tag="list_request.v1"):
     """The documents to list. All filters must hold."""
 
     limit: Positive | None = 100
@@ -239,21 +215,27 @@ class ListRequest(FilteredRequest, frozen=True, kw_only=True, tag="list_request.
     """Whether to reverse the order."""
 
 
-class InspectDocRequest(Request, frozen=True, kw_only=True, tag="inspect_doc_request.v1"):
+class InspectDocRequest(
+    LookupRequest["DocInspection"], frozen=True, kw_only=True, tag="inspect_doc_request.v1"
+):
     """The document to show in full."""
 
     name: str
     """An id of a document, a unique prefix of one, or a path."""
 
 
-class InspectChunkRequest(Request, frozen=True, kw_only=True, tag="inspect_chunk_request.v1"):
+class InspectChunkRequest(
+    LookupRequest["ChunkInspection"], frozen=True, kw_only=True, tag="inspect_chunk_request.v1"
+):
     """The passage to show in full."""
 
     name: str
     """The id of a passage, or a unique prefix of one."""
 
 
-class FetchDocRequest(Request, frozen=True, kw_only=True, tag="fetch_doc_request.v1"):
+class FetchDocRequest(
+    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_doc_request.v1"
+):
     """The file to fetch."""
 
     name: str
@@ -262,7 +244,9 @@ class FetchDocRequest(Request, frozen=True, kw_only=True, tag="fetch_doc_request
     """The maximum length of the text in code points; null means all."""
 
 
-class FetchChunkRequest(Request, frozen=True, kw_only=True, tag="fetch_chunk_request.v1"):
+class FetchChunkRequest(
+    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_chunk_request.v1"
+):
     """The passage to fetch."""
 
     name: str
@@ -273,7 +257,9 @@ class FetchChunkRequest(Request, frozen=True, kw_only=True, tag="fetch_chunk_req
     """The maximum length of the text in code points; null means all."""
 
 
-class FetchSpanRequest(Request, frozen=True, kw_only=True, tag="fetch_span_request.v1"):
+class FetchSpanRequest(
+    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_span_request.v1"
+):
     """The lines of a file to fetch."""
 
     name: str
@@ -288,7 +274,7 @@ class FetchSpanRequest(Request, frozen=True, kw_only=True, tag="fetch_span_reque
     """The maximum length of the text in code points; null means all."""
 
 
-class RmRequest(Request, frozen=True, kw_only=True, tag="rm_request.v1"):
+class RmRequest(LookupRequest["RemoveReport"], frozen=True, kw_only=True, tag="rm_request.v1"):
     """The documents to remove from the index; when one is not found, none is removed."""
 
     names: list[str]

@@ -1,27 +1,16 @@
-"""Declares the operations of a knowledge base, each with its request and its replies.
+"""The operations of a knowledge base: one row holds what every surface needs to know of one.
 
-`kebab.app.facade.Kebab` has one method for each operation, of the same name. It takes the request
-and returns one of the replies. Interfaces are derived from this table or tested against it.
+`kebab.app.facade.Kebab.run` runs them. Flags, routes, tools and tests are derived from these rows
+or held to them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ForwardRef, Literal, TypeAlias, get_args
 
-from kebab.wire import (
-    ask,
-    error,
-    fetch,
-    health,
-    ingest,
-    library,
-    related,
-    review,
-    search,
-    sources,
-    stream,
-)
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import LookupRequest, NotFound, Reply, Request
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
@@ -35,88 +24,179 @@ under `--read-only`.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
-    """An operation of a knowledge base."""
+    """An operation of a knowledge base.
 
-    request: type[Request]
-    reply: type[Reply]
+    Records and handlers are named as `module:name` and imported on first use: the modules of all
+    records would delay every command.
+    """
+
+    name: str
+    request_path: str
+    """The request, below `kebab.wire`. Its declaration names the replies."""
+    handler_path: str
+    """The function that does the work, below `kebab.app`: it takes the context of the knowledge
+    base, the request, then the receiver of events if there are any, then `Cancel` if the operation
+    is cancellable."""
     effect: Effect = "reads"
-    may_miss: bool = False
-    """Whether the reply may be `not_found.v1`, because the request names an object."""
-    events: type[Reply] | None = None
+    events_path: str | None = None
     """The events that it reports; None when it reports none."""
     cancellable: bool = False
     """Whether the caller can cancel it between two steps."""
+    slow: bool = False
+    """Whether it may take seconds, although it reads and reports no events."""
+    flag_of: str | None = None
+    """The command that runs it by a flag; None when it has a command of its own."""
 
     @property
+    def command(self) -> str:
+        """The command in the shell, as the envelope has it."""
+        return self.flag_of or self.name.replace("_", " ")
+
+    @cached_property
+    def request(self) -> type[Request[Reply]]:
+        """The record that callers send."""
+        request: type[Request[Reply]] = _import_name(f"kebab.wire.{self.request_path}")
+        return request
+
+    @cached_property
     def replies(self) -> tuple[type[Reply], ...]:
-        """The records that it may return."""
-        return (self.reply, library.NotFound) if self.may_miss else (self.reply,)
+        """The records that it may return, the usual one first."""
+        reply = get_args(self.request.__orig_bases__[0])[0]  # type: ignore[attr-defined]
+        if isinstance(reply, ForwardRef):
+            reply = _import_name(f"{self.request.__module__}:{reply.__forward_arg__}")
+        may_miss = issubclass(self.request, LookupRequest)
+        return (*(get_args(reply) or (reply,)), *((NotFound,) if may_miss else ()))
+
+    @cached_property
+    def events(self) -> type[Reply] | None:
+        """The record of its events; None when it reports none."""
+        return _import_name(f"kebab.wire.{self.events_path}") if self.events_path else None
+
+    def import_handler(self) -> Any:
+        """Return the function that does the work."""
+        return _import_name(f"kebab.app.{self.handler_path}")
 
 
-def _build_job(request: type[Request], reply: type[Reply]) -> Operation:
-    """Return a long operation that writes, reports its progress and can be cancelled."""
-    return Operation(request, reply, "writes", events=ingest.IngestProgress, cancellable=True)
+def _import_name(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
+
+_PROGRESS, _REVIEW_EVENT = "ingest:IngestProgress", "stream:ReviewEvent"
 
 OPERATIONS: Mapping[str, Operation] = {
-    "search": Operation(search.SearchRequest, search.SearchResponse),
-    "grep": Operation(fetch.GrepRequest, fetch.GrepResponse),
-    "ask": Operation(ask.AskRequest, ask.Answer, events=ask.AnswerEvent),
-    "related": Operation(related.RelatedRequest, related.RelatedDocs, may_miss=True),
-    "why": Operation(related.WhyRequest, related.Explanation, may_miss=True),
-    "dupes": Operation(related.DupesRequest, related.Duplicates, events=ingest.IngestProgress),
-    "rank": Operation(related.RankRequest, related.RankResult),
-    "list": Operation(library.ListRequest, library.DocList),
-    "inspect_doc": Operation(library.InspectDocRequest, library.DocInspection, may_miss=True),
-    "inspect_chunk": Operation(library.InspectChunkRequest, library.ChunkInspection, may_miss=True),
-    "outline": Operation(fetch.OutlineRequest, fetch.Outline, may_miss=True),
-    "fetch": Operation(fetch.FetchRequest, fetch.FetchList),
-    "fetch_chunk": Operation(library.FetchChunkRequest, library.FetchResult, may_miss=True),
-    "fetch_doc": Operation(library.FetchDocRequest, library.FetchResult, may_miss=True),
-    "fetch_span": Operation(library.FetchSpanRequest, library.FetchResult, may_miss=True),
-    "session_list": Operation(ask.SessionListRequest, ask.SessionList),
-    "session_show": Operation(ask.SessionShowRequest, ask.SessionTranscript, may_miss=True),
-    "session_rm": Operation(ask.SessionRmRequest, ask.SessionRemoved, "deletes", may_miss=True),
-    "ingest": _build_job(ingest.IngestRequest, ingest.IngestReport),
-    "ingest_text": _build_job(ingest.IngestTextRequest, ingest.IngestReport),
-    "explain_paths": Operation(sources.ExplainPathsRequest, sources.PathExplanations),
-    "rm": Operation(library.RmRequest, library.RemoveReport, "deletes", may_miss=True),
-    "source_list": Operation(sources.SourceListRequest, sources.SourceList),
-    "source_rm": Operation(
-        sources.SourceRmRequest, sources.SourceRemoved, "deletes", may_miss=True
-    ),
-    "reset": Operation(health.ResetRequest, health.ResetReport, "deletes"),
-    "init": Operation(health.InitRequest, health.InitReport, "writes"),
-    "model_list": Operation(health.ModelListRequest, health.ModelList),
-    "model_pull": _build_job(health.ModelPullRequest, health.ModelReport),
-    "model_use": _build_job(health.ModelUseRequest, health.ModelReport),
-    "doctor": Operation(health.DoctorRequest, health.Doctor),
-    "schema": Operation(health.SchemaRequest, health.Introspection),
-    "stats": Operation(review.StatsRequest, review.ReviewStats),
-    "errors": Operation(error.ErrorsRequest, error.ErrorStats),
-    "inspect_error": Operation(error.InspectErrorRequest, error.ErrorAudit, may_miss=True),
-    "explain": Operation(error.ExplainRequest, error.ErrorCatalog, may_miss=True),
-    "review": Operation(
-        review.ReviewRequest,
-        review.AgentItems,
-        may_miss=True,
-        events=stream.ReviewEvent,
-        cancellable=True,
-    ),
-    "translate": Operation(
-        review.TranslateRequest,
-        review.AgentItems,
-        may_miss=True,
-        events=stream.ReviewEvent,
-        cancellable=True,
-    ),
-    "review_runs": Operation(review.ReviewRunsRequest, review.ReviewRuns),
-    "review_rm": Operation(review.ReviewRmRequest, review.ReviewRemoved, "deletes", may_miss=True),
-    "review_apply": Operation(
-        review.ReviewApplyRequest, review.ReviewApplied, "writes", may_miss=True
-    ),
-    "review_rules": Operation(review.ReviewRulesRequest, review.ReviewRules, may_miss=True),
+    row.name: row
+    for row in (
+        Operation("search", "search:SearchRequest", "search:search"),
+        Operation("grep", "fetch:GrepRequest", "grep:grep"),
+        Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
+        Operation("related", "related:RelatedRequest", "related:find_related"),
+        Operation("why", "related:WhyRequest", "why:explain_search"),
+        Operation(
+            "dupes", "related:DupesRequest", "related:find_duplicates", events_path=_PROGRESS
+        ),
+        Operation("rank", "related:RankRequest", "related:rank_lines", slow=True),
+        Operation("list", "library:ListRequest", "library:list_documents"),
+        Operation("inspect_doc", "library:InspectDocRequest", "library:inspect_doc"),
+        Operation("inspect_chunk", "library:InspectChunkRequest", "library:inspect_chunk"),
+        Operation("outline", "fetch:OutlineRequest", "outline:outline"),
+        Operation("fetch", "fetch:FetchRequest", "fetch_references:fetch_references"),
+        Operation("fetch_chunk", "library:FetchChunkRequest", "fetch:fetch_chunk"),
+        Operation("fetch_doc", "library:FetchDocRequest", "fetch:fetch_doc"),
+        Operation("fetch_span", "library:FetchSpanRequest", "fetch:fetch_span"),
+        Operation("session_list", "ask:SessionListRequest", "ask:list_sessions"),
+        Operation("session_show", "ask:SessionShowRequest", "ask:show_session"),
+        Operation("session_rm", "ask:SessionRmRequest", "ask:remove_sessions", "deletes"),
+        Operation(
+            "ingest",
+            "ingest:IngestRequest",
+            "ingest:ingest",
+            "writes",
+            events_path=_PROGRESS,
+            cancellable=True,
+        ),
+        Operation(
+            "ingest_text",
+            "ingest:IngestTextRequest",
+            "ingest:ingest_text",
+            "writes",
+            events_path=_PROGRESS,
+            cancellable=True,
+            flag_of="ingest",
+        ),
+        Operation(
+            "explain_paths",
+            "sources:ExplainPathsRequest",
+            "explain_paths:explain_paths",
+            flag_of="ingest",
+        ),
+        Operation("rm", "library:RmRequest", "library:remove_documents", "deletes"),
+        Operation("source_list", "sources:SourceListRequest", "library:list_sources"),
+        Operation("source_rm", "sources:SourceRmRequest", "library:remove_source", "deletes"),
+        Operation("reset", "health:ResetRequest", "own_files:reset", "deletes"),
+        Operation("init", "health:InitRequest", "own_files:init", "writes"),
+        Operation("model_list", "health:ModelListRequest", "models:list_models"),
+        Operation(
+            "model_pull",
+            "health:ModelPullRequest",
+            "models:pull_model",
+            "writes",
+            events_path=_PROGRESS,
+            cancellable=True,
+        ),
+        Operation(
+            "model_use",
+            "health:ModelUseRequest",
+            "models:use_model",
+            "writes",
+            events_path=_PROGRESS,
+            cancellable=True,
+        ),
+        Operation("doctor", "health:DoctorRequest", "doctor:check_health", slow=True),
+        Operation("schema", "health:SchemaRequest", "schema:describe_build"),
+        Operation("stats", "review:StatsRequest", "review:count_review_work"),
+        Operation("errors", "error:ErrorsRequest", "errors:count_errors"),
+        Operation(
+            "inspect_error", "error:InspectErrorRequest", "errors:inspect_error", flag_of="errors"
+        ),
+        Operation("explain", "error:ExplainRequest", "errors:explain_codes"),
+        Operation(
+            "review",
+            "review:ReviewRequest",
+            "review:review",
+            events_path=_REVIEW_EVENT,
+            cancellable=True,
+        ),
+        Operation(
+            "translate",
+            "review:TranslateRequest",
+            "translate:translate",
+            events_path=_REVIEW_EVENT,
+            cancellable=True,
+        ),
+        Operation("review_runs", "review:ReviewRunsRequest", "review:list_runs", flag_of="review"),
+        Operation(
+            "review_rm", "review:ReviewRmRequest", "review:remove_runs", "deletes", flag_of="review"
+        ),
+        Operation(
+            "review_apply",
+            "review:ReviewApplyRequest",
+            "review:apply_fixes",
+            "writes",
+            flag_of="review",
+        ),
+        Operation(
+            "review_rules", "review:ReviewRulesRequest", "review:list_rules", flag_of="review"
+        ),
+    )
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""
+
+_BY_TAG = {f"{name}_request.v1": row for name, row in OPERATIONS.items()}
+
+
+def find_operation(request: Request[Reply]) -> Operation:
+    """Return the operation that a request asks for."""
+    return _BY_TAG[str(request.__struct_config__.tag)]

@@ -1,6 +1,4 @@
-"""Declares the base classes of wire records, converts records to.
-
-From JSON, and finds the exit status of a reply, so that every interface reports the same one.
+"""Base classes of wire records, their conversion to and from JSON, and the exit status of a reply.
 
 The docstring of a field is published as its description in the schema.
 """
@@ -9,7 +7,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -19,6 +17,7 @@ from kebab.errors.hints import limit_hint
 from kebab.errors.signal import Exit
 
 R = TypeVar("R", bound="Reply")
+R_co = TypeVar("R_co", bound="Reply", covariant=True)
 
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """Raised for bytes that are not JSON, not UTF-8, or nested too deeply."""
@@ -56,9 +55,45 @@ class Hinted(Struct, frozen=True, kw_only=True):
 
 
 class Request(
-    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="schema_version"
+    Struct,
+    Generic[R_co],
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="schema_version",
 ):
-    """An object that callers send; an unknown field is an error."""
+    """An object that callers send; an unknown field is an error.
+
+    The parameter names the records that may answer it, as in `Request["Outline"]`.
+    """
+
+
+class LookupFault(Struct, frozen=True, kw_only=True):
+    """The reason why a name was not found."""
+
+    kind: Literal["not_found", "ambiguous"]
+    """Whether no object has this name, or several have it."""
+    message: str
+    """One sentence for a person."""
+    retryable: bool
+    """Always false: the same name gives the same result."""
+    candidates: list[str]
+    """What an ambiguous name could mean, or names that are nearly the same; `fetch` takes each."""
+
+
+class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
+    """The reply that no object has the given name; it is a result, not an error."""
+
+    name: str
+    """The given name."""
+    found: Literal[False]
+    """Always false."""
+    error: LookupFault
+    """The reason."""
+
+
+class LookupRequest(Request[R_co | NotFound], Generic[R_co], frozen=True, kw_only=True):
+    """A request that names an object, which may not exist."""
 
 
 def add_envelope(reply: R, *, command: str, timestamp: str, exit_code: int | None) -> R:
@@ -68,7 +103,7 @@ def add_envelope(reply: R, *, command: str, timestamp: str, exit_code: int | Non
     )
 
 
-def encode_json(record: Record | Request) -> bytes:
+def encode_json(record: Record | Request[Reply]) -> bytes:
     """Return one line of JSON in UTF-8 without a newline, floats rounded to 6 places."""
     return _encoder.encode(_round_floats(msgspec.to_builtins(record)))
 

@@ -1,7 +1,4 @@
-"""Declares related documents, duplicates, the ranking of lines.
-
-The explanation of a search result as wire records.
-"""
+"""Declares related documents, duplicates, ranked lines and explained searches as wire records."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +8,7 @@ from msgspec import Meta, Struct
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.library import DocLink, DocSummary, VectorState
-from kebab.wire.record import Hinted, Record, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
@@ -108,7 +105,9 @@ class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
     """The documents that link to the given document."""
 
 
-class RelatedRequest(FilteredRequest, frozen=True, kw_only=True, tag="related_request.v1"):
+class RelatedRequest(
+    FilteredRequest[RelatedDocs | NotFound], frozen=True, kw_only=True, tag="related_request.v1"
+):
     """The document to compare. All filters must hold for a related document."""
 
     name: str
@@ -185,7 +184,9 @@ class Duplicates(Reply, frozen=True, kw_only=True, tag="duplicates.v1"):
     """The duration of the comparison."""
 
 
-class DupesRequest(FilteredRequest, frozen=True, kw_only=True, tag="dupes_request.v1"):
+class DupesRequest(
+    FilteredRequest["Duplicates"], frozen=True, kw_only=True, tag="dupes_request.v1"
+):
     """The copies to find. All filters must hold for what is compared."""
 
     threshold: Annotated[float, Meta(ge=0.5, le=1)] = 0.7
@@ -243,7 +244,7 @@ class RankResult(Reply, frozen=True, kw_only=True, tag="rank_result.v1"):
     """What the index covers, of which the lines need nothing; null without an index."""
 
 
-class RankRequest(Request, frozen=True, kw_only=True, tag="rank_request.v1"):
+class RankRequest(Request["RankResult"], frozen=True, kw_only=True, tag="rank_request.v1"):
     """Lines to order by a query, without an index."""
 
     query: str
@@ -445,7 +446,7 @@ class Explanation(Reply, Hinted, frozen=True, kw_only=True, tag="explanation.v1"
     """The duration of the search."""
 
 
-class WhyRequest(Request, frozen=True, kw_only=True, tag="why_request.v1"):
+class WhyRequest(LookupRequest["Explanation"], frozen=True, kw_only=True, tag="why_request.v1"):
     """The document or passage to explain, and the search."""
 
     name: str

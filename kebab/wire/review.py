@@ -1,6 +1,4 @@
-"""Declares reviews as wire records.
-
-Requests, findings, their pages, the stored runs, their fixes, the rules and the counters.
+"""Declares reviews and translations as wire records: requests, pages, runs, fixes and rules.
 
 A finding names its place by numbers and copies no text. Sentences are counted from 0 by
 `kebab.text.sentences`, characters as UTF-16 code units of the file, its own line ends included and
@@ -13,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import LookupRequest, Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
@@ -42,7 +40,9 @@ ItemWarning = Literal[
 KindName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 
 
-class ReviewRequest(Request, frozen=True, kw_only=True, tag="review_request.v1"):
+class ReviewRequest(
+    LookupRequest["AgentItems"], frozen=True, kw_only=True, tag="review_request.v1"
+):
     """Documents to review, or the next page of a review that is stored."""
 
     names: list[str] = msgspec.field(default_factory=list)
@@ -76,7 +76,9 @@ class ReviewRequest(Request, frozen=True, kw_only=True, tag="review_request.v1")
     """Findings of the older form, which become items of the one document that is named."""
 
 
-class TranslateRequest(Request, frozen=True, kw_only=True, tag="translate_request.v1"):
+class TranslateRequest(
+    LookupRequest["AgentItems"], frozen=True, kw_only=True, tag="translate_request.v1"
+):
     """A document to translate, or the next page of a translation that is stored."""
 
     name: str | None = None
@@ -328,7 +330,9 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The translated document: on the last page of a translation, if it was asked for."""
 
 
-class ReviewRunsRequest(Request, frozen=True, kw_only=True, tag="review_runs_request.v1"):
+class ReviewRunsRequest(
+    Request["ReviewRuns"], frozen=True, kw_only=True, tag="review_runs_request.v1"
+):
     """Nothing is asked: all stored runs are listed."""
 
 
@@ -368,7 +372,9 @@ class ReviewRuns(Reply, frozen=True, kw_only=True, tag="review_runs.v1"):
     """After how many days without use a run is deleted."""
 
 
-class ReviewRmRequest(Request, frozen=True, kw_only=True, tag="review_rm_request.v1"):
+class ReviewRmRequest(
+    LookupRequest["ReviewRemoved"], frozen=True, kw_only=True, tag="review_rm_request.v1"
+):
     """Runs to delete."""
 
     runs: Annotated[list[str], Meta(min_length=1)]
@@ -384,7 +390,9 @@ class ReviewRemoved(Reply, frozen=True, kw_only=True, tag="review_removed.v1"):
     """Always true; an unknown run is `not_found.v1`."""
 
 
-class ReviewApplyRequest(Request, frozen=True, kw_only=True, tag="review_apply_request.v1"):
+class ReviewApplyRequest(
+    LookupRequest["ReviewApplied"], frozen=True, kw_only=True, tag="review_apply_request.v1"
+):
     """Fixes of a run to write into the files that were reviewed."""
 
     run_id: str
@@ -421,7 +429,9 @@ class ReviewApplied(Reply, frozen=True, kw_only=True, tag="review_applied.v1"):
     """The files with fixes."""
 
 
-class ReviewRulesRequest(Request, frozen=True, kw_only=True, tag="review_rules_request.v1"):
+class ReviewRulesRequest(
+    LookupRequest["ReviewRules"], frozen=True, kw_only=True, tag="review_rules_request.v1"
+):
     """A rule to explain, or all."""
 
     rule: str | None = None
@@ -454,7 +464,7 @@ class ReviewRules(Reply, frozen=True, kw_only=True, tag="review_rules.v1"):
     """The rules."""
 
 
-class StatsRequest(Request, frozen=True, kw_only=True, tag="stats_request.v1"):
+class StatsRequest(Request["ReviewStats"], frozen=True, kw_only=True, tag="stats_request.v1"):
     """The period whose work is counted."""
 
     since: str | None = None

@@ -1,7 +1,4 @@
-"""Declares search requests with their filters, how a query was read, responses.
-
-Stream events as wire records.
-"""
+"""Declares search requests with their filters, and search responses, as wire records."""
 
 from typing import Annotated, Literal
 
@@ -10,10 +7,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.coverage import Coverage, Indexing
-from kebab.wire.record import Hinted, Record, Reply, Request
+from kebab.wire.record import Hinted, R_co, Record, Reply, Request
 
 
-class FilteredRequest(Request, frozen=True, kw_only=True):
+class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     """A request with filters: all must hold, repeated values of one filter are alternatives."""
 
     tag: list[str] = msgspec.field(default_factory=list)
@@ -134,7 +131,9 @@ MAX_QUERY_BYTES = 1_000_000
 """The most bytes of a query in UTF-8."""
 
 
-class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):
+class SearchRequest(
+    FilteredRequest["SearchResponse"], frozen=True, kw_only=True, tag="search_request.v1"
+):
     """A query. All filters must hold; repeated values of one filter are alternatives."""
 
     query: str = ""

@@ -1,7 +1,4 @@
-"""Declares sources, the folders that were read.
-
-The explanation why files are in the index or not, as wire records.
-"""
+"""Declares sources, and the explanation why files are in the index or not, as wire records."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +7,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Count, Freshness, Positive
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Hinted, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, Reply, Request
 
 FolderState = Literal["present", "empty", "gone"]
 
@@ -54,11 +51,15 @@ class SourceRemoved(Reply, frozen=True, kw_only=True, tag="source_removed.v1"):
     """Whether the next ingest adds it again, because it is the workspace."""
 
 
-class SourceListRequest(Request, frozen=True, kw_only=True, tag="source_list_request.v1"):
+class SourceListRequest(
+    Request["SourceList"], frozen=True, kw_only=True, tag="source_list_request.v1"
+):
     """A request for every source."""
 
 
-class SourceRmRequest(Request, frozen=True, kw_only=True, tag="source_rm_request.v1"):
+class SourceRmRequest(
+    LookupRequest["SourceRemoved"], frozen=True, kw_only=True, tag="source_rm_request.v1"
+):
     """The source to remove from the index with all of its documents."""
 
     name: str
@@ -67,7 +68,9 @@ class SourceRmRequest(Request, frozen=True, kw_only=True, tag="source_rm_request
     """Whether to report only what would be removed."""
 
 
-class ExplainPathsRequest(Request, frozen=True, kw_only=True, tag="explain_paths_request.v1"):
+class ExplainPathsRequest(
+    Request["PathExplanations"], frozen=True, kw_only=True, tag="explain_paths_request.v1"
+):
     """The files or folders to explain."""
 
     paths: Annotated[list[str], Meta(min_length=1)]

@@ -1,7 +1,4 @@
-"""Declares the lines of `search --bulk`, those of the `--stream` of search, review.
-
-Translate, and the events and the summary of a watcher of files, as wire records.
-"""
+"""Declares the lines of streams as wire records: bulk search, frames, reviews, watch events."""
 
 from typing import Literal
 

@@ -201,13 +201,13 @@ def follow_doctor(done, shell):
 
 
 def raise_unless(signal, healed):
-    def ask(self, request, **_):
-        if not healed(self, request):
+    def run(self, request, **options):
+        if isinstance(request, AskRequest) and not healed(self, request):
             raise signal
-        return original(self, request)
+        return original(self, request, **options)
 
-    original = Kebab.ask
-    return ask
+    original = Kebab.run
+    return run
 
 
 MODEL_FAULTS = [
@@ -222,7 +222,7 @@ def test_a_question_that_no_model_answers_is_answered_without_one(
     signal, home, kebab, shell, monkeypatch
 ):
     healed = raise_unless(signal, lambda _, request: request.extractive)
-    monkeypatch.setattr(Kebab, "ask", healed)
+    monkeypatch.setattr(Kebab, "run", healed)
     data = home / "한글 base's"
     (home / "data" / "kebab").rename(data)
 
@@ -242,7 +242,7 @@ def test_a_timeout_names_the_setting_and_repeats_the_question_with_more_time(
         operation="first_token", elapsed_ms=5, deadline_ms=5, setting="models.llm.first_token_s"
     )
     healed = raise_unless(late, lambda kb, _: kb._context.settings.models.llm.first_token_s == 0.01)
-    monkeypatch.setattr(Kebab, "ask", healed)
+    monkeypatch.setattr(Kebab, "run", healed)
 
     fault = kebab("ask", QUESTION, "--extractive", "--json").fault
 

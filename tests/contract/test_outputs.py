@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from kebab.cli.command_list import iterate_commands
+from kebab.wire.operations import OPERATIONS
 from tests.contract.conftest import check_channel
+from tests.examples import list_example_lines
 
 DOC = "work/backups.md"
 EVALS = Path(__file__).parents[1] / "cases" / "evals"
-CASES = {
+CASES: dict[str, list[tuple[list[str], int, object]]] = {
     "init": [
         (["init"], 0, "init_report.v1"),
         (["init", "--force", "--workspace", "notes"], 0, "init_report.v1"),
@@ -298,6 +300,10 @@ CASES = {
     ],
 }
 """The lines of each command, each with its exit status and the schema or the error code."""
+
+for _command, _line in list_example_lines().items():
+    _row = OPERATIONS[_command.replace(" ", "_")]
+    CASES.setdefault(_command, [([*_line], 0, _row.replies[0].__struct_config__.tag)])
 
 EVERY = [(path, arguments) for path, cases in CASES.items() for arguments, _, _ in cases]
 STATED = [

@@ -12,6 +12,8 @@ from kebab.embed import install
 from kebab.embed.registry import MODELS
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import encode_json
+from tests.examples import REQUESTS
 from tests.fakes import tiny_model
 from tools.surfaces.clients import Result, Surface
 from tools.surfaces.command_lines import CommandLine
@@ -370,7 +372,7 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({"code": 7}),
     ],
 }
-"""The requests by operation: valid, broken and hostile ones."""
+"""The requests by operation: valid, broken and hostile ones; by default that of its example."""
 
 CHANGING = {
     *(name for name, one in OPERATIONS.items() if one.effect != "reads"),
@@ -382,7 +384,7 @@ CHANGING = {
 
 def list_cases(operation: str) -> list[Case]:
     """Return every case of an operation."""
-    return [*CASES[operation], *SHARED]
+    return [*(CASES.get(operation) or [case(encode_json(REQUESTS[operation]))]), *SHARED]
 
 
 def breaks_schema(operation: str, one: Case) -> bool:

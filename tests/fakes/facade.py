@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from msgspec import UNSET
 
@@ -21,7 +21,7 @@ from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
 from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
-from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, ignore_progress
+from kebab.core.progress import Cancel, Progress, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.wire.ask import (
     Answer,
@@ -33,14 +33,6 @@ from kebab.wire.ask import (
     SessionRmRequest,
     SessionShowRequest,
     SessionTranscript,
-)
-from kebab.wire.error import (
-    ErrorAudit,
-    ErrorCatalog,
-    ErrorsRequest,
-    ErrorStats,
-    ExplainRequest,
-    InspectErrorRequest,
 )
 from kebab.wire.fetch import (
     FetchList,
@@ -77,10 +69,11 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    NotFound,
     RemoveReport,
     RmRequest,
 )
+from kebab.wire.operations import find_operation
+from kebab.wire.record import NotFound, Reply, Request
 from kebab.wire.related import (
     DupesRequest,
     Duplicates,
@@ -98,8 +91,6 @@ from kebab.wire.review import (
     ReviewRemoved,
     ReviewRequest,
     ReviewRmRequest,
-    ReviewRules,
-    ReviewRulesRequest,
     ReviewRuns,
     ReviewRunsRequest,
     ReviewStats,
@@ -119,6 +110,9 @@ from kebab.wire.sources import (
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes import replies, review_pages, script
 from tests.fakes.review_stream import make_tiers
+
+R = TypeVar("R", bound=Reply)
+Report = Callable[[Any], None]
 
 FAULTS: dict[str, Exception] = {
     "broken": StoreCorrupt(path="kebab.db", cause="malformed page"),
@@ -151,6 +145,23 @@ class FakeKebab:
 
     def __exit__(self, *_: object) -> None:
         """Close nothing."""
+
+    def run(
+        self, request: Request[R], *, report: Report | None = None, cancel: Cancel | None = None
+    ) -> R:
+        """Answer with the method of the operation; where there is none, as the real one does."""
+        operation = find_operation(request)
+        script: Any = getattr(self, operation.name, None)
+        if script is None:
+            with Kebab(self.settings, config_path=self.config_path) as kebab:
+                return kebab.run(request, report=report, cancel=cancel)
+        options: list[object] = []
+        if operation.events is not None:
+            options.append(report or (lambda _: None))
+        if operation.cancellable:
+            options.append(cancel or Cancel())
+        reply: R = script(request, *options)
+        return reply
 
     def search(self, request: SearchRequest) -> SearchResponse:
         """Find as many hits as the limit says; none of `doubt` is convincing."""
@@ -197,9 +208,7 @@ class FakeKebab:
             return replies.not_found()
         return replies.session_removed(*request.names)
 
-    def ask(
-        self, request: AskRequest, *, report: Callable[[AnswerEvent], None] = lambda _: None
-    ) -> Answer:
+    def ask(self, request: AskRequest, report: Report) -> Answer:
         """Say a scripted answer word by word; an interruption after the first word keeps them."""
         self._note("ask", request)
         if not request.question.strip():
@@ -217,13 +226,7 @@ class FakeKebab:
             return replies.refusal("llm_stream_aborted", "".join(said), question=request.question)
         return whole
 
-    def ingest(
-        self,
-        request: IngestRequest,
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> IngestReport:
+    def ingest(self, request: IngestRequest, report: Report, cancel: Cancel) -> IngestReport:
         """Read four files."""
         self._note("ingest", request)
         _fail(*request.paths)
@@ -231,7 +234,7 @@ class FakeKebab:
         report(Progress(kind=ProgressKind.SCAN_STARTED, path="/home/ada/notes"))
         report(Progress(kind=ProgressKind.SCAN_COMPLETED, done=4, total=4, unit="files"))
         for done in range(5000 if "slow" in request.paths else 4):
-            if cancel is not None and cancel.requested:
+            if cancel.requested:
                 report(Progress(kind=ProgressKind.ABORTED))
                 return replies.ingest_report(cancelled=True, dry_run=request.dry_run)
             path = f"ops/note-{done}.md"
@@ -246,11 +249,7 @@ class FakeKebab:
         return replies.ingest_report(dry_run=request.dry_run)
 
     def ingest_text(
-        self,
-        request: IngestTextRequest,
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
+        self, request: IngestTextRequest, report: Report, cancel: Cancel
     ) -> IngestReport:
         """Take one text."""
         del cancel
@@ -299,9 +298,7 @@ class FakeKebab:
         lost = {"found": False, "rank": None, "verdict": "no_match", "message": "lost: no term"}
         return replies.explanation(**(lost if request.name == "nothing" else {}))
 
-    def dupes(
-        self, request: DupesRequest, *, report: ProgressCallback = ignore_progress
-    ) -> Duplicates:
+    def dupes(self, request: DupesRequest, report: Report) -> Duplicates:
         """Find one group, none where only exact copies count."""
         self._note("dupes", request)
         build_filters(request, time.time())
@@ -367,11 +364,7 @@ class FakeKebab:
         return replies.source_removed(dry_run=request.dry_run)
 
     def review(
-        self,
-        request: ReviewRequest,
-        *,
-        report: Callable[[ReviewEvent], None] = lambda _: None,
-        cancel: Cancel | None = None,
+        self, request: ReviewRequest, report: Report, cancel: Cancel
     ) -> AgentItems | NotFound:
         """Find repeated words in files, a page for each, and stop before `late` ones."""
         self._note("review", request)
@@ -385,9 +378,9 @@ class FakeKebab:
         for index, file in enumerate(files):
             label = ReviewEventData(stage="rules", status="in_progress", label=f"checking {file}")
             report(ReviewEvent(type="stage", data=label))
-            if cancel is not None and file.name.startswith("late"):
+            if file.name.startswith("late"):
                 cancel.request()
-            if cancel is not None and cancel.requested:
+            if cancel.requested:
                 break
             document = review_pages.reviewed(file, index=index, of=len(files))
             found = review_pages.find_repeated_words(document)
@@ -405,11 +398,7 @@ class FakeKebab:
         return last
 
     def translate(
-        self,
-        request: TranslateRequest,
-        *,
-        report: Callable[[ReviewEvent], None] = lambda _: None,
-        cancel: Cancel | None = None,
+        self, request: TranslateRequest, report: Report, cancel: Cancel
     ) -> AgentItems | NotFound:
         """Translate a file on one page; one segment of two stays as it was."""
         self._note("translate", request)
@@ -425,7 +414,7 @@ class FakeKebab:
             document, 0, 3, kind="untranslated", reason="the source text stays"
         )
         done = review_pages.item(document, 4, 6, kind="translation", severity="suggestion")
-        if cancel is not None and document.doc_path.startswith("late"):
+        if document.doc_path.startswith("late"):
             cancel.request()
         stopped = cancel is not None and cancel.requested
         text = TranslatedText(text="# 문\n", segments=2, translated=1, findings=[])
@@ -459,10 +448,6 @@ class FakeKebab:
             return replies.not_found()
         return replies.review_applied(request)
 
-    def review_rules(self, request: ReviewRulesRequest) -> ReviewRules | NotFound:
-        """Describe the real rules."""
-        return self._real.review_rules(request)
-
     def reset(self, request: ResetRequest) -> ResetReport:
         """Say what went, or what would go."""
         if not request.dry_run:
@@ -489,51 +474,23 @@ class FakeKebab:
         """List one model."""
         return replies.model_list()
 
-    def model_pull(
-        self,
-        request: ModelPullRequest,
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> ModelReport:
+    def model_pull(self, request: ModelPullRequest, report: Report, cancel: Cancel) -> ModelReport:
         """Fetch a model, cancelled for `late...`, with passages left for `...waiting`."""
         self._note("model_pull", request)
-        if cancel is not None and request.name.startswith("late"):
+        if request.name.startswith("late"):
             cancel.request()
         report(Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes"))
         return replies.model_report(pending=3 if request.name.endswith("waiting") else 0)
 
-    def model_use(
-        self,
-        request: ModelUseRequest,
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> ModelReport:
+    def model_use(self, request: ModelUseRequest, report: Report, cancel: Cancel) -> ModelReport:
         """Change the model."""
-        return self.model_pull(ModelPullRequest(name=request.name), report=report, cancel=cancel)
+        return self.model_pull(ModelPullRequest(name=request.name), report, cancel)
 
     def stats(self, request: StatsRequest) -> ReviewStats:
         """Count nothing for a period, and two tiers otherwise."""
         if request.since == "whenever":
             raise InvalidInput(field="$.since", cause="not a date")
         return ReviewStats(since=request.since, tiers=[] if request.since else make_tiers())
-
-    def errors(self, request: ErrorsRequest) -> ErrorStats:
-        """Count what the log of this machine holds."""
-        return self._real.errors(request)
-
-    def inspect_error(self, request: InspectErrorRequest) -> ErrorAudit | NotFound:
-        """Show a line of the log of this machine."""
-        return self._real.inspect_error(request)
-
-    def explain(self, request: ExplainRequest) -> ErrorCatalog | NotFound:
-        """Explain codes from the real catalogue."""
-        return self._real.explain(request)
-
-    @property
-    def _real(self) -> Kebab:
-        return Kebab(self.settings, config_path=self.config_path)
 
     def _fetch(
         self, request: FetchChunkRequest | FetchDocRequest | FetchSpanRequest

@@ -13,8 +13,8 @@ from kebab.wire.library import (
     FetchResult,
     InspectDocRequest,
     ListRequest,
-    NotFound,
 )
+from kebab.wire.record import NotFound
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 

@@ -41,10 +41,9 @@ from kebab.wire.library import (
     DocList,
     DocSummary,
     FetchResult,
-    LookupFault,
-    NotFound,
     RemoveReport,
 )
+from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.related import (
     DuplicateGroup,
     DuplicateMember,

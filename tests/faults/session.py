@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.examples import list_example_lines
 from tests.fakes.ollama_script import Say, Step
 
 QUESTION = "how long does the dough rest?"
@@ -57,6 +58,10 @@ def list_states(notes: Path) -> dict[str, Sequence[Command]]:
     return {"empty": (), "plain": (init, ingest), "ready": (text, ask)}
 
 
+ELSEWHERE = ("dupes", "errors", "explain", "model pull", "model use", "related", "why")
+"""Commands that the session leaves to others with the same stores and models."""
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """What the commands name: the folder, a document of it, a passage, a text without a file."""
@@ -69,12 +74,15 @@ class Names:
 
 def list_commands(known: Names) -> list[Command]:
     """Return the session."""
-    return [
+    commands = [
         *_list_writing_commands(known),
         *_list_reading_commands(known),
         *_list_search_commands(),
         *_list_ask_commands(),
     ]
+    taken = {one.label for one in commands} | set(ELSEWHERE)
+    examples = list_example_lines().items()
+    return [*commands, *(Command(name, line) for name, line in examples if name not in taken)]
 
 
 def _list_writing_commands(known: Names) -> list[Command]:

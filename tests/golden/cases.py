@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.examples import list_example_lines
 from tests.fakes.ollama import Answer, Fail, Say
 from tests.golden.case import Case, Steps
 from tests.golden.meetings import (
@@ -66,6 +67,9 @@ SUCCESS: dict[str, tuple[str, ...]] = {
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
 `mcp` talks with a client, `serve` names a path of the machine, `translate` needs a model, and
 `watch` has no end."""
+
+for _command, _line in list_example_lines().items():
+    SUCCESS.setdefault(_command, _line)
 
 NEVER = {
     "bench": ("bench", "--chunks", "10"),

@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         settings = replace(settings, data_dir=str(data))
         with Kebab(settings, config_path=Path(folder) / "config.toml") as kebab:
             if chosen.data_dir is None:
-                kebab.ingest(IngestRequest(paths=[str(chosen.dataset / "docs")]))
+                kebab.run(IngestRequest(paths=[str(chosen.dataset / "docs")]))
             questions = list(load_questions(chosen.dataset))[:: chosen.every]
             outcomes = [ask(kebab, one, chosen.mode) for one in questions]
     sys.stdout.writelines(f"{line}\n" for line in render_counts(count_outcomes(outcomes)))
@@ -69,7 +69,7 @@ def _read_lines(path: Path) -> list[dict[str, str]]:
 def ask(kebab: Kebab, question: Question, mode: str) -> Outcome:
     """Return how a question is answered with quoted sentences."""
     request = AskRequest(question=question.text, extractive=True, mode=mode)  # type: ignore[arg-type]
-    reply = kebab.ask(request)
+    reply = kebab.run(request)
     return Outcome(
         question,
         reply.refusal_reason,

@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         settings = _build_settings(chosen, chosen.data_dir or folder)
         with Kebab(settings, config_path=Path(folder) / "config.toml") as kebab:
             if chosen.data_dir is None:
-                kebab.ingest(IngestRequest(paths=[str(chosen.folder)]))
+                kebab.run(IngestRequest(paths=[str(chosen.folder)]))
             verdicts = [ask(kebab, one.strip(), chosen.log) for one in questions if one.strip()]
     sys.stdout.writelines(f"{line}\n" for line in render_counts(verdicts))
     return 0
@@ -46,7 +46,7 @@ def ask(kebab: Kebab, question: str, log: Path | None) -> Verdict:
     events: list[AnswerEvent] = []
     started = time.monotonic()
     try:
-        reply = kebab.ask(AskRequest(question=question), report=events.append)
+        reply = kebab.run(AskRequest(question=question), report=events.append)
     except Signal as signal:
         verdict = Verdict(question=question, error=signal.code)
         answer = None
@@ -65,7 +65,7 @@ def ask(kebab: Kebab, question: str, log: Path | None) -> Verdict:
 def read_passages(kebab: Kebab, reply: Answer) -> Iterator[str]:
     """Yield the texts of the cited passages."""
     for one in dict.fromkeys(citation.chunk_id for citation in reply.citations):
-        found = kebab.inspect_chunk(InspectChunkRequest(name=one))
+        found = kebab.run(InspectChunkRequest(name=one))
         if isinstance(found, ChunkInspection):
             yield found.text
 

@@ -79,7 +79,7 @@ def measure_latency(mode: str, count: str, seed: str) -> int:
 
         def search(text: str) -> object:
             lexical = mode == "lexical"
-            return kebab.search(SearchRequest(query=text, mode="lexical" if lexical else "hybrid"))
+            return kebab.run(SearchRequest(query=text, mode="lexical" if lexical else "hybrid"))
 
         times = time_calls(search, questions)
     last = questions[-int(count) - _WARM_UP :]

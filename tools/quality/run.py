@@ -117,7 +117,7 @@ def search_item(kebab: Kebab, item: Item, mode: ModeName, *, rerank: bool = Fals
         limit=limit,
         rerank=(rerank and mode != "lexical") or None,
     )
-    reply = kebab.search(request)
+    reply = kebab.run(request)
     hits = [hit for hit in reply.hits if hit.doc_path not in item.ignored][:_LIMIT]
     return build_outcome(item.question, msgspec.structs.replace(reply, hits=hits), 0.0)
 

@@ -104,5 +104,5 @@ def build_base(data_dir: Path, documents: Sequence[Path], root: Path, model: str
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     with open_base(data_dir, model) as kebab:
-        kebab.ingest(IngestRequest(paths=[str(copies)]))
+        kebab.run(IngestRequest(paths=[str(copies)]))
     (data_dir / "complete").touch()

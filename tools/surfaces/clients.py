@@ -14,7 +14,6 @@ from kebab.app.dispatch import (
     decode_operation_request,
     format_reply,
     report_failure,
-    run_operation,
 )
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
@@ -107,7 +106,7 @@ class LibraryClient:
             settings = load_settings()
             request = decode_operation_request(operation, raw, settings)
             with Kebab(settings, config_path=find_default_config()) as kebab:
-                return format_reply(operation, run_operation(kebab, operation, request))
+                return format_reply(operation, kebab.run(request))
         except Exception as fault:  # noqa: BLE001 - the edge of the call
             reply: ErrorReply = report_failure(operation, fault, settings).reply
             return reply

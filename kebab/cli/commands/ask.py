@@ -92,7 +92,7 @@ def answer_question(
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
     with report_events(context, display) as reporter:
-        return kebab.ask(request, report=reporter)
+        return kebab.run(request, report=reporter)
 
 
 def choose_answer_display(

@@ -28,7 +28,7 @@ from kebab.cli.render.canvas import clean, render_fields
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionShowRequest
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -180,7 +180,7 @@ class Chat:
             return None
         name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
         numbers = count(2)
-        while not isinstance(self._kebab.session_show(SessionShowRequest(name=name)), NotFound):
+        while not isinstance(self._kebab.run(SessionShowRequest(name=name)), NotFound):
             name = f"{stem}-{next(numbers)}"
         return name
 

@@ -23,5 +23,5 @@ def command(context: CommandContext, /) -> Exit:
     the first finding, and the other checks go on with defaults.
     """
     with context.open_kebab(report=context.report_settings()) as kebab:
-        reply = kebab.doctor(DoctorRequest())
+        reply = kebab.run(DoctorRequest())
     return context.print_reply(reply, render_doctor)

@@ -41,7 +41,7 @@ def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
         raise click.UsageError("`--id` shows one error, whatever its time and kind")
     with context.open_kebab(Settings()) as kebab:
         if name is not None:
-            entry = kebab.inspect_error(InspectErrorRequest(name=name))
+            entry = kebab.run(InspectErrorRequest(name=name))
             return context.print_reply(entry, render_error_entry)
-        stats = kebab.errors(ErrorsRequest(**flags))
+        stats = kebab.run(ErrorsRequest(**flags))
     return context.print_reply(stats, render_error_stats)

@@ -29,5 +29,5 @@ def command(context: CommandContext, /, code: str | None, *, all_codes: bool) ->
     if all_codes is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
     with context.open_kebab(Settings()) as kebab:
-        reply = kebab.explain(ExplainRequest(code=code))
+        reply = kebab.run(ExplainRequest(code=code))
     return context.print_reply(reply, render_error_explanations)

@@ -16,7 +16,8 @@ from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequ
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kebab.wire.library import FetchResult, NotFound
+    from kebab.wire.library import FetchResult
+    from kebab.wire.record import NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars_option = click.option(
@@ -62,7 +63,7 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     """
     request = FetchRequest(refs=_read_references(refs), **flags)
     with context.open_kebab() as kebab:
-        reply = kebab.fetch(request)
+        reply = kebab.run(request)
     status = context.print_reply(reply, render_fetched)
     _write_notes(context, reply.results)
     return status
@@ -129,7 +130,7 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
     ID is the id of a passage, or a unique prefix of it.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_chunk(FetchChunkRequest(name=name, **flags))
+        reply = kebab.run(FetchChunkRequest(name=name, **flags))
     return _print_lines(context, reply)
 
 
@@ -143,7 +144,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     NAME is an id, a unique prefix of an id, or a path.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
+        reply = kebab.run(FetchDocRequest(name=name, max_chars=max_chars))
     return _print_lines(context, reply)
 
 
@@ -161,5 +162,5 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
     Without END, one line is printed.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_span(FetchSpanRequest(name=name, start=start, **flags))
+        reply = kebab.run(FetchSpanRequest(name=name, start=start, **flags))
     return _print_lines(context, reply)

@@ -70,7 +70,7 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     fields = merge_flags({"pattern": pattern, "max_columns": columns or None}, flags)
     request = build_request(fields, GrepRequest)
     with context.open_kebab() as kebab:
-        reply = kebab.grep(request)
+        reply = kebab.run(request)
     status = context.print_reply(reply, _choose_renderer(request, form))
     if not context.flags.machine:
         from kebab.cli.render.lines import list_grep_notes

@@ -72,7 +72,7 @@ def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -
         cause = "`--explain` needs PATH, and goes with no other flag"
         raise click.UsageError(cause, click.get_current_context())
     with context.open_kebab() as kebab:
-        reply = kebab.explain_paths(ExplainPathsRequest(paths=list(paths)))
+        reply = kebab.run(ExplainPathsRequest(paths=list(paths)))
     return context.print_reply(reply, render_path_explanations)
 
 
@@ -99,11 +99,11 @@ def _ingest(
 ) -> IngestReport:
     if not flags["from_stdin"]:
         request = IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
-        return kebab.ingest(request, report=report, cancel=cancel)
+        return kebab.run(request, report=report, cancel=cancel)
     text = IngestTextRequest(
         text=sys.stdin.buffer.read() if sys.stdin else b"",
         title=flags["title"],
         source_uri=flags["source_uri"],
         dry_run=flags["dry_run"],
     )
-    return kebab.ingest_text(text, report=report, cancel=cancel)
+    return kebab.run(text, report=report, cancel=cancel)

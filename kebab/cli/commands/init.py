@@ -32,7 +32,7 @@ def command(context: CommandContext, *, workspace: str | None, force: bool) -> E
     """
     settings = _choose_settings(context, force=force)
     with context.open_kebab(report=SettingsReport(settings)) as kebab:
-        reply = kebab.init(InitRequest(workspace=workspace, force=force))
+        reply = kebab.run(InitRequest(workspace=workspace, force=force))
     return context.print_reply(reply, render_init)
 
 

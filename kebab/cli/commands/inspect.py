@@ -26,7 +26,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
     NAME is an id, a unique prefix of an id, or a path.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.inspect_doc(InspectDocRequest(name=name))
+        reply = kebab.run(InspectDocRequest(name=name))
     return context.print_reply(reply, render_document)
 
 
@@ -39,5 +39,5 @@ def chunk(context: CommandContext, /, name: str) -> Exit:
     ID is the id of a passage, or a unique prefix of it. Its text and its vector are shown too.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
+        reply = kebab.run(InspectChunkRequest(name=name))
     return context.print_reply(reply, render_chunk)

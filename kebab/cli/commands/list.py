@@ -57,7 +57,7 @@ def command(
         limit = _SCREEN
     fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
     with context.open_kebab() as kebab:
-        reply = kebab.list(build_request(fields, ListRequest))
+        reply = kebab.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
     status = context.print_reply(reply, partial(render_document_list, next_page=next_page))
     if not to_person and not context.flags.machine and (reply.has_more or not reply.documents):

@@ -32,7 +32,7 @@ def list_(context: CommandContext, /) -> Exit:
     The active one is marked.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.model_list(ModelListRequest())
+        reply = kebab.run(ModelListRequest())
     return context.print_reply(reply, render_model_list)
 
 
@@ -49,7 +49,7 @@ def pull(context: CommandContext, /, name: str) -> Exit:
     request = ModelPullRequest(name=name)
     return _run_with_progress(
         context,
-        lambda kebab, report, cancel: kebab.model_pull(request, report=report, cancel=cancel),
+        lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),
     )
 
 
@@ -66,7 +66,7 @@ def use(context: CommandContext, /, name: str) -> Exit:
     request = ModelUseRequest(name=name)
     return _run_with_progress(
         context,
-        lambda kebab, report, cancel: kebab.model_use(request, report=report, cancel=cancel),
+        lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),
     )
 
 

@@ -13,7 +13,8 @@ from kebab.cli.options import complete
 from kebab.errors.signal import Exit
 from kebab.wire.citation import CodeCitation, LineCitation, PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -73,7 +74,7 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
     if isinstance(refs, NotFound):
         return refs
     with context.open_kebab() as kebab:
-        results = kebab.fetch(FetchRequest(refs=refs)).results
+        results = kebab.run(FetchRequest(refs=refs)).results
     found = next((one for one in results if isinstance(one, FetchResult)), results[0])
     if isinstance(found, FetchResult):
         if found.freshness == "gone":

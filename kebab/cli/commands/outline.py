@@ -47,5 +47,5 @@ def command(
     default = OutlineRequest()
     request = OutlineRequest(name=name, depth=depth, limit=None if all_ else limit or default.limit)
     with context.open_kebab() as kebab:
-        reply = kebab.outline(request)
+        reply = kebab.run(request)
     return context.print_reply(reply, render_outline)

@@ -54,7 +54,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     lines = [line.decode("utf-8", "replace") for line in raw]
     fields = merge_flags({"query": " ".join(query), "lines": lines}, flags)
     with context.open_kebab() as kebab:
-        reply = kebab.rank(build_request(fields, RankRequest))
+        reply = kebab.run(build_request(fields, RankRequest))
     status = find_exit_status(reply)
     if context.flags.machine:
         return context.print_reply(reply, partial(_render_lines, raw))

@@ -26,7 +26,7 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     """
     with context.open_kebab() as kebab:
         if not yes:
-            plan = kebab.reset(ResetRequest(models=models, dry_run=True))
+            plan = kebab.run(ResetRequest(models=models, dry_run=True))
             confirm(context, "reset", partial(render_reset_plan, plan))
-        reply = kebab.reset(ResetRequest(models=models))
+        reply = kebab.run(ResetRequest(models=models))
     return context.print_reply(reply, render_reset)

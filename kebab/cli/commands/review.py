@@ -16,8 +16,7 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
-from kebab.wire.library import NotFound
-from kebab.wire.record import DECODE_ERRORS, to_invalid_input
+from kebab.wire.record import DECODE_ERRORS, NotFound, to_invalid_input
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,
     FailOnName,
@@ -167,7 +166,7 @@ def _list_runs(context: CommandContext, _: object) -> Exit:
     from kebab.cli.render.review import render_runs
 
     with context.open_kebab() as kebab:
-        reply = kebab.review_runs(ReviewRunsRequest())
+        reply = kebab.run(ReviewRunsRequest())
     return context.print_reply(reply, render_runs)
 
 
@@ -175,7 +174,7 @@ def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
     from kebab.cli.render.review import render_removed_runs
 
     with context.open_kebab() as kebab:
-        reply = kebab.review_rm(ReviewRmRequest(runs=list(runs)))
+        reply = kebab.run(ReviewRmRequest(runs=list(runs)))
     return context.print_reply(reply, render_removed_runs)
 
 
@@ -184,7 +183,7 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
 
     request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
     with context.open_kebab() as kebab:
-        reply = kebab.review_rules(request)
+        reply = kebab.run(request)
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
 
 
@@ -320,7 +319,7 @@ def _review_pages(
     """Return the last page of a review; the others are reported."""
     request = _build_request(names, flags, all_pages=True)
     with context.open_kebab() as kebab:
-        return kebab.review(request, report=report, cancel=cancel)
+        return kebab.run(request, report=report, cancel=cancel)
 
 
 def _replay(context: CommandContext, path: str, form: str) -> Exit:
@@ -367,7 +366,7 @@ def _review_and_show(
         report_events(context, display) as report,
         context.interrupts.cancelling(display.announce_stop) as cancel,
     ):
-        reply = kebab.review(request, report=report, cancel=cancel)
+        reply = kebab.run(request, report=report, cancel=cancel)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, _render_nothing)
     display.finish(reply, completed=not cancel.requested)
@@ -378,5 +377,5 @@ def _review_and_show(
 def _create_log(kebab: "Kebab") -> "SarifLog":
     from kebab.cli.render.review_formats import SarifLog
 
-    reply = kebab.review_rules(ReviewRulesRequest())
+    reply = kebab.run(ReviewRulesRequest())
     return SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())

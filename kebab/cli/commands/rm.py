@@ -27,5 +27,5 @@ def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     removed. A document whose file still exists comes back with the next ingest.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.rm(RmRequest(names=list(names)))
+        reply = kebab.run(RmRequest(names=list(names)))
     return context.print_reply(reply, render_removed_documents)

@@ -51,7 +51,7 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     from kebab.wire.health import SchemaRequest
 
     with context.open_kebab() as kebab:
-        reply = kebab.schema(SchemaRequest())
+        reply = kebab.run(SchemaRequest())
     return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
 
 
@@ -75,7 +75,7 @@ def _print_error_codes(context: CommandContext) -> Exit:
     from kebab.wire.error import ErrorCatalog, ExplainRequest
 
     with context.open_kebab(Settings()) as kebab:
-        reply = kebab.explain(ExplainRequest())
+        reply = kebab.run(ExplainRequest())
     assert isinstance(reply, ErrorCatalog)
     return context.print_reply(reply, render_error_table)
 

@@ -236,7 +236,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
-        reply = kebab.search(request)
+        reply = kebab.run(request)
     reply = msgspec.structs.replace(reply, refresh=refresh or reply.refresh)
     if frames:
         return frames.finish(reply)
@@ -299,7 +299,7 @@ def _pick_hit(
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}
-            return kebab.search(build_request({**fields, **changes}, SearchRequest))
+            return kebab.run(build_request({**fields, **changes}, SearchRequest))
 
         color = context.create_canvas(channel).color
         hit = pick_hit(search, query, channel, color=color, open_hit=partial(_open_hit, channel))
@@ -347,7 +347,7 @@ def _search_lines(
     with context.open_kebab(settings) as kebab:
         refresh_folder(context, kebab, within, ["all lines"])
         lines = add_defaults(source, defaults)
-        for item in search_lines(kebab.search, lines, build_view(settings)):
+        for item in search_lines(kebab.run, lines, build_view(settings)):
             context.write_json(item, None)
             outcome.add(item)
     return outcome.status

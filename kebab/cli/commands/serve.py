@@ -302,7 +302,7 @@ def _preload(context: CommandContext, opener: KebabOpener) -> None:
         # Read-only, because a search that nobody asked for must leave nothing behind.
         opener(settings, config_path=context.config_path, read_only=True) as kebab,
     ):
-        kebab.search(request)
+        kebab.run(request)
 
 
 def _render_status(

@@ -36,7 +36,7 @@ def list_(context: CommandContext, /) -> Exit:
     The most recently used one is first.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.session_list(SessionListRequest())
+        reply = kebab.run(SessionListRequest())
     return context.print_reply(reply, render_session_list)
 
 
@@ -46,7 +46,7 @@ def list_(context: CommandContext, /) -> Exit:
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the turns of a session."""
     with context.open_kebab() as kebab:
-        reply = kebab.session_show(SessionShowRequest(name=name))
+        reply = kebab.run(SessionShowRequest(name=name))
     return context.print_reply(reply, render_transcript)
 
 
@@ -69,13 +69,13 @@ def rm(
         raise click.UsageError("give either NAME or `--all`")
     with context.open_kebab() as kebab:
         chosen = _select_all(context, kebab, yes=yes) if all_sessions else list(names)
-        reply = kebab.session_rm(SessionRmRequest(names=chosen))
+        reply = kebab.run(SessionRmRequest(names=chosen))
     return context.print_reply(reply, render_removed_sessions)
 
 
 def _select_all(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
     """Return the names of all sessions after confirmation."""
-    sessions = kebab.session_list(SessionListRequest())
+    sessions = kebab.run(SessionListRequest())
     if not yes:
         confirm(context, "session rm --all", partial(render_removal_plan, sessions))
     return [session.name for session in sessions.sessions]

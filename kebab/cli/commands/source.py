@@ -14,7 +14,7 @@ from kebab.cli.render.documents import (
     render_source_removal_plan,
 )
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.sources import SourceListRequest, SourceRmRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
@@ -39,7 +39,7 @@ def list_(context: CommandContext, /) -> Exit:
     ingest. The state is `present`, `empty` or `gone`.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.source_list(SourceListRequest())
+        reply = kebab.run(SourceListRequest())
     return context.print_reply(reply, render_source_list)
 
 
@@ -59,10 +59,10 @@ def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
     """
     with context.open_kebab() as kebab:
         if not yes:
-            plan = kebab.source_rm(SourceRmRequest(name=name, dry_run=True))
+            plan = kebab.run(SourceRmRequest(name=name, dry_run=True))
             if isinstance(plan, NotFound):
                 return context.print_reply(plan, render_removed_source)
             operation = f"source rm {shlex.quote(name)}"
             confirm(context, operation, partial(render_source_removal_plan, plan))
-        reply = kebab.source_rm(SourceRmRequest(name=name))
+        reply = kebab.run(SourceRmRequest(name=name))
     return context.print_reply(reply, render_removed_source)

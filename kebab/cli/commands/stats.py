@@ -29,5 +29,5 @@ def command(context: CommandContext, /, *, since: str | None) -> Exit:
     of `stats.v1`.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.stats(StatsRequest(since=since))
+        reply = kebab.run(StatsRequest(since=since))
     return context.print_reply(reply, render_stats)

@@ -108,7 +108,7 @@ def _build_watcher(
         return classify_error(signal, operation="watch", view=build_view(settings)).reply
 
     ports = WatchPorts(
-        ingest=lambda request: kebab.ingest(request, cancel=cancel),
+        ingest=lambda request: kebab.run(request, cancel=cancel),
         ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
         folders=FolderWatch(
             partial(find_watched_folders, reader, resolve_targets(paths)),
@@ -129,6 +129,6 @@ def _ingest_with_progress(
     from kebab.cli.progress import report_work
 
     with report_work(context) as reporter:
-        report = kebab.ingest(request, report=reporter, cancel=cancel)
+        report = kebab.run(request, report=reporter, cancel=cancel)
         reporter.finish(0, cancelled=report.cancelled)
     return report

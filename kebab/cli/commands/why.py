@@ -54,5 +54,5 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     fields = merge_flags(list_request_defaults("search", settings), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
-        reply = kebab.why(WhyRequest(name=name, search=request))
+        reply = kebab.run(WhyRequest(name=name, search=request))
     return context.print_reply(reply, render_why)

@@ -38,9 +38,9 @@ from kebab.wire.library import (
     DocLink,
     DocList,
     DocSummary,
-    NotFound,
     RemoveReport,
 )
+from kebab.wire.record import NotFound
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
 from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
 

@@ -30,7 +30,8 @@ from kebab.cli.render.hits import (
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse, SkippedFile
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 
 _FRESHNESS = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
 _FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}

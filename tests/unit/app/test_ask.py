@@ -14,7 +14,7 @@ from kebab.errors.catalog import (
 )
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.wire.ask import AnswerEvent, AskRequest, SessionShowRequest, SessionTranscript
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\

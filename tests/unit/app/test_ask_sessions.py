@@ -4,17 +4,18 @@ from kebab.app.ask import list_sessions, parse_session_name, remove_sessions, sh
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
 from kebab.wire.ask import (
+    SessionListRequest,
     SessionRemoved,
     SessionRmRequest,
     SessionShowRequest,
     SessionSummary,
     SessionTranscript,
 )
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from tests.fakes.session_store import turn
 
 USES = {
-    "list": list_sessions,
+    "list": lambda context: list_sessions(context, SessionListRequest()),
     "show": lambda context: show_session(context, SessionShowRequest(name="backups")),
     "rm": lambda context: remove_sessions(context, SessionRmRequest(names=["backups"])),
 }
@@ -42,7 +43,7 @@ def talks(desk):
 
 
 def names(desk):
-    return [one.name for one in list_sessions(desk.context()).sessions]
+    return [one.name for one in list_sessions(desk.context(), SessionListRequest()).sessions]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_an_invalid_name_is_refused(text, cause):
 
 
 def test_sessions_are_listed_most_recent_first(talks):
-    found = list_sessions(talks.context())
+    found = list_sessions(talks.context(), SessionListRequest())
 
     assert found.sessions == [
         SessionSummary(
@@ -107,7 +108,7 @@ def test_sessions_are_listed_most_recent_first(talks):
 
 
 def test_stored_sessions_are_listed_when_history_is_off(talks):
-    found = list_sessions(talks.context(ask__history=False))
+    found = list_sessions(talks.context(ask__history=False), SessionListRequest())
 
     assert (len(found.sessions), found.history) == (2, False)
 
@@ -116,7 +117,7 @@ def test_a_session_is_shown_with_its_turns(talks):
     found = show_session(talks.context(), SessionShowRequest(name=" backups "))
 
     assert isinstance(found, SessionTranscript)
-    assert found.session == list_sessions(talks.context()).sessions[0]
+    assert found.session == list_sessions(talks.context(), SessionListRequest()).sessions[0]
     first, second = found.turns
     assert (first.turn_index, first.question, first.query) == (
         0,
@@ -182,7 +183,7 @@ def test_read_only_deletes_no_session(talks):
 def test_read_only_allows_reading(talks):
     context = talks.context(read_only=True)
 
-    assert len(list_sessions(context).sessions) == 2
+    assert len(list_sessions(context, SessionListRequest()).sessions) == 2
     assert isinstance(show_session(context, SessionShowRequest(name="garden")), SessionTranscript)
 
 

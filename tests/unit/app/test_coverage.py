@@ -23,6 +23,7 @@ from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import GrepRequest, OutlineRequest
+from kebab.wire.health import DoctorRequest, SchemaRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.related import RankRequest
 
@@ -423,8 +424,8 @@ def test_every_reply_has_it(notes):
         outline(context, OutlineRequest()),
         rank_lines(context, RankRequest(query="a", lines=["a"], mode="lexical")),
         ask(context, AskRequest(question="What is zebra?", extractive=True), lambda _: None),
-        check_health(context),
-        describe_build(context),
+        check_health(context, DoctorRequest()),
+        describe_build(context, SchemaRequest()),
     ]
 
     assert [reply.coverage.new for reply in replies] == [1] * len(replies)
@@ -444,7 +445,7 @@ def test_a_refusal_states_no_absence_while_files_are_unread(notes, monkeypatch):
 def test_doctor_calls_nothing_healthy_that_is_not_read(notes, monkeypatch):
     kill_ingest(notes, monkeypatch, "put_document", 3)
 
-    reply = check_health(notes.context())
+    reply = check_health(notes.context(), DoctorRequest())
 
     checks = {check.name: check for check in reply.checks}
     assert "3 of 5 files are not read yet" in checks["files"].summary

@@ -15,7 +15,6 @@ from kebab.app.dispatch import (
     format_event,
     format_reply,
     report_failure,
-    run_operation,
 )
 from kebab.config.settings import Search, Settings
 from kebab.core.progress import Cancel
@@ -24,67 +23,18 @@ from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
+from tests.examples import ARGUMENTS, REQUESTS
 from tests.fakes import replies
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
-from tests.unit.app.test_facade import REQUESTS
 
 SETTINGS = Settings()
 LIMITED = Settings(search=Search(limit=3))
 DEEP = b'{"query": ' + b"[" * 100_000
 
-ARGUMENTS = {
-    "search": ["search", "cat"],
-    "grep": ["grep", "cat"],
-    "ask": ["ask", "cat"],
-    "related": ["related", "a.md"],
-    "why": ["why", "cat", "a.md"],
-    "dupes": ["dupes"],
-    "rank": ["rank", "cat"],
-    "list": ["list"],
-    "inspect_doc": ["inspect", "doc", "a.md"],
-    "inspect_chunk": ["inspect", "chunk", "a"],
-    "outline": ["outline", "a.md"],
-    "fetch": ["fetch", "a.md"],
-    "fetch_chunk": ["fetch", "chunk", "a"],
-    "fetch_doc": ["fetch", "doc", "a.md"],
-    "fetch_span": ["fetch", "span", "a.md", "1"],
-    "session_list": ["session", "list"],
-    "session_show": ["session", "show", "talk"],
-    "session_rm": ["session", "rm", "talk"],
-    "review": ["review", "a.md"],
-    "translate": ["translate", "a.md", "--to", "ko"],
-    "review_runs": ["review", "--runs"],
-    "review_rm": ["review", "--forget", "r1"],
-    "review_apply": ["review", "--run-id", "r1", "--apply", "--yes"],
-    "review_rules": ["review", "--explain", "all"],
-    "ingest": ["ingest", "a.md"],
-    "ingest_text": ["ingest", "--stdin", "--title", "t"],
-    "explain_paths": ["ingest", "--explain", "a.md"],
-    "rm": ["rm", "a.md"],
-    "source_list": ["source", "list"],
-    "source_rm": ["source", "rm", "notes", "--yes"],
-    "reset": ["reset", "--yes"],
-    "init": ["init"],
-    "model_list": ["model", "list"],
-    "model_pull": ["model", "pull"],
-    "model_use": ["model", "use", "auto"],
-    "doctor": ["doctor"],
-    "schema": ["schema"],
-    "stats": ["stats"],
-    "errors": ["errors"],
-    "inspect_error": ["errors", "--id", "3f2a91"],
-    "explain": ["explain", "timeout"],
-}
-"""A command line for each operation."""
-
 
 def decode(name, body, settings=SETTINGS):
     return decode_operation_request(name, json.dumps(body).encode(), settings)
-
-
-def test_every_operation_has_a_command_line():
-    assert ARGUMENTS.keys() == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -147,7 +97,7 @@ def test_an_operation_gets_the_callbacks_that_it_takes(name):
     events: list[Any] = []
     kebab: Any = FakeKebab(SETTINGS, config_path=Path("/nowhere"))
 
-    reply = run_operation(kebab, name, REQUESTS[name], report=events.append, cancel=Cancel())
+    reply = kebab.run(REQUESTS[name], report=events.append, cancel=Cancel())
 
     assert isinstance(reply, OPERATIONS[name].replies)
     assert bool(events) is (OPERATIONS[name].events is not None)

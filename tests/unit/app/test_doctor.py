@@ -11,13 +11,14 @@ from kebab.app.library import remove_documents
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.wire.health import DoctorRequest
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 
 
 def _checks(desk, **flags):
-    told = check_health(desk.context(**flags))
+    told = check_health(desk.context(**flags), DoctorRequest())
     checks = {check.name: check for check in told.checks}
     assert told.ok == all(check.status != "fail" for check in told.checks)
     for check in told.checks:
@@ -39,7 +40,7 @@ def full(lab):
 
 def test_a_healthy_knowledge_base_has_no_failure(full):
     before = full.tree()
-    told = check_health(full.context())
+    told = check_health(full.context(), DoctorRequest())
     states = {check.name: check.status for check in told.checks}
 
     assert (told.ok, told.kebab_version) == (True, __version__)
@@ -175,6 +176,6 @@ def test_a_running_writer_is_reported(full):
 
 def test_the_checks_are_fast(full):
     started = time.monotonic()
-    check_health(full.context())
+    check_health(full.context(), DoctorRequest())
 
     assert time.monotonic() - started < 5

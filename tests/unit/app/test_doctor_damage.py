@@ -16,6 +16,7 @@ from kebab.core.progress import Cancel
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
+from kebab.wire.health import DoctorRequest
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
 
@@ -165,7 +166,7 @@ def full(desk, own_models):
 
 
 def list_findings(desk, **flags):
-    checks = check_health(desk.context(**flags)).checks
+    checks = check_health(desk.context(**flags), DoctorRequest()).checks
     return {check.name for check in checks if check.status in ("fail", "warn")} - {"language_model"}
 
 
@@ -195,7 +196,11 @@ def test_nearly_all_damages_are_noticed():
 
 def find_reviews(desk):
     """Return what doctor says about the stored reviews."""
-    (found,) = [check for check in check_health(desk.context()).checks if check.name == "reviews"]
+    (found,) = [
+        check
+        for check in check_health(desk.context(), DoctorRequest()).checks
+        if check.name == "reviews"
+    ]
     return found
 
 

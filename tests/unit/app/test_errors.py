@@ -11,7 +11,7 @@ from kebab.app.errors import count_errors, inspect_error
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 START = 1_700_000_000.0
 BUSY = ModelBusy(endpoint="http://x", operation="ask")

@@ -1,11 +1,16 @@
+from pathlib import Path
+
+from kebab.app.context import AppContext
 from kebab.app.errors import explain_codes
+from kebab.config.settings import Settings
 from kebab.errors.catalog import build_catalog
 from kebab.wire.error import ErrorCatalog, ExplainRequest
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 
 def explain_code(code=None):
-    return explain_codes(ExplainRequest(code=code))
+    context = AppContext(Settings(), config_path=Path("/nowhere"))
+    return explain_codes(context, ExplainRequest(code=code))
 
 
 def test_without_a_code_every_row_is_returned():

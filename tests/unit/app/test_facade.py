@@ -2,25 +2,13 @@
 
 import inspect
 import typing
-from collections.abc import Callable
 
 import pytest
 
-from kebab.app.ask import AnswerCallback
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
-from kebab.core.progress import ProgressCallback
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
-from kebab.wire.ask import (
-    AnswerEvent,
-    AskRequest,
-    SessionListRequest,
-    SessionRmRequest,
-    SessionShowRequest,
-)
-from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
-from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.health import (
     DoctorRequest,
     InitRequest,
@@ -30,7 +18,7 @@ from kebab.wire.health import (
     ResetRequest,
     SchemaRequest,
 )
-from kebab.wire.ingest import IngestProgress, IngestRequest, IngestTextRequest
+from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
@@ -41,71 +29,13 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    NotFound,
     RemoveReport,
     RmRequest,
 )
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import Request
-from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
-from kebab.wire.review import (
-    ReviewApplyRequest,
-    ReviewRequest,
-    ReviewRmRequest,
-    ReviewRulesRequest,
-    ReviewRunsRequest,
-    StatsRequest,
-    TranslateRequest,
-)
+from kebab.wire.record import NotFound
 from kebab.wire.search import SearchRequest
-from kebab.wire.sources import ExplainPathsRequest, SourceListRequest, SourceRmRequest
-from kebab.wire.stream import ReviewEvent
-from tests.fakes.facade import FakeKebab
-
-REQUESTS: dict[str, Request] = {
-    "search": SearchRequest(query="cat"),
-    "grep": GrepRequest(pattern="cat"),
-    "ask": AskRequest(question="cat", extractive=True),
-    "related": RelatedRequest(name="a.md"),
-    "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
-    "dupes": DupesRequest(),
-    "rank": RankRequest(query="cat", lines=["a dog", "the cat"]),
-    "list": ListRequest(),
-    "inspect_doc": InspectDocRequest(name="a.md"),
-    "inspect_chunk": InspectChunkRequest(name="a"),
-    "outline": OutlineRequest(name="a.md"),
-    "fetch": FetchRequest(refs=["a.md"]),
-    "fetch_chunk": FetchChunkRequest(name="a.md"),
-    "fetch_doc": FetchDocRequest(name="a.md"),
-    "fetch_span": FetchSpanRequest(name="a.md", start=1),
-    "session_list": SessionListRequest(),
-    "session_show": SessionShowRequest(name="talk"),
-    "session_rm": SessionRmRequest(names=["talk"]),
-    "review": ReviewRequest(names=["a.md"], no_llm=True),
-    "translate": TranslateRequest(name="missing.md", to="ko"),
-    "review_runs": ReviewRunsRequest(),
-    "review_rm": ReviewRmRequest(runs=["r1"]),
-    "review_apply": ReviewApplyRequest(run_id="r1"),
-    "review_rules": ReviewRulesRequest(),
-    "ingest": IngestRequest(),
-    "ingest_text": IngestTextRequest(text=b"x", title="t"),
-    "explain_paths": ExplainPathsRequest(paths=["a.md"]),
-    "rm": RmRequest(names=["a.md"]),
-    "source_list": SourceListRequest(),
-    "source_rm": SourceRmRequest(name="notes"),
-    "reset": ResetRequest(models=True),
-    "init": InitRequest(force=True),
-    "model_list": ModelListRequest(),
-    "model_pull": ModelPullRequest(),
-    "model_use": ModelUseRequest(name="auto"),
-    "doctor": DoctorRequest(),
-    "schema": SchemaRequest(),
-    "stats": StatsRequest(),
-    "errors": ErrorsRequest(),
-    "inspect_error": InspectErrorRequest(name="3f2a91"),
-    "explain": ExplainRequest(),
-}
-"""One request for each operation."""
+from tests.examples import ARGUMENTS, REQUESTS
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
 WRITES = [name for name in OPERATIONS if name not in READS]
@@ -131,57 +61,35 @@ SEARCHES = [name for name in READS if name not in NEEDS_NOTHING]
 
 
 def call(kebab, name):
-    return getattr(kebab, name)(REQUESTS[name])
+    return kebab.run(REQUESTS[name])
 
 
-def methods(form):
-    """Return the public methods of a class, by name."""
-    found = inspect.getmembers(form, inspect.isfunction)
-    return {name: one for name, one in found if not name.startswith("_") and name != "close"}
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda one: one.name)
+def test_a_handler_takes_and_returns_what_its_row_declares(operation):
+    signature = inspect.signature(operation.import_handler())
+    names = [name.lstrip("_") for name in signature.parameters]
+    context, request = (one.annotation for one in list(signature.parameters.values())[:2])
 
-
-def hints(method):
-    """Return the annotations of a method, resolved with the records of the registry."""
-    records = {
-        one.__name__: one
-        for known in OPERATIONS.values()
-        for one in (known.request, *known.replies)
-    }
-    lazy = {
-        "AnswerCallback": AnswerCallback,
-        "AnswerEvent": AnswerEvent,
-        "Callable": Callable,
-        "ReviewCallback": Callable[[ReviewEvent], None],
-    }
-    return typing.get_type_hints(method, localns={**records, **lazy})
-
-
-@pytest.mark.parametrize("form", [Kebab, FakeKebab])
-def test_every_operation_is_a_method_and_every_method_an_operation(form):
-    assert methods(form).keys() == OPERATIONS.keys()
-
-
-@pytest.mark.parametrize("form", [Kebab, FakeKebab])
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_a_method_takes_and_returns_what_its_operation_declares(form, name):
-    known, found = OPERATIONS[name], hints(methods(form)[name])
-    parameters = list(inspect.signature(methods(form)[name]).parameters.values())[1:]
-    request, *rest = parameters
-    options = {one.name: one.kind for one in rest}
-
-    assert found[request.name] is known.request
-    assert set(typing.get_args(found["return"]) or (found["return"],)) == set(known.replies)
-    assert set(options) == ({"report"} if known.events else set()) | (
-        {"cancel"} if known.cancellable else set()
+    assert names == [
+        "context",
+        "request",
+        *(["report"] if operation.events else []),
+        *(["cancel"] if operation.cancellable else []),
+    ]
+    assert (_name(context), _name(request)) == ("AppContext", operation.request.__name__)
+    assert _name(signature.return_annotation) == " | ".join(
+        one.__name__ for one in operation.replies
     )
-    assert set(options.values()) <= {inspect.Parameter.KEYWORD_ONLY}
-    if known.events in (AnswerEvent, ReviewEvent):
-        assert found["report"] == Callable[[known.events], None]
-    elif known.events:
-        assert (known.events, found["report"]) == (IngestProgress, ProgressCallback)
 
 
-def test_every_operation_has_a_test_request():
+def _name(annotation):
+    if isinstance(annotation, str):
+        return annotation
+    return " | ".join(one.__name__ for one in typing.get_args(annotation) or (annotation,))
+
+
+def test_every_operation_has_an_example():
+    assert ARGUMENTS.keys() == OPERATIONS.keys()
     assert {name: type(one) for name, one in REQUESTS.items()} == {
         name: one.request for name, one in OPERATIONS.items()
     }
@@ -202,7 +110,7 @@ def opened(lab):
 def filled(lab, opened):
     lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
     with opened() as kebab:
-        kebab.ingest(IngestRequest(paths=[str(lab.notes)]))
+        kebab.run(IngestRequest(paths=[str(lab.notes)]))
     return lab
 
 
@@ -210,31 +118,31 @@ def test_a_whole_session(lab, opened):
     lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
     kinds: list[str] = []
     with opened() as kebab:
-        assert kebab.init(InitRequest(workspace=str(lab.notes))).written
+        assert kebab.run(InitRequest(workspace=str(lab.notes))).written
         request = IngestRequest(paths=[str(lab.notes)])
-        report = kebab.ingest(request, report=lambda event: kinds.append(event.kind))
-        text = kebab.ingest_text(IngestTextRequest(text=b"the dog runs", title="Dog"))
-        (hit,) = kebab.search(SearchRequest(query="cat", mode="lexical")).hits
+        report = kebab.run(request, report=lambda event: kinds.append(event.kind))
+        text = kebab.run(IngestTextRequest(text=b"the dog runs", title="Dog"))
+        (hit,) = kebab.run(SearchRequest(query="cat", mode="lexical")).hits
         assert (report.new, text.new, kinds[-1]) == (1, 1, "completed")
-        assert kebab.list(ListRequest()).total == 2
-        assert isinstance(kebab.inspect_doc(InspectDocRequest(name=hit.doc_id)), DocInspection)
-        passage = kebab.inspect_chunk(InspectChunkRequest(name=hit.chunk_id))
+        assert kebab.run(ListRequest()).total == 2
+        assert isinstance(kebab.run(InspectDocRequest(name=hit.doc_id)), DocInspection)
+        passage = kebab.run(InspectChunkRequest(name=hit.chunk_id))
         assert isinstance(passage, ChunkInspection)
         for fetched in (
-            kebab.fetch_chunk(FetchChunkRequest(name=hit.chunk_id)),
-            kebab.fetch_doc(FetchDocRequest(name="a.md")),
-            kebab.fetch_span(FetchSpanRequest(name="a.md", start=3)),
+            kebab.run(FetchChunkRequest(name=hit.chunk_id)),
+            kebab.run(FetchDocRequest(name="a.md")),
+            kebab.run(FetchSpanRequest(name="a.md", start=3)),
         ):
             assert isinstance(fetched, FetchResult)
             assert "the cat sleeps" in fetched.text
-        assert kebab.model_pull(ModelPullRequest(name=MINILM.key)).fetched is False
-        assert kebab.model_use(ModelUseRequest(name=MINILM.key)).embedded == 2
-        assert kebab.model_list(ModelListRequest()).models[1].active
-        assert kebab.doctor(DoctorRequest()).ok
-        assert kebab.schema(SchemaRequest()).stats.doc_count == 2
-        assert isinstance(kebab.rm(RmRequest(names=["a.md"])), RemoveReport)
-        planned = kebab.reset(ResetRequest(dry_run=True))
-        assert planned.removed == kebab.reset(ResetRequest()).removed
+        assert kebab.run(ModelPullRequest(name=MINILM.key)).fetched is False
+        assert kebab.run(ModelUseRequest(name=MINILM.key)).embedded == 2
+        assert kebab.run(ModelListRequest()).models[1].active
+        assert kebab.run(DoctorRequest()).ok
+        assert kebab.run(SchemaRequest()).stats.doc_count == 2
+        assert isinstance(kebab.run(RmRequest(names=["a.md"])), RemoveReport)
+        planned = kebab.run(ResetRequest(dry_run=True))
+        assert planned.removed == kebab.run(ResetRequest()).removed
     assert not lab.data.exists()
 
 
@@ -305,9 +213,9 @@ def test_a_newer_database_is_not_read(desk, newer, name):
 def test_not_found_is_a_reply(filled, opened):
     with opened() as kebab:
         replies = [
-            kebab.inspect_doc(InspectDocRequest(name="no")),
-            kebab.rm(RmRequest(names=["no"])),
-            kebab.fetch_doc(FetchDocRequest(name="no")),
+            kebab.run(InspectDocRequest(name="no")),
+            kebab.run(RmRequest(names=["no"])),
+            kebab.run(FetchDocRequest(name="no")),
         ]
 
     assert all(isinstance(reply, NotFound) for reply in replies)
@@ -316,7 +224,7 @@ def test_not_found_is_a_reply(filled, opened):
 def test_a_dry_run_of_a_reset_is_no_write(filled, opened):
     before = filled.tree()
     with opened(read_only=True) as kebab:
-        planned = kebab.reset(ResetRequest(models=True, dry_run=True))
+        planned = kebab.run(ResetRequest(models=True, dry_run=True))
 
     assert planned.removed
     assert filled.tree() == before

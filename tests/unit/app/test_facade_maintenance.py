@@ -12,7 +12,7 @@ def test_a_cancelled_run_is_passed_on(lab):
     cancel.request()
     kinds: list[str] = []
     with Kebab(load_settings(environ={}, flags=lab.flags), config_path=lab.config) as kebab:
-        report = kebab.ingest(
+        report = kebab.run(
             IngestRequest(paths=[str(lab.notes)]),
             report=lambda event: kinds.append(event.kind),
             cancel=cancel,

@@ -5,7 +5,7 @@ import pytest
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.errors.catalog import ReadOnly
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRmRequest,
@@ -21,20 +21,15 @@ def open_kebab(desk, *, read_only=False):
 
 def test_without_a_run_there_is_nothing_to_list_delete_or_apply(desk):
     with open_kebab(desk) as kebab:
-        assert kebab.review_runs(ReviewRunsRequest()).runs == []
-        assert isinstance(kebab.review_rm(ReviewRmRequest(runs=["r1"])), NotFound)
-        assert isinstance(kebab.review_apply(ReviewApplyRequest(run_id="r1")), NotFound)
-        assert kebab.review_rules(ReviewRulesRequest()).rules
+        assert kebab.run(ReviewRunsRequest()).runs == []
+        assert isinstance(kebab.run(ReviewRmRequest(runs=["r1"])), NotFound)
+        assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1")), NotFound)
+        assert kebab.run(ReviewRulesRequest()).rules
 
 
 def test_writing_is_refused_under_read_only(desk):
     with open_kebab(desk, read_only=True) as kebab:
-        for call, request in (
-            (kebab.review_rm, ReviewRmRequest(runs=["r1"])),
-            (kebab.review_apply, ReviewApplyRequest(run_id="r1")),
-        ):
+        for request in (ReviewRmRequest(runs=["r1"]), ReviewApplyRequest(run_id="r1")):
             with pytest.raises(ReadOnly):
-                call(request)
-        assert isinstance(
-            kebab.review_apply(ReviewApplyRequest(run_id="r1", dry_run=True)), NotFound
-        )
+                kebab.run(request)
+        assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1", dry_run=True)), NotFound)

@@ -4,13 +4,8 @@ import pytest
 
 from kebab.app.fetch import fetch_chunk, fetch_doc, fetch_span
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
-from kebab.wire.library import (
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchResult,
-    FetchSpanRequest,
-    NotFound,
-)
+from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchResult, FetchSpanRequest
+from kebab.wire.record import NotFound
 
 LINES = [f"line {number} of the garden" for number in range(1, 41)]
 TEXT = "\n".join(LINES) + "\n"

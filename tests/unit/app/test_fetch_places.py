@@ -4,7 +4,8 @@ from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
 from kebab.app.outline import outline
 from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 from tests.fakes.placed import register_formats
 
 PAPER = (

@@ -3,7 +3,8 @@ import pytest
 from kebab.app.fetch_references import fetch_references
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 
 TEXT = """intro line
 

@@ -1,8 +1,9 @@
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from kebab.app import grep as module
 from kebab.app.grep import grep
 from kebab.errors.catalog import InvalidInput, NotIndexed, TimedOut
 from kebab.wire.fetch import GrepRequest
@@ -152,15 +153,31 @@ def test_legacy_encodings_are_decoded_as_for_the_index(desk):
     assert places(search(desk, "cat")) == [("b.txt", 1, 3)]
 
 
-def test_a_pattern_that_never_ends_is_stopped(desk, monkeypatch):
-    monkeypatch.setattr(module, "_DEADLINE_S", 0.2)
+@pytest.mark.parametrize("has_alarm", [True, False])
+def test_a_pattern_that_never_ends_is_stopped(desk, monkeypatch, has_alarm):
+    monkeypatch.setattr("kebab.app.line_pattern.DEADLINE_S", 0.2)
     desk.write("a.md", "a" * 60 + "b\n")
     desk.ingest()
+    find = partial(search, desk, "^(a+)+$")
 
     with pytest.raises(TimedOut) as caught:
-        search(desk, "^(a+)+$")
+        find() if has_alarm else run_in_thread(find)
 
     assert caught.value.operation == "grep"
+
+
+@pytest.mark.parametrize("options", [{}, {"limit": 2}, {"files_only": True}, {"max_columns": 20}])
+def test_a_thread_without_an_alarm_finds_the_same(shelf, options):
+    find = partial(search, shelf, "c[a-z]+t*", **options)
+    here, there = find(), run_in_thread(find)
+
+    assert here.hits or here.files
+    assert (there.hits, there.files, there.has_more) == (here.hits, here.files, here.has_more)
+
+
+def run_in_thread(work):
+    with ThreadPoolExecutor() as threads:
+        return threads.submit(work).result()
 
 
 def test_what_cannot_be_searched_for_is_refused(shelf):

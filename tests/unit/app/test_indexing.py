@@ -13,6 +13,7 @@ from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.wire.ask import AskRequest
 from kebab.wire.coverage import Indexing
+from kebab.wire.health import DoctorRequest, SchemaRequest
 from kebab.wire.related import Explanation, RelatedDocs, RelatedRequest, WhyRequest
 from kebab.wire.search import SearchRequest
 
@@ -129,8 +130,8 @@ def test_the_progress_replaces_the_hint_of_pending_vectors(running):
 
 
 def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):
-    health = check_health(running.context())
-    described = describe_build(running.context())
+    health = check_health(running.context(), DoctorRequest())
+    described = describe_build(running.context(), SchemaRequest())
 
     assert health.indexing == described.indexing == read_indexing(running.context())
     (check,) = [check for check in health.checks if check.name == "pending"]
@@ -138,7 +139,7 @@ def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):
 
 
 def test_without_an_ingest_the_fix_stays(pending):
-    health = check_health(pending.context())
+    health = check_health(pending.context(), DoctorRequest())
 
     assert health.indexing is UNSET
     (check,) = [check for check in health.checks if check.name == "pending"]

@@ -7,7 +7,7 @@ from kebab.app.ingest import ingest
 from kebab.app.models import list_models, use_model
 from kebab.core.progress import Cancel, Progress, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import ModelUseRequest
+from kebab.wire.health import DoctorRequest, ModelListRequest, ModelUseRequest
 from kebab.wire.ingest import IngestRequest
 
 ENGLISH = "The heating is checked in the autumn, and the filter of the pump is cleaned then.\n" * 9
@@ -41,7 +41,7 @@ def test_the_text_chooses_the_model_and_the_report_says_why(lab, text, model, re
 
     assert (report.embedding.version, report.embedding.reason) == (model.version, reason)
     assert report.embedding.pending == 0
-    assert list_models(lab.context()).reason == reason
+    assert list_models(lab.context(), ModelListRequest()).reason == reason
 
 
 def test_a_locale_of_another_language_chooses_the_multilingual_model(lab, monkeypatch):
@@ -106,7 +106,9 @@ def test_the_model_stays_and_another_is_advised_when_the_text_changes(lab):
     assert second.advice is not None
     assert second.advice.endswith("% of the text is Korean, which all-minilm-l6-v2 does not know")
     assert second.hint == "kebab model use multilingual-e5-small"
-    check = {check.name: check for check in check_health(lab.context()).checks}["embedding_version"]
+    check = {check.name: check for check in check_health(lab.context(), DoctorRequest()).checks}[
+        "embedding_version"
+    ]
     assert (check.status, check.fix) == ("warn", second.hint)
 
 
@@ -114,7 +116,9 @@ def test_the_health_report_has_the_reason(lab):
     lab.write("note.md", KOREAN)
     lab.ingest()
 
-    check = {check.name: check for check in check_health(lab.context()).checks}["embedding_version"]
+    check = {check.name: check for check in check_health(lab.context(), DoctorRequest()).checks}[
+        "embedding_version"
+    ]
 
     assert check.status == "ok"
     assert check.summary == f"{E5_SMALL.version}, because 100 % of the text is Korean"
@@ -128,9 +132,9 @@ def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reas
         return use_model(lab.context(), ModelUseRequest(name=name), ignore_progress, Cancel())
 
     use(MINILM.key)
-    assert list_models(lab.context()).reason is None
+    assert list_models(lab.context(), ModelListRequest()).reason is None
     assert use("auto").model.embedding_version == E5_SMALL.version
-    assert list_models(lab.context()).reason == "100 % of the text is Korean"
+    assert list_models(lab.context(), ModelListRequest()).reason == "100 % of the text is Korean"
 
 
 def test_without_any_model_the_report_names_the_one_that_fits(desk):

@@ -12,10 +12,10 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    NotFound,
     RemoveReport,
     RmRequest,
 )
+from kebab.wire.record import NotFound
 
 
 @pytest.fixture

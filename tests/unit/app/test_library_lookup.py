@@ -3,7 +3,7 @@ import pytest
 from kebab.app.library import build_not_found, find_chunk_id, find_document_id
 from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import NotIndexed
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 
 from kebab.app.library import list_documents, list_lost_sources, list_sources, remove_source
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly
-from kebab.wire.library import ListRequest, NotFound
-from kebab.wire.sources import SourceRemoved, SourceRmRequest
+from kebab.wire.library import ListRequest
+from kebab.wire.record import NotFound
+from kebab.wire.sources import SourceListRequest, SourceRemoved, SourceRmRequest
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def lose(desk):
 
 
 def test_sources_are_listed_with_their_contents(two):
-    notes, old = list_sources(two.context()).sources
+    notes, old = list_sources(two.context(), SourceListRequest()).sources
 
     assert (notes.name, notes.folder, notes.kind) == (str(two.notes), str(two.notes), "folder")
     assert (notes.documents, notes.chunks, notes.state) == (2, 2, "present")
@@ -44,16 +45,22 @@ def test_sources_are_listed_with_their_contents(two):
 
 def test_a_folder_that_is_gone_or_empty_is_listed_so(two):
     (two.folder / "old" / "c.md").unlink()
-    assert [one.state for one in list_sources(two.context()).sources] == ["present", "empty"]
+    assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
+        "present",
+        "empty",
+    ]
     (two.folder / "old").rmdir()
-    assert [one.state for one in list_sources(two.context()).sources] == ["present", "gone"]
+    assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
+        "present",
+        "gone",
+    ]
     assert [one.source.name for one in list_lost_sources(two.context())] == [f"{two.folder}/old"]
 
 
 def test_the_workspace_is_named(two):
     context = two.context(workspace=f"{two.folder}/./notes")
 
-    assert list_sources(context).workspace == str(two.notes)
+    assert list_sources(context, SourceListRequest()).workspace == str(two.notes)
 
 
 @pytest.mark.parametrize("name", ["old", "{folder}/old", "{folder}/old/", "OLD"])
@@ -146,4 +153,4 @@ def test_read_only_and_a_writer_refuse(two):
 
 def test_without_an_index_there_are_no_sources(desk):
     with pytest.raises(NotIndexed):
-        list_sources(desk.context())
+        list_sources(desk.context(), SourceListRequest())

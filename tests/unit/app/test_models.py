@@ -8,7 +8,7 @@ from kebab.core.documents import NEXT_VECTORS
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, Locked, ReadOnly, UsageInvalid
-from kebab.wire.health import ModelPullRequest, ModelUseRequest
+from kebab.wire.health import DoctorRequest, ModelListRequest, ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):
@@ -28,7 +28,7 @@ def full(lab):
 
 
 def test_every_model_is_listed_with_its_sources(desk):
-    told = list_models(desk.context())
+    told = list_models(desk.context(), ModelListRequest())
     best, english = told.models
 
     assert [row.name for row in told.models] == [model.name for model in MODELS]
@@ -42,7 +42,7 @@ def test_every_model_is_listed_with_its_sources(desk):
 
 
 def test_installed_and_active_models_are_marked(full):
-    told = list_models(full.context())
+    told = list_models(full.context(), ModelListRequest())
 
     assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
     assert all((row.bytes or 0) > 10_000 for row in told.models)
@@ -50,7 +50,7 @@ def test_installed_and_active_models_are_marked(full):
 
 
 def test_the_configured_model_is_reported(full):
-    told = list_models(full.context(models__embedding__model=MINILM.key))
+    told = list_models(full.context(models__embedding__model=MINILM.key), ModelListRequest())
 
     assert told.configured == MINILM.key
     assert [row.active for row in told.models] == [True, False]
@@ -134,7 +134,7 @@ def test_a_cancelled_change_keeps_the_old_model_and_names_the_command_to_continu
     assert (report.embedded, report.pending, report.model.active) == (0, 3, False)
     assert report.resume == "kebab model use all-minilm-l6-v2"
     assert full.search("cat", mode="vector").hits[0].embedding_version == E5_SMALL.version
-    check = {check.name: check for check in check_health(full.context()).checks}
+    check = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
     assert check["embedding_version"].fix == report.resume
     assert full.again().embedding.embedded == 0
     finished = _use(full, MINILM.key)
@@ -145,7 +145,7 @@ def test_an_interrupted_change_to_a_model_of_another_build_is_no_fault(full):
     with full.context().open_writer("model use") as library:
         library.set_value(NEXT_VECTORS, "from-another-build 1")
 
-    check = {check.name: check for check in check_health(full.context()).checks}
+    check = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
 
     assert check["embedding_version"].status == "ok"
     assert _use(full, MINILM.key).pending == 0
@@ -214,7 +214,7 @@ def test_read_only_refuses_changes_and_allows_listing(full):
         use_model(context, ModelUseRequest(name=MINILM.key), ignore_progress, Cancel())
     with pytest.raises(ReadOnly, match="model pull"):
         pull_model(context, ModelPullRequest(name=MINILM.key), ignore_progress, Cancel())
-    assert list_models(context).models[0].active
+    assert list_models(context, ModelListRequest()).models[0].active
     assert full.tree() == before
 
 
@@ -227,4 +227,4 @@ def test_pending_passages_are_counted(lab):
 
 
 def test_a_newer_database_has_no_model_in_use(desk, newer):
-    assert not any(row.active for row in list_models(desk.context()).models)
+    assert not any(row.active for row in list_models(desk.context(), ModelListRequest()).models)

@@ -12,7 +12,7 @@ from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.health import ModelUseRequest
+from kebab.wire.health import DoctorRequest, ModelListRequest, ModelUseRequest, SchemaRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
@@ -87,7 +87,7 @@ def test_evidence_is_the_cosine_on_its_scale(full, model):
 def test_doctor_finds_nothing_wrong_with_it(full, model):
     full.ingest()
 
-    checks = {check.name: check for check in check_health(full.context()).checks}
+    checks = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
 
     assert not [check for check in checks.values() if check.status == "fail"]
     assert checks["embedding_version"].summary == f"{model.version}, because the text is English"
@@ -119,7 +119,7 @@ def test_model_use_changes_to_it_and_back(full, model):
 def test_lists_show_its_facts(full, model):
     full.ingest()
 
-    row = list_models(full.context()).models[0]
+    row = list_models(full.context(), ModelListRequest()).models[0]
 
     assert (row.name, row.dimension, row.languages) == (
         model.name,
@@ -127,7 +127,7 @@ def test_lists_show_its_facts(full, model):
         model.languages,
     )
     assert row.active
-    label = describe_build(full.context()).models.index_version
+    label = describe_build(full.context(), SchemaRequest()).models.index_version
     assert label == f"lance-flat-l2-{model.dimension}-v1"
 
 

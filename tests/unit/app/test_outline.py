@@ -6,7 +6,8 @@ from kebab.core.documents import DocumentName
 from kebab.core.ids import DocId
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.fetch import FetchRequest, Outline, OutlineRequest
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import FetchResult
+from kebab.wire.record import NotFound
 
 TEXT = "# Top\n\nintro\n\n## Below\n\nmore words here\n\n### Deep\n\nlast\n"
 

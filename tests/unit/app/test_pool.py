@@ -23,12 +23,12 @@ def make_settings(folder):
 
 def fill(settings, config, text="Sourdough rises in a warm kitchen."):
     with Kebab(settings, config_path=config) as kebab:
-        kebab.ingest_text(IngestTextRequest(text=text.encode(), title="Bread"))
+        kebab.run(IngestTextRequest(text=text.encode(), title="Bread"))
 
 
 def search(pool, settings, config, query="sourdough"):
     with pool.lease(settings, config_path=config) as kebab:
-        return kebab.search(SearchRequest(query=query))
+        return kebab.run(SearchRequest(query=query))
 
 
 def test_the_next_caller_gets_the_same_knowledge_base(pool, tmp_path):
@@ -99,7 +99,7 @@ def test_a_refused_request_keeps_the_knowledge_base_and_a_fault_closes_it(pool, 
         try:
             with pool.lease(settings, config_path=config) as kebab:
                 found.append(kebab)
-                kebab.search(SearchRequest(query=query))
+                kebab.run(SearchRequest(query=query))
         except InvalidInput:
             pass
     with pytest.raises(RuntimeError), pool.lease(settings, config_path=config):

@@ -13,7 +13,7 @@ from kebab.app.reference_syntax import Lines, Reading
 from kebab.app.references import ReferenceFinder, Target, add_place
 from kebab.cli.render.canvas import clean
 from kebab.search.citations import cite_lines, format_reference
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 KOREAN = unicodedata.normalize("NFD", "한글/메모.md")
 NAMES = [

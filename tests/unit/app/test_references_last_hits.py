@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.references import find_hit, get_hits_path, list_last_hits, store_hits
 from kebab.config.load import load_settings
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from tests.fakes import replies
 
 

@@ -15,7 +15,7 @@ from kebab.errors.catalog import (
     StaleCursor,
     UnsupportedMedia,
 )
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.review import ItemV1, ReviewRequest
 from tests.fakes.language_model import ScriptedModel
 

@@ -18,7 +18,7 @@ from kebab.app.review import (
 from kebab.core.ids import hash_content
 from kebab.core.review import UnitResult
 from kebab.errors.catalog import InvalidInput, IoError, ReadOnly
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.review import ItemFix, ReviewApplyRequest
 from tests.fakes.review_store import make_item, make_part, make_run, make_units
 

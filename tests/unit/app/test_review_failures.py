@@ -13,7 +13,7 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.signal import Exit
 from kebab.wire.record import find_exit_status
-from kebab.wire.review import ReviewRequest, TranslateRequest
+from kebab.wire.review import ReviewRequest, ReviewRunsRequest, TranslateRequest
 from tests.fakes.openai import Answer, Fail, Say, build_json_answer, fake_openai
 
 CHAT = "/chat/completions"
@@ -94,7 +94,7 @@ def test_a_model_that_is_not_named_leaves_the_rules_and_says_so(desk, context, s
     assert (page.usage.downshift_count, page.usage.units_answered) == (0, 0)
     assert page.unanswered
     assert {one.file for one in page.unanswered} == {page.document.file}
-    assert list_runs(context()).runs[0].completed is False
+    assert list_runs(context(), ReviewRunsRequest()).runs[0].completed is False
 
 
 def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, context, server):
@@ -110,7 +110,7 @@ def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, conte
     assert (known.items, known.has_more) == ([], True)
     assert [item.fix.text for item in page.items] == ["The"]
     assert (page.has_more, page.partial, page.unanswered) == (False, False, [])
-    assert list_runs(context()).runs[0].completed is True
+    assert list_runs(context(), ReviewRunsRequest()).runs[0].completed is True
 
 
 def test_a_named_model_that_answers_some_of_the_text_makes_the_status_1(desk, context, server):

@@ -3,8 +3,14 @@ import pytest
 from kebab.app.review import list_rules, list_runs, remove_runs
 from kebab.errors.catalog import ReadOnly
 from kebab.review.rules.registry import RULES
-from kebab.wire.library import NotFound
-from kebab.wire.review import ReviewRemoved, ReviewRmRequest, ReviewRules, ReviewRulesRequest
+from kebab.wire.record import NotFound
+from kebab.wire.review import (
+    ReviewRemoved,
+    ReviewRmRequest,
+    ReviewRules,
+    ReviewRulesRequest,
+    ReviewRunsRequest,
+)
 from tests.fakes.review_store import make_part, make_result, make_run, make_units
 
 TRANSLATION = '{"schema_version":"translate_request.v1","name":"a.md","to":"ko"}'
@@ -31,23 +37,23 @@ def describe(context, rule=None):
 
 def test_runs_are_listed_with_what_is_done(context):
     add_run(context)
-    (run,) = list_runs(context).runs
+    (run,) = list_runs(context, ReviewRunsRequest()).runs
 
     assert (run.run_id, run.kind, run.names, run.tier) == ("r1", "review", ["notes"], "quick")
     assert (run.units_done, run.item_count, run.completed) == (1, 2, False)
     assert run.created_at == "1970-01-01T00:16:40.000Z"
-    assert list_runs(context).keep_days == 7
+    assert list_runs(context, ReviewRunsRequest()).keep_days == 7
 
 
 def test_a_translation_names_its_document(context):
     add_run(context, kind="translate", tier="draft", request=TRANSLATION)
-    (run,) = list_runs(context).runs
+    (run,) = list_runs(context, ReviewRunsRequest()).runs
 
     assert (run.kind, run.tier, run.names) == ("translate", "draft", ["a.md"])
 
 
 def test_listing_creates_nothing(context, desk):
-    assert list_runs(context).runs == []
+    assert list_runs(context, ReviewRunsRequest()).runs == []
     assert not desk.data.exists()
 
 
@@ -57,11 +63,11 @@ def test_runs_are_deleted_all_or_none(context):
     missing = remove_runs(context, ReviewRmRequest(runs=["r1", "r9"]))
 
     assert isinstance(missing, NotFound)
-    assert len(list_runs(context).runs) == 2
+    assert len(list_runs(context, ReviewRunsRequest()).runs) == 2
     removed = remove_runs(context, ReviewRmRequest(runs=["r1", "r2", "r1"]))
     assert isinstance(removed, ReviewRemoved)
     assert removed.runs == ["r1", "r2"]
-    assert list_runs(context).runs == []
+    assert list_runs(context, ReviewRunsRequest()).runs == []
 
 
 def test_nothing_is_deleted_under_read_only(desk, context):
@@ -69,7 +75,7 @@ def test_nothing_is_deleted_under_read_only(desk, context):
     with pytest.raises(ReadOnly):
         remove_runs(desk.context(read_only=True), ReviewRmRequest(runs=["r1"]))
 
-    assert len(list_runs(context).runs) == 1
+    assert len(list_runs(context, ReviewRunsRequest()).runs) == 1
 
 
 def test_all_rules_are_described_with_their_switches(desk):

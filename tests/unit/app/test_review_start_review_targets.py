@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.review_start import ReviewLibrary, find_targets
 from kebab.errors.catalog import IoError, UnsupportedMedia
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 
 
 def find(desk, *names):

@@ -11,6 +11,7 @@ from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
+from kebab.wire.health import SchemaRequest
 from kebab.wire.json_schema import build_schemas, get_schema_name
 from kebab.wire.library import RmRequest
 from kebab.wire.operations import OPERATIONS
@@ -18,7 +19,7 @@ from kebab.wire.record import add_envelope, encode_json
 
 
 def _told(desk):
-    return describe_build(desk.context())
+    return describe_build(desk.context(), SchemaRequest())
 
 
 def test_without_a_knowledge_base_figures_are_zero_and_nothing_is_created(desk):
@@ -90,7 +91,9 @@ def test_versions_describe_the_index(lab):
 
 
 def _told_chunker(desk, tokens):
-    return describe_build(desk.context(index__chunk_tokens=tokens)).models.chunker_version
+    return describe_build(
+        desk.context(index__chunk_tokens=tokens), SchemaRequest()
+    ).models.chunker_version
 
 
 def test_capabilities_match_this_build(desk):
@@ -151,7 +154,7 @@ def test_a_damaged_database_is_not_hidden(desk):
 
 
 def test_capabilities_agree_with_the_registry_of_operations(desk):
-    able = describe_build(desk.context()).capabilities
+    able = describe_build(desk.context(), SchemaRequest()).capabilities
 
     assert able.ingest_progress == (OPERATIONS["ingest"].events is not None)
     assert able.ingest_cancellation == OPERATIONS["ingest"].cancellable
@@ -169,7 +172,7 @@ def test_every_record_of_an_operation_is_listed(desk):
         for one in (known.request, *known.replies)
     }
 
-    assert records <= set(describe_build(desk.context()).wire.schemas)
+    assert records <= set(describe_build(desk.context(), SchemaRequest()).wire.schemas)
 
 
 def test_stale_documents_of_a_large_base_are_estimated_from_a_sample(desk, monkeypatch):

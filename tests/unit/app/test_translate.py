@@ -13,7 +13,7 @@ from kebab.errors.catalog import (
     StaleCursor,
     UnsupportedMedia,
 )
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.review import TranslateRequest
 from tests.fakes.translator import FakeTranslator, to_hangul
 

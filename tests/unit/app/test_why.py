@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.why import explain_search
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, NotIndexed
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
 

@@ -36,7 +36,7 @@ def filled(tmp_path):
     flags = {"data_dir": str(tmp_path / "data")}
     settings = load_settings(environ={"KEBAB_OFFLINE": "1"}, flags=flags)
     with Kebab(settings, config_path=tmp_path / "config.toml") as kebab:
-        kebab.ingest(IngestRequest(paths=[str(tmp_path / "notes")]))
+        kebab.run(IngestRequest(paths=[str(tmp_path / "notes")]))
 
 
 @pytest.mark.parametrize(

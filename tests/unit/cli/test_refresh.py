@@ -68,7 +68,7 @@ def test_read_only_refuses_a_folder_that_is_missing(kebab, tmp_path, monkeypatch
 class LockedKebab(FakeKebab):
     """Another process is writing."""
 
-    def ingest(self, request, **_):
+    def ingest(self, request, report, cancel):
         raise Locked(path="/data/writer.lock", holder_pid=7)
 
 

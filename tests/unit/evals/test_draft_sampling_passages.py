@@ -12,7 +12,7 @@ TEXTS = {
 
 
 def sample(kebab, seed=1):
-    return list(sample_passages(kebab, kebab.list(ListRequest(limit=None)), seed))
+    return list(sample_passages(kebab, kebab.run(ListRequest(limit=None)), seed))
 
 
 def test_every_language_has_its_turn_before_one_has_two():

@@ -8,8 +8,8 @@ from kebab.errors.catalog import build_catalog
 from kebab.http.application import MountedApp, build_path
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
+from tests.examples import REQUESTS
 from tests.shape.libraries import list_own_exceptions
-from tests.unit.app.test_facade import REQUESTS
 
 SEARCH = "/v1/search"
 ENVELOPE = {"command", "timestamp", "exit_code", "output_format", "schema_version"}

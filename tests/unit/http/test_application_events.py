@@ -94,7 +94,7 @@ def test_silent_work_has_heartbeats_even_before_its_first_event(serve, send, mon
 
 
 def test_an_error_after_the_first_event_ends_the_stream(serve, send, pool, monkeypatch):
-    def break_off(self, request, *, report, cancel=None):
+    def break_off(self, request, report, cancel):
         from kebab.core.progress import Progress, ProgressKind
 
         report(Progress(kind=ProgressKind.SCAN_STARTED))

@@ -8,9 +8,10 @@ from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
 from kebab.http.service import Service, ServiceOptions, is_long
+from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
-from tests.unit.app.test_facade import REQUESTS
+from tests.examples import REQUESTS
 from tests.unit.http.conftest import wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
@@ -63,6 +64,21 @@ def test_a_server_that_may_write_writes(real):
     assert json.loads(answer(service, "ingest_text", text).body)["new"] == 1
     found = json.loads(answer(service, "search", b'{"query": "sourdough"}').body)
     assert len(found["hits"]) == 1
+
+
+def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
+    monkeypatch.setattr("kebab.app.line_pattern.DEADLINE_S", 0.2)
+    service = real(allow_write=True)
+    answer(service, "ingest_text", encode_json(IngestTextRequest(text=b"a" * 60 + b"b", title="t")))
+
+    async def main():
+        endless = service.submit("grep", b'{"pattern": "^(a+)+$"}')
+        quick = await service.submit("grep", b'{"pattern": "a+b"}').future
+        return quick, await endless.future
+
+    quick, endless = asyncio.run(main())
+    assert json.loads(quick.body)["matched_lines"] == 1
+    assert (endless.status, json.loads(endless.body)["code"]) == (504, "timeout")
 
 
 def test_read_only_wins_over_the_flag(real):

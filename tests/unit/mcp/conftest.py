@@ -68,5 +68,5 @@ def empty(make_caller):
 def caller(make_caller, notes):
     """A caller with two documents."""
     caller = make_caller()
-    caller.run(lambda kebab: kebab.ingest(IngestRequest(paths=[str(notes)])))
+    caller.run(lambda kebab: kebab.run(IngestRequest(paths=[str(notes)])))
     return caller

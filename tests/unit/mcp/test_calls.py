@@ -200,7 +200,7 @@ def test_a_damaged_index_is_described_and_every_call_says_so(caller, settings):
 
 
 def test_a_fault_of_the_program_becomes_a_result(caller, monkeypatch):
-    monkeypatch.setattr("kebab.mcp.calls.run_operation", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("kebab.app.facade.Kebab.run", lambda *_, **__: 1 / 0)
 
     result = caller.call("search", {"queries": "x"})
 

@@ -15,9 +15,7 @@ def resources(caller):
 
 
 def test_every_listed_document_can_be_read(resources, caller):
-    caller.run(
-        lambda kebab: kebab.ingest_text(IngestTextRequest(text=b"Piped text.", title="Piped"))
-    )
+    caller.run(lambda kebab: kebab.run(IngestTextRequest(text=b"Piped text.", title="Piped")))
 
     listed = resources.list(None)["resources"]
     texts = [resources.read(one["uri"])["contents"][0]["text"] for one in listed]

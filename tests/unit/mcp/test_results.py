@@ -19,11 +19,11 @@ from tests.fakes import replies
 
 @pytest.fixture
 def run(caller):
-    return lambda name, request: caller.run(lambda kebab: getattr(kebab, name)(request))
+    return lambda request: caller.run(lambda kebab: kebab.run(request))
 
 
 def test_hits_have_references_and_rounded_scores(run):
-    result = build_search_result(run("search", SearchRequest(query="sourdough starter")))
+    result = build_search_result(run(SearchRequest(query="sourdough starter")))
 
     assert result.convincing
     assert result.hits[0].ref == "bread.md#L1-L5"
@@ -32,13 +32,13 @@ def test_hits_have_references_and_rounded_scores(run):
 
 
 def test_no_hit_is_not_convincing(run):
-    result = build_search_result(run("search", SearchRequest(query="qqqqqqqq")))
+    result = build_search_result(run(SearchRequest(query="qqqqqqqq")))
 
     assert (result.hits, result.convincing) == ([], False)
 
 
 def test_places_name_their_lines_and_what_was_cut_off(run):
-    reply = run("fetch", FetchRequest(refs=["bread.md", "nowhere.md"], max_tokens=15))
+    reply = run(FetchRequest(refs=["bread.md", "nowhere.md"], max_tokens=15))
     result = build_read_result(reply)
 
     assert result.missing == ["nowhere.md"]
@@ -47,14 +47,14 @@ def test_places_name_their_lines_and_what_was_cut_off(run):
 
 
 def test_matches_are_counted_by_file(run, notes):
-    result = build_grep_result(run("grep", GrepRequest(pattern="flour")))
+    result = build_grep_result(run(GrepRequest(pattern="flour")))
 
     assert result.files == {str(notes / "bread.md"): 1}
 
 
 @pytest.mark.parametrize(("name", "found"), [("bread.md", True), ("nowhere.md", False)])
 def test_an_outline_says_whether_there_is_one(run, name, found):
-    assert build_outline_result(run("outline", OutlineRequest(name=name))).found is found
+    assert build_outline_result(run(OutlineRequest(name=name))).found is found
 
 
 def test_the_changed_files_of_a_status_are_those_of_its_coverage():
@@ -68,6 +68,6 @@ def test_the_changed_files_of_a_status_are_those_of_its_coverage():
 
 def test_a_verdict_has_its_reason_and_rank(run):
     search = SearchRequest(query="sourdough")
-    result = build_explain_result(run("why", WhyRequest(name="bread.md", search=search)))
+    result = build_explain_result(run(WhyRequest(name="bread.md", search=search)))
 
     assert (result.found, result.reason, result.rank) == (True, "found", 1)

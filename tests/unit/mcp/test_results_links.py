@@ -10,7 +10,7 @@ from kebab.wire.search import SearchRequest
 @pytest.fixture
 def reply(caller):
     request = SearchRequest(queries=["sourdough starter", "Hecke"], detail="ids")
-    return caller.run(lambda kebab: kebab.search(request))
+    return caller.run(lambda kebab: kebab.run(request))
 
 
 def test_a_hit_has_a_link_with_its_score_and_the_time_of_its_file(reply, notes):

@@ -139,7 +139,7 @@ def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypat
             call = build_call(1, "server/discover", params)
             answer = await http.post(URL, json=call, headers=headers)
             seen.append(answer.json()["result"]["instructions"])
-            await anyio.to_thread.run_sync(caller.run, lambda kebab: kebab.ingest_text(more))
+            await anyio.to_thread.run_sync(caller.run, lambda kebab: kebab.run(more))
         return seen
 
     first, second = serve(talk)

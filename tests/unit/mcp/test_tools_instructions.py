@@ -32,9 +32,9 @@ def test_changed_files_are_counted(caller, notes):
 def test_many_folders_are_summed_up(caller, tmp_path):
     for number in range(3):
         text = IngestTextRequest(text=b"One more text.", title=f"Text {number}")
-        caller.run(lambda kebab, text=text: kebab.ingest_text(text))
-    reply = caller.run(lambda kebab: kebab.schema(SchemaRequest()))
-    sources = caller.run(lambda kebab: kebab.source_list(SourceListRequest())).sources
+        caller.run(lambda kebab, text=text: kebab.run(text))
+    reply = caller.run(lambda kebab: kebab.run(SchemaRequest()))
+    sources = caller.run(lambda kebab: kebab.run(SourceListRequest())).sources
 
     first, *_ = describe_index(reply, sources, most=1)
 

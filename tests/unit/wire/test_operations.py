@@ -26,32 +26,19 @@ ABOVE = {
 }
 """Commands that are no operation: they stand above the facade."""
 
-BY_A_FLAG = {
-    "explain_paths": "ingest",
-    "ingest_text": "ingest",
-    "inspect_error": "errors",
-    "review_apply": "review",
-    "review_rm": "review",
-    "review_rules": "review",
-    "review_runs": "review",
-}
-"""Operations that a flag of another command calls."""
-
-NO_FAULTS = {"dupes", "errors", "explain", "model_pull", "model_use", "related", "why"}
-"""Operations that the fault session leaves to others with the same stores and models."""
+BY_A_FLAG = {name for name, one in OPERATIONS.items() if one.flag_of}
+"""Operations that a flag of another command runs."""
 
 KNOWN = session.Names(notes=Path("notes"), document="a.md", chunk="c", text="t.txt")
 
 
-def called(path):
-    """Return the names of the methods that a module calls on a `kebab`."""
+def list_requests(path):
+    """Return the names of the request records that a module refers to."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {
-        node.attr
+        node.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "kebab"
+        if isinstance(node, ast.Name) and node.id.endswith("Request")
     }
 
 
@@ -74,25 +61,28 @@ def test_every_record_of_an_operation_has_a_published_schema():
 def test_every_command_is_an_operation_and_every_operation_a_command():
     paths = {path for path, _ in iterate_commands()} - ABOVE.keys()
 
-    assert {path.replace(" ", "_") for path in paths} == OPERATIONS.keys() - BY_A_FLAG.keys()
+    assert {path.replace(" ", "_") for path in paths} == OPERATIONS.keys() - BY_A_FLAG
 
 
-def test_commands_call_nothing_but_operations_and_every_operation_is_called():
+def test_commands_send_every_request():
     files = (ROOT / "kebab" / "cli").rglob("*.py")
 
-    assert set().union(*map(called, files)) == OPERATIONS.keys()
+    assert set().union(*map(list_requests, files)) >= {
+        one.request.__name__ for one in OPERATIONS.values()
+    }
 
 
 def test_the_fault_session_runs_every_operation_but_those_named():
     run = {one.label.replace(" ", "_") for one in session.list_commands(KNOWN)}
 
-    assert OPERATIONS.keys() - run == NO_FAULTS | set(BY_A_FLAG)
+    elsewhere = {name.replace(" ", "_") for name in session.ELSEWHERE}
+    assert OPERATIONS.keys() - run == elsewhere | BY_A_FLAG
 
 
 def test_every_operation_has_golden_results():
     kept = {one.name for one in (ROOT / "tests" / "golden" / "kept").iterdir()}
 
-    assert OPERATIONS.keys() - kept == set(BY_A_FLAG)
+    assert OPERATIONS.keys() - kept == BY_A_FLAG
 
 
 def test_long_operations_can_be_cancelled():

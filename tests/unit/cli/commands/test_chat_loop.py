@@ -199,7 +199,7 @@ class Interrupted(FakeKebab):
     times = 1
     interrupts: Interrupts
 
-    def ask(self, request, *, report=lambda _: None):
+    def ask(self, request, report):
         self._note("ask", request)
         for _ in range(self.times - 1):
             with suppress(KeyboardInterrupt):
@@ -243,7 +243,7 @@ def test_sigterm_ends_the_chat(talking):
 
 def test_a_closed_pipe_ends_the_chat(talking):
     class Gone(FakeKebab):
-        def ask(self, request, *, report=lambda _: None):
+        def ask(self, request, report):
             self._note("ask", request)
             raise BrokenPipeError
 

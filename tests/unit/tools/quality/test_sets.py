@@ -59,4 +59,4 @@ def test_a_knowledge_base_is_built_once_from_the_selected_documents(folder, tmp_
         build_base(tmp_path / "base", documents, one.docs, "auto")
 
     with open_base(tmp_path / "base", "auto") as kebab:
-        assert kebab.schema(SchemaRequest()).stats.doc_count == 1
+        assert kebab.run(SchemaRequest()).stats.doc_count == 1

@@ -1,0 +1,144 @@
+"""One example of each operation; suites that have no cases of an operation take these."""
+
+from collections.abc import Mapping, Sequence
+
+from kebab.wire.ask import (
+    AskRequest,
+    SessionListRequest,
+    SessionRmRequest,
+    SessionShowRequest,
+)
+from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
+from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
+from kebab.wire.health import (
+    DoctorRequest,
+    InitRequest,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelUseRequest,
+    ResetRequest,
+    SchemaRequest,
+)
+from kebab.wire.ingest import IngestRequest, IngestTextRequest
+from kebab.wire.library import (
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchSpanRequest,
+    InspectChunkRequest,
+    InspectDocRequest,
+    ListRequest,
+    RmRequest,
+)
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import Reply, Request
+from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
+from kebab.wire.review import (
+    ReviewApplyRequest,
+    ReviewRequest,
+    ReviewRmRequest,
+    ReviewRulesRequest,
+    ReviewRunsRequest,
+    StatsRequest,
+    TranslateRequest,
+)
+from kebab.wire.search import SearchRequest
+from kebab.wire.sources import ExplainPathsRequest, SourceListRequest, SourceRmRequest
+
+REQUESTS: dict[str, Request[Reply]] = {
+    "search": SearchRequest(query="cat"),
+    "grep": GrepRequest(pattern="cat"),
+    "ask": AskRequest(question="cat", extractive=True),
+    "related": RelatedRequest(name="a.md"),
+    "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
+    "dupes": DupesRequest(),
+    "rank": RankRequest(query="cat", lines=["a dog", "the cat"]),
+    "list": ListRequest(),
+    "inspect_doc": InspectDocRequest(name="a.md"),
+    "inspect_chunk": InspectChunkRequest(name="a"),
+    "outline": OutlineRequest(name="a.md"),
+    "fetch": FetchRequest(refs=["a.md"]),
+    "fetch_chunk": FetchChunkRequest(name="a.md"),
+    "fetch_doc": FetchDocRequest(name="a.md"),
+    "fetch_span": FetchSpanRequest(name="a.md", start=1),
+    "session_list": SessionListRequest(),
+    "session_show": SessionShowRequest(name="talk"),
+    "session_rm": SessionRmRequest(names=["talk"]),
+    "review": ReviewRequest(names=["a.md"], no_llm=True),
+    "translate": TranslateRequest(name="missing.md", to="ko"),
+    "review_runs": ReviewRunsRequest(),
+    "review_rm": ReviewRmRequest(runs=["r1"]),
+    "review_apply": ReviewApplyRequest(run_id="r1"),
+    "review_rules": ReviewRulesRequest(),
+    "ingest": IngestRequest(),
+    "ingest_text": IngestTextRequest(text=b"x", title="t"),
+    "explain_paths": ExplainPathsRequest(paths=["a.md"]),
+    "rm": RmRequest(names=["a.md"]),
+    "source_list": SourceListRequest(),
+    "source_rm": SourceRmRequest(name="notes"),
+    "reset": ResetRequest(models=True),
+    "init": InitRequest(force=True),
+    "model_list": ModelListRequest(),
+    "model_pull": ModelPullRequest(),
+    "model_use": ModelUseRequest(name="auto"),
+    "doctor": DoctorRequest(),
+    "schema": SchemaRequest(),
+    "stats": StatsRequest(),
+    "errors": ErrorsRequest(),
+    "inspect_error": InspectErrorRequest(name="3f2a91"),
+    "explain": ExplainRequest(),
+}
+"""A request for each operation, in a home with the document `a.md`."""
+
+ARGUMENTS: Mapping[str, Sequence[str]] = {
+    "search": ["search", "cat"],
+    "grep": ["grep", "cat"],
+    "ask": ["ask", "cat"],
+    "related": ["related", "a.md"],
+    "why": ["why", "cat", "a.md"],
+    "dupes": ["dupes"],
+    "rank": ["rank", "cat"],
+    "list": ["list"],
+    "inspect_doc": ["inspect", "doc", "a.md"],
+    "inspect_chunk": ["inspect", "chunk", "a"],
+    "outline": ["outline", "a.md"],
+    "fetch": ["fetch", "a.md"],
+    "fetch_chunk": ["fetch", "chunk", "a"],
+    "fetch_doc": ["fetch", "doc", "a.md"],
+    "fetch_span": ["fetch", "span", "a.md", "1"],
+    "session_list": ["session", "list"],
+    "session_show": ["session", "show", "talk"],
+    "session_rm": ["session", "rm", "talk"],
+    "review": ["review", "a.md"],
+    "translate": ["translate", "a.md", "--to", "ko"],
+    "review_runs": ["review", "--runs"],
+    "review_rm": ["review", "--forget", "r1"],
+    "review_apply": ["review", "--run-id", "r1", "--apply", "--yes"],
+    "review_rules": ["review", "--explain", "all"],
+    "ingest": ["ingest", "a.md"],
+    "ingest_text": ["ingest", "--stdin", "--title", "t"],
+    "explain_paths": ["ingest", "--explain", "a.md"],
+    "rm": ["rm", "a.md"],
+    "source_list": ["source", "list"],
+    "source_rm": ["source", "rm", "notes", "--yes"],
+    "reset": ["reset", "--yes"],
+    "init": ["init"],
+    "model_list": ["model", "list"],
+    "model_pull": ["model", "pull"],
+    "model_use": ["model", "use", "auto"],
+    "doctor": ["doctor"],
+    "schema": ["schema"],
+    "stats": ["stats"],
+    "errors": ["errors"],
+    "inspect_error": ["errors", "--id", "3f2a91"],
+    "explain": ["explain", "timeout"],
+}
+"""A command line for each operation, with the scripted knowledge base."""
+
+
+def list_example_lines() -> dict[str, tuple[str, ...]]:
+    """Return the command lines of the examples by their commands, without what needs a model."""
+    return {
+        row.command: tuple(ARGUMENTS[name])
+        for name, row in OPERATIONS.items()
+        if not row.flag_of and name != "translate"
+    }
