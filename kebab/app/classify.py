@@ -264,7 +264,7 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
         details={
             name: value
             for name, value in safe.details().items()
-            if (meaning.public or isinstance(value, int | float))
+            if (signal.public or isinstance(value, int | float))
             and (name, value) != ("chain", None)
         },
     )

@@ -58,45 +58,24 @@ def build_inputs(
     context: AppContext, measure: "Callable[[], Coverage | None]" = lambda: None
 ) -> DoctorInputs:
     """Return the inputs of the checks; `measure` returns what the index covers."""
-    from kebab.store.sqlite.catalogue import Catalogue
+    return DoctorInputs(
+        machine=_build_machine_inputs(context),
+        storage=_build_storage_inputs(context),
+        documents=_build_document_inputs(context, measure),
+        models=_build_model_inputs(context),
+    )
+
+
+def _build_machine_inputs(context: AppContext) -> MachineInputs:
     from kebab.store.sqlite.lock import read_holder_pid
-    from kebab.store.sqlite.reviews import get_reviews_path
 
     paths = context.paths
-    ollama = context.settings.models.llm.provider == "ollama"
-    return DoctorInputs(
-        machine=MachineInputs(
-            read_settings=partial(_read_settings, context),
-            folders={"data": paths.data, "models": paths.models, "state": paths.state},
-            data=paths.data,
-            log=paths.log,
-            find_writer=lambda: read_holder_pid(paths.data),
-        ),
-        storage=StorageInputs(
-            path=context.database,
-            read_schema=partial(_read_schema, context),
-            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
-            find_known_term=partial(_find_known_term, context),
-            list_vector_keys=partial(_list_vector_keys, context),
-            list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-            list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
-            find_damaged_keys=partial(_find_damaged_keys, context),
-            reviews=get_reviews_path(paths.data),
-            read_reviews=partial(_read_reviews, context),
-        ),
-        documents=DocumentInputs(
-            count_pending=partial(_count_pending, context),
-            has_model=partial(_has_model, context),
-            measure_coverage=measure,
-            list_lost_sources=partial(list_lost_sources, context),
-        ),
-        models=ModelInputs(
-            read_weights=partial(_check_weights, context),
-            measure_probe=partial(_measure_probe, context),
-            read_versions=partial(_read_versions, context),
-            check_server=lambda: check_server(context.settings),
-            start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
-        ),
+    return MachineInputs(
+        read_settings=partial(_read_settings, context),
+        folders={"data": paths.data, "models": paths.models, "state": paths.state},
+        data=paths.data,
+        log=paths.log,
+        find_writer=lambda: read_holder_pid(paths.data),
     )
 
 
@@ -177,9 +156,31 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
     return ReviewFile(path, path.stat().st_size, runs, faults)
 
 
+def _build_document_inputs(
+    context: AppContext, measure: "Callable[[], Coverage | None]"
+) -> DocumentInputs:
+    return DocumentInputs(
+        count_pending=partial(_count_pending, context),
+        has_model=partial(_has_model, context),
+        measure_coverage=measure,
+        list_lost_sources=partial(list_lost_sources, context),
+    )
+
+
 def _count_pending(context: AppContext) -> int:
     with context.open_reader() as reader:
         return reader.count_pending()
+
+
+def _build_model_inputs(context: AppContext) -> ModelInputs:
+    ollama = context.settings.models.llm.provider == "ollama"
+    return ModelInputs(
+        read_weights=partial(_check_weights, context),
+        measure_probe=partial(_measure_probe, context),
+        read_versions=partial(_read_versions, context),
+        check_server=lambda: check_server(context.settings),
+        start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
+    )
 
 
 def _find_version(context: AppContext) -> str | None:

@@ -34,6 +34,7 @@ from kebab.errors.catalog import (
     build_catalog,
 )
 from kebab.errors.hints import MAX_HINT_CHARS
+from kebab.wire.ask import AskRequest
 from tests.fakes.console import run
 from tests.fakes.tesseract import install_tesseract
 from tests.shape.tree import ROOT
