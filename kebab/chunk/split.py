@@ -61,21 +61,17 @@ class LeadFinder:
         """Return the lead of the passages from the middle of a block."""
         block = self._blocks[index]
         if block.kind is BlockKind.CODE:
-            return self._find_signature(index)
+            if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
+                return ""
+            heading = self._blocks[index - 1]
+            text = " ".join(self._text[heading.start : heading.end].split())
+            return "" if text.lstrip("#= ").strip() == heading.label else text
         return block.label or self._find_header(block)
 
     def _find_header(self, block: Block) -> str:
         """Return the first line of a table that is no rule."""
         lines = self._text[block.start : block.end].split("\n", 2)
         return next((line.strip() for line in lines[:2] if not _RULE_LINE.match(line)), "")
-
-    def _find_signature(self, index: int) -> str:
-        """Return the heading above a block of code when it is more than its label."""
-        if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
-            return ""
-        heading = self._blocks[index - 1]
-        text = " ".join(self._text[heading.start : heading.end].split())
-        return "" if text.lstrip("#= ").strip() == heading.label else text
 
     def _shorten(self, lead: str) -> str:
         """Return a lead that is not too long, cut at a word; none when a word is too long."""

@@ -82,7 +82,11 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         members = self._zip.infolist()
         self._check_members(members)
-        self._members = {_clean_name(info): info for info in members if not info.is_dir()}
+        self._members = {
+            info.filename.replace("\\", "/").lstrip("/"): info
+            for info in members
+            if not info.is_dir()
+        }
         self._by_folded_name = {name.casefold(): name for name in self._members}
 
     @property
@@ -181,10 +185,6 @@ def explain_foreign_file(data: bytes) -> str:
     if _ENCRYPTED_PACKAGE in data:
         return ENCRYPTED
     return "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`"
-
-
-def _clean_name(info: zipfile.ZipInfo) -> str:
-    return info.filename.replace("\\", "/").lstrip("/")
 
 
 def _has_overlap(members: Sequence[zipfile.ZipInfo]) -> bool:

@@ -47,11 +47,7 @@ class AsciiDocParser:
     version = "asciidoc-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with its header as metadata.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with its header as metadata."""
         decoded = decode(data, path, self.version)
         text = decoded.text
         front = read_front_matter(text)
@@ -90,18 +86,14 @@ class AsciiDocScanner:
                 number = self._skip_paragraph(number)
                 continue
             number = max(span.last, number + 1)
-            yield from self._join_pending(span)
-
-    def _join_pending(self, span: Span) -> Iterator[Span]:
-        """Yield a block with the lines that describe it; those of a heading are left out."""
-        above, self._pending = self._pending, None
-        if above is None or span.kind is None:
-            yield span
-        elif span.kind is BlockKind.HEADING:
-            yield Span(None, above, span.first)
-            yield span
-        else:
-            yield span._replace(first=above)
+            above, self._pending = self._pending, None
+            if above is None or span.kind is None:
+                yield span
+            elif span.kind is BlockKind.HEADING:
+                yield Span(None, above, span.first)
+                yield span
+            else:
+                yield span._replace(first=above)
 
     def _skip_paragraph(self, number: int) -> int:
         """Return the line behind a paragraph that begins at a line, at most to a delimiter."""

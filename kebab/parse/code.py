@@ -88,11 +88,7 @@ class SourceParser:
     version = "source-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document."""
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)

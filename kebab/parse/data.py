@@ -25,28 +25,16 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.code import build_bounded
 from kebab.parse.encoding import Decoded, decode
+from kebab.text.normalize import split_names
 
 MAX_LINES = 20_000
 MAX_LINE_CHARS = 10_000
 _DEEPEST_LEVEL = 6
 _FEW_LINES = 8
 _WORD = re.compile(r"\w")
-_VAGUE_STEMS = (
-    "app",
-    "chart",
-    "compose",
-    "config",
-    "data",
-    "docker-compose",
-    "index",
-    "main",
-    "metadata",
-    "package",
-    "pom",
-    "project",
-    "settings",
-    "tsconfig",
-    "values",
+_VAGUE_STEMS = split_names(
+    "app chart compose config data docker-compose index main metadata package pom project"
+    " settings tsconfig values"
 )
 """Stems of files that say less than the names of their folders."""
 
@@ -197,7 +185,10 @@ def scan_json(text: str) -> JsonKeys:
             opened.append(_Container("}" if opener == "{" else "]", key, line))
             key = ""
         elif comma and opened:
-            _count_member(opened[-1], line)
+            container = opened[-1]
+            container.commas += 1
+            if container.commas == MAX_MEMBERS:
+                container.full = line + 1
         elif closer:
             found.is_balanced &= bool(opened) and opened[-1].closer == closer
             if opened:
@@ -206,12 +197,6 @@ def scan_json(text: str) -> JsonKeys:
     found.regions.sort(key=lambda region: (region.first, -region.last))
     found.dropped = _merge_ranges(found.dropped)
     return found
-
-
-def _count_member(container: _Container, line: int) -> None:
-    container.commas += 1
-    if container.commas == MAX_MEMBERS:
-        container.full = line + 1
 
 
 def _close(found: JsonKeys, container: _Container, line: int, depth: int) -> None:
@@ -443,15 +428,9 @@ def _find_closing_quote(lines: Sequence[str], first: int) -> int | None:
     return None
 
 
-_LOCK_FILES = frozenset(
-    {
-        "composer-lock.json",
-        "deno.lock",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "packages.lock.json",
-        "pnpm-lock.yaml",
-    }
+_LOCK_FILES = split_names(
+    "composer-lock.json deno.lock npm-shrinkwrap.json package-lock.json packages.lock.json"
+    " pnpm-lock.yaml"
 )
 
 
@@ -465,11 +444,7 @@ class DataParser:
         self._read = _READERS[kind]
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; keys with a value of several lines are headings.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document; keys with a value of several lines are headings."""
         decoded = decode(data, path, self.version)
         if PurePosixPath(path).name.lower() in _LOCK_FILES:
             return build_bounded(decoded, path, "lock file")

@@ -50,9 +50,8 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     sample = _take_sample(data)
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
-        if _count_undecodable(text, whole=len(sample) == len(data)) <= len(
-            text
-        ) // 500 and plausible(text):
+        is_cut = len(sample) < len(data) and text[-1:] == REPLACEMENT  # within a character
+        if text.count(REPLACEMENT) - is_cut <= len(text) // 500 and plausible(text):
             return codec
     if _is_western(sample):
         return "cp1252"
@@ -68,11 +67,6 @@ def _take_sample(data: bytes) -> bytes:
     high = re.search(rb"[\x80-\xff]", data)
     start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
     return data[start : start + _SAMPLE]
-
-
-def _count_undecodable(text: str, *, whole: bool) -> int:
-    """Count characters that cannot be decoded, except one that the sample cuts off."""
-    return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
 
 
 def _is_western(sample: bytes) -> bool:
@@ -263,7 +257,10 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
             return wide, data
     elif escaped := detect_escaped_encoding(data):
         return escaped, data
-    if _is_binary(data):
+    body = data.rstrip(b"\0")
+    controls = len(body) - len(body.translate(None, _CONTROLS))
+    padding_only = not body and len(data) >= _FEW_CONTROLS
+    if padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body)):
         return detect_wide_encoding(data), data
     return _detect_8bit(data)
 
@@ -290,14 +287,6 @@ def _has_stray_zeros(data: bytes, zeros: int) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_binary(data: bytes) -> bool:
-    """Return whether too many bytes are control characters; final zeros are padding."""
-    body = data.rstrip(b"\0")
-    controls = len(body) - len(body.translate(None, _CONTROLS))
-    padding_only = not body and len(data) >= _FEW_CONTROLS
-    return padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body))
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:

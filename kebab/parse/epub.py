@@ -66,7 +66,18 @@ class EpubParser:
         """
         archive = Archive(data, path, self.version)
         _refuse_protection(archive)
-        book = _read_package(archive)
+        name = _find_package(archive)
+        root = read_tree(archive.read(name), name, archive.refuse)
+        folder = posixpath.dirname(name)
+        book = _Book(_read_metadata(find_child(root, "metadata")))
+        for element in list_children(find_child(root, "manifest")):
+            book.items[get_attribute(element, "id")] = _Item(
+                _resolve(folder, get_attribute(element, "href")),
+                get_attribute(element, "media-type").lower(),
+                get_attribute(element, "properties"),
+            )
+        spine = list_children(find_child(root, "spine"))
+        book.spine = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
         titles = dict(_list_titles(archive, book))
         builder = TextBuilder()
         warnings: list[str] = []
@@ -95,23 +106,6 @@ def _refuse_protection(archive: Archive) -> None:
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
             raise archive.refuse(PROTECTED)
-
-
-def _read_package(archive: Archive) -> _Book:
-    """Return the metadata, the files and the order of a book."""
-    name = _find_package(archive)
-    root = read_tree(archive.read(name), name, archive.refuse)
-    folder = posixpath.dirname(name)
-    book = _Book(_read_metadata(find_child(root, "metadata")))
-    for element in list_children(find_child(root, "manifest")):
-        book.items[get_attribute(element, "id")] = _Item(
-            _resolve(folder, get_attribute(element, "href")),
-            get_attribute(element, "media-type").lower(),
-            get_attribute(element, "properties"),
-        )
-    spine = list_children(find_child(root, "spine"))
-    book.spine = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
-    return book
 
 
 def _find_package(archive: Archive) -> str:

@@ -119,11 +119,7 @@ class LatexParser:
     version = "latex-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with the title, authors and date of its preamble.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with the title, authors and date of its preamble."""
         decoded = decode(data, path, self.version)
         text = decoded.text
         spans = _number_levels(list(_find_spans(text)))

@@ -277,7 +277,18 @@ class _Walk:
             elif "End" in event:
                 self._close_element(event["End"], where["start"], where["end"])
             else:
-                self._read_inline(event, where["start"], where["end"])
+                start = where["start"]
+                end = where["end"]
+                ((kind, text),) = event.items()
+                if kind == "FootnoteReference":
+                    self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
+                elif kind == "InlineHtml":
+                    is_comment = text.startswith("<!--")
+                    (self._found.code if is_comment else self._found.marks).append((start, end))
+                elif kind != "Html":
+                    self._found.code.append((start, end))
+                    if self._label is not None:
+                        self._label.append(text)
             self._end = where["end"]
 
     def _read_mark(self, mark: str) -> None:
@@ -291,29 +302,15 @@ class _Walk:
         if self._label is not None:
             self._label.append(text)
 
-    def _read_inline(self, event: Mapping[str, str], start: int, end: int) -> None:
-        """Read a code span, math, a tag, a line of HTML, or the use of a footnote."""
-        ((kind, text),) = event.items()
-        if kind == "FootnoteReference":
-            self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
-        elif kind == "InlineHtml":
-            is_comment = text.startswith("<!--")
-            (self._found.code if is_comment else self._found.marks).append((start, end))
-        elif kind != "Html":
-            self._found.code.append((start, end))
-            if self._label is not None:
-                self._label.append(text)
-
-    def _add_html(self, start: int, end: int) -> None:
-        for (first, last), is_tag in find_html_parts(self._source[start:end].decode("latin-1")):
-            spans = self._found.marks if is_tag else self._found.code
-            spans.append((start + first, start + last))
-
     def _open_element(self, tag: Any, start: int, end: int) -> None:
         self._end = start
         if type(tag) is str:
             if tag == "HtmlBlock":
-                self._add_html(start, end)
+                for (first, last), is_tag in find_html_parts(
+                    self._source[start:end].decode("latin-1")
+                ):
+                    spans = self._found.marks if is_tag else self._found.code
+                    spans.append((start + first, start + last))
         elif "Link" in tag or "Image" in tag:
             link = tag.get("Link") or tag["Image"]
             self._open_links.append((link, start, "Image" in tag))
@@ -493,13 +490,14 @@ def _blank(text: str, spans: Iterable[Span]) -> str:
 
 def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
     end = block.end or text.find("\n")
-    fields = tuple((str(name), _to_value(value)) for name, value in block.fields.items())
+    fields = tuple(
+        (
+            str(name),
+            ("" if value is None or value in ("", [], {}) else str(value)[:_MAX_VALUE_CHARS]),
+        )
+        for name, value in block.fields.items()
+    )
     return FrontMatterUse(0, end, fields, block.fault or None)
-
-
-def _to_value(value: Any) -> str:
-    """Return the value of a field as text; empty when it has none."""
-    return "" if value is None or value in ("", [], {}) else str(value)[:_MAX_VALUE_CHARS]
 
 
 def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:

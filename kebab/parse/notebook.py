@@ -94,7 +94,13 @@ class _NotebookReader:
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
-                    self._add_output(output)
+                    text = _ANSI.sub("", _read_output(output)).strip("\n")
+                    lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
+                    short = "\n".join(lines)
+                    if len(short) < len(text):
+                        self._shortened += 1
+                        short += "\n\u2026"
+                    self._builder.add_code(short, "text")
         elif kind == "heading":
             level = cell.get("level")
             self._builder.add_heading(level if isinstance(level, int) else 1, source)
@@ -109,15 +115,6 @@ class _NotebookReader:
         self._links += document.links
         if self._front == Metadata():
             self._front = document.metadata
-
-    def _add_output(self, output: Mapping[str, Any]) -> None:
-        text = _ANSI.sub("", _read_output(output)).strip("\n")
-        lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
-        short = "\n".join(lines)
-        if len(short) < len(text):
-            self._shortened += 1
-            short += "\n\u2026"
-        self._builder.add_code(short, "text")
 
     def _build_metadata(self) -> Metadata:
         """Return what the front matter and the metadata of the notebook say."""

@@ -46,9 +46,24 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_name_resolution(dpi)]
+    arguments = [
+        program,
+        "stdin",
+        "stdout",
+        "-l",
+        settings.languages,
+        *(["--dpi", str(dpi)] if dpi else []),
+    ]
     done = _run_program(arguments, image, settings.page_deadline_s, path)
-    _check_outcome(done, path, parser)
+    message = done.stderr.decode("utf-8", "replace")
+    missing = _MISSING_LANGUAGE.search(message)
+    if missing:
+        language = missing[1]
+        raise build_missing_program(
+            PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
+        )
+    if done.returncode:
+        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
     text = done.stdout.decode("utf-8", "replace")
     return text.removesuffix(_PAGE_END).split(_PAGE_END)
 
@@ -82,28 +97,6 @@ def _run_program(
                     )
         finally:
             process.kill()
-
-
-def _name_resolution(dpi: int) -> list[str]:
-    return ["--dpi", str(dpi)] if dpi else []
-
-
-def _check_outcome(done: subprocess.CompletedProcess[bytes], path: str, parser: str) -> None:
-    """Raise the error that the program reports.
-
-    Raises:
-        DependencyMissing: A language is not installed.
-        ParseFailed: The picture cannot be read.
-    """
-    message = done.stderr.decode("utf-8", "replace")
-    missing = _MISSING_LANGUAGE.search(message)
-    if missing:
-        language = missing[1]
-        raise build_missing_program(
-            PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
-        )
-    if done.returncode:
-        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
 
 
 def _build_install_command(language: str = "") -> str:

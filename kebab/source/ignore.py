@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
 from kebab.errors.system import translate_import_errors
+from kebab.text.normalize import split_names
 from kebab.wire.sources import SkipRule
 
 if TYPE_CHECKING:
@@ -17,31 +18,10 @@ if TYPE_CHECKING:
 
 SETTINGS = "settings"
 
-BUILT_IN_EXCLUDES = frozenset(
-    {
-        "$RECYCLE.BIN",
-        ".bzr",
-        ".cache",
-        ".git",
-        ".hg",
-        ".idea",
-        ".mypy_cache",
-        ".nox",
-        ".obsidian",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".stversions",
-        ".svn",
-        ".tox",
-        ".trash",
-        ".venv",
-        ".vscode",
-        "__pycache__",
-        "bower_components",
-        "node_modules",
-        "site-packages",
-        "venv",
-    }
+BUILT_IN_EXCLUDES = split_names(
+    "$RECYCLE.BIN .bzr .cache .git .hg .idea .mypy_cache .nox .obsidian .pytest_cache"
+    " .ruff_cache .stversions .svn .tox .trash .venv .vscode __pycache__ bower_components"
+    " node_modules site-packages venv"
 )
 """Folders without notes."""
 
@@ -120,15 +100,11 @@ def _descend(root: str, rules: ScanRules, path: str) -> Iterator[tuple[str, Laye
     """Yield each entry on the way from the root to a path, with the layers above it."""
     layer, above = build_base_layer(rules), ""
     for part in path.split("/"):
-        layer = _enter_alone(layer, root, above)
+        location = Path(root, above)
+        present = [name for name in (GIT_FILE, OWN_FILE) if (location / name).is_file()]
+        layer = enter_folder(layer, above, str(location), present)
         yield above + part, layer
         above += f"{part}/"
-
-
-def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
-    location = Path(root, folder)
-    present = [name for name in (GIT_FILE, OWN_FILE) if (location / name).is_file()]
-    return enter_folder(layer, folder, str(location), present)
 
 
 def _match_layers(layer: Layer, probe: str) -> str | None:

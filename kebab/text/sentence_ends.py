@@ -8,6 +8,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from kebab.text.normalize import split_names
+
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)
 """Stops of scripts without blanks; a blank follows any other stop."""
@@ -48,29 +50,25 @@ _opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
 _ends_line = re.compile(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
 
 
-def _split_words(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_NEVER_LAST = _split_words(
+_NEVER_LAST = split_names(
     "dr mr mrs ms prof st gen col lt sgt capt cmdr maj adm rev hon sen rep gov pres messrs mme"
     " mlle mt ft vs viz cf resp approx ca al e.g i.e eg ie z.b d.h bzw usw evtl ggf inkl sog"
     " bspw \u0433 \u0433\u0433 \u0443\u043b \u0434\u0440"
     " \u0442.\u0435 \u0442.\u0434 \u0441\u043c"
 )
-_BEFORE_NUMBERS = _split_words(
+_BEFORE_NUMBERS = split_names(
     "no nos nr fig figs eq eqs p pp vol vols ch sec sect art para ref refs ver v c s bd tab"
     " jan feb mar apr jun jul aug sep sept oct nov dec n\u00ba"
 )
-_SOMETIMES_LAST = _split_words("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
+_SOMETIMES_LAST = split_names("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
 _DEPENDING = _BEFORE_NUMBERS | _SOMETIMES_LAST
-_STARTERS = _split_words(
+_STARTERS = split_names(
     "the a an in on at it he she they we i you this that these those his her its their there"
     " however but and when while after before during since although as for from by with if not"
     " some many most other one two three both each all no also today later another what who"
     " how der die das ein eine er sie es im le la les il elle el los las"
 )
-_MONTHS = _split_words(
+_MONTHS = split_names(
     "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
 )
 _REACH = 40
