@@ -200,13 +200,8 @@ class AsciiDocScanner:
         mark = fence[:1]
         if mark in _TRANSPARENT or fence == "--" or fence in self._never_closed:
             return Span(None, number, number + 1)
-        for end in range(number + 1, self._lines.count):
-            if self._lines.text[end] == fence:
-                break
-        else:
-            self._never_closed.add(fence)
-            return Span(None, number, number + 1)
-        if mark in _LEFT_OUT:
+        end = self._find_close(number, fence)
+        if end == number or mark in _LEFT_OUT:
             return Span(None, number, end + 1)
         if fence.endswith("==="):
             return Span(BlockKind.TABLE, number, end + 1)
@@ -237,6 +232,7 @@ class AsciiDocScanner:
         return number
 
     def _find_close(self, number: int, fence: str) -> int:
+        """Return the line that closes a block, the line itself when none does."""
         for end in range(number + 1, self._lines.count):
             if self._lines.text[end] == fence:
                 return end

@@ -57,7 +57,11 @@ def detect_legacy_encoding(data: bytes) -> str | None:
         return "cp1252"
     if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
         return None
-    return _detect_with_library(sample[:_SLOW_SAMPLE])
+    with translate_import_errors("reading old encodings", "charset-normalizer"):
+        from charset_normalizer import from_bytes
+
+    best = from_bytes(sample[:_SLOW_SAMPLE]).best()
+    return None if best is None else best.encoding
 
 
 def _take_sample(data: bytes) -> bytes:
@@ -120,15 +124,6 @@ _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("gb18030", _is_simplified_chinese),
     ("big5", _is_traditional_chinese),
 )
-
-
-def _detect_with_library(sample: bytes) -> str | None:
-    """Return the best match of charset-normalizer."""
-    with translate_import_errors("reading old encodings", "charset-normalizer"):
-        from charset_normalizer import from_bytes
-
-    best = from_bytes(sample).best()
-    return None if best is None else best.encoding
 
 
 def detect_wide_encoding(data: bytes) -> str | None:

@@ -227,8 +227,9 @@ class Walker:
             if inner[:4] == "code":
                 language = language or find_code_language(inner)
                 codes += 1
-            if inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code"):
-                _end_line(parts, always=inner == "br")
+            ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
+            if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
+                parts.append("\n")
             is_left_out = (self._known.get(inner) or self._find_action(inner)) == self._skip
             parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
         language, self._language = language or self._language, ""
@@ -300,12 +301,6 @@ class Walker:
         return " open" not in tag and self._skip(tag, text)
 
 
-def _end_line(parts: list[str], *, always: bool) -> None:
-    """End a line of preformatted text, unless it is at its begin already."""
-    if always or parts[-1][-1:] != "\n":
-        parts.append("\n")
-
-
 _SIGN = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
 _PART = re.compile(
     r"<(h[1-6])\b[^>]*>([^<]*)</\1>|<a\b([^>]*)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^>]*>",
@@ -328,7 +323,8 @@ def add_bookmarks(builder: TextBuilder, text: str) -> None:
     for found in _PART.finditer(text):
         heading, title, attributes, name, note, mark = found.groups()
         if heading:
-            items = _add_items(builder, items)
+            builder.add_list(items)
+            items = []
             builder.add_heading(depth, clean_line(title))
         elif attributes is not None:
             items.append((0, _describe(attributes, clean_line(name))))
@@ -336,13 +332,7 @@ def add_bookmarks(builder: TextBuilder, text: str) -> None:
             items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
         elif mark:
             depth = max(1, depth + (-1 if mark.startswith("/") else 1))
-    _add_items(builder, items)
-
-
-def _add_items(builder: TextBuilder, items: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Add the collected bookmarks; return an empty list for the next ones."""
     builder.add_list(items)
-    return []
 
 
 def _describe(attributes: str, name: str) -> str:

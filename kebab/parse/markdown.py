@@ -211,8 +211,7 @@ class _Walk:
         start, end = where["start"], where["end"]
         if kind is BlockKind.HEADING:
             level = int(tag["Heading"]["level"][1:])
-            label = "".join(self._label or ())
-            label = label[:_MAX_HEADING_CHARS]
+            label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
             if "{" in label:
                 label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
             self._add_span(kind, start, end, level, " ".join(label.split()))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 from kebab.core.chunks import Place
@@ -46,14 +47,8 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    arguments = [
-        program,
-        "stdin",
-        "stdout",
-        "-l",
-        settings.languages,
-        *(["--dpi", str(dpi)] if dpi else []),
-    ]
+    arguments = [program, "stdin", "stdout", "-l", settings.languages]
+    arguments += ["--dpi", str(dpi)] if dpi else []
     done = _run_program(arguments, image, settings.page_deadline_s, path)
     message = done.stderr.decode("utf-8", "replace")
     missing = _MISSING_LANGUAGE.search(message)
@@ -114,10 +109,7 @@ def write_recognized_text(builder: TextBuilder, text: str) -> None:
     for part in _PARAGRAPH_END.split(text):
         lines = [" ".join(line.split()) for line in part.split("\n") if _HAS_WORD.search(line)]
         if lines:
-            paragraph = lines[0]
-            for line in lines[1:]:
-                paragraph = join_lines(paragraph, line)
-            builder.add_paragraph(paragraph)
+            builder.add_paragraph(reduce(join_lines, lines))
 
 
 _DPI = 250

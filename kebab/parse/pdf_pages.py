@@ -68,11 +68,9 @@ _UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
 
 def clean_text(text: str) -> str:
     """Return text without ligatures, soft hyphens and control characters."""
-    return (
-        text
-        if text.isascii() and text.isprintable()
-        else _UNWANTED.sub("", text.translate(_SYMBOLS))
-    )
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNWANTED.sub("", text.translate(_SYMBOLS))
 
 
 MAX_PAGE_CHARS = 200_000
@@ -261,11 +259,8 @@ class PageReader:
         name = self._name.value
         if name not in self._bold:
             self._bold[name] = bool(_BOLD.search(name.decode("latin-1")))
-        return _Style(
-            quarter,
-            round(_clamp(size), 1),
-            self._bold[name] or bool(self._flags.value & _FORCE_BOLD),
-        )
+        bold = self._bold[name] or bool(self._flags.value & _FORCE_BOLD)
+        return _Style(quarter, round(_clamp(size), 1), bold)
 
     def _cut_line(self, line: _Line, main: int) -> Iterator[Segment]:
         """Yield the parts of a line between wide gaps; most lines have the direction `main`."""
@@ -373,23 +368,15 @@ def order_segments(segments: Sequence[Segment]) -> list[Segment]:
     The order of the file is that in which most programs write text, with its columns, boxes and
     cells. Where it jumps up within a column, or alternates between columns, the positions decide.
     """
-    gutter = _find_gutter(segments) if _has_side_by_side(segments) else None
-    if (
-        sum(
-            after.base > before.base + before.size / 2 and _overlap(before, after)
-            for before, after in pairwise(segments)
-        )
-        <= max(1, _DISORDER_SHARE * len(segments))
-        and gutter is None
-    ):
-        return list(segments)
-    return _order_by_position(segments, 0)
-
-
-def _has_side_by_side(segments: Sequence[Segment]) -> bool:
-    """Return whether several lines are followed at once by text at their right."""
-    pairs = sum(_is_same_line(before, after) for before, after in pairwise(segments))
-    return pairs >= _MIN_COLUMN_ROWS
+    beside = sum(_is_same_line(before, after) for before, after in pairwise(segments))
+    has_columns = beside >= _MIN_COLUMN_ROWS and _find_gutter(segments) is not None
+    jumps = sum(
+        after.base > before.base + before.size / 2 and _overlap(before, after)
+        for before, after in pairwise(segments)
+    )
+    if has_columns or jumps > max(1, _DISORDER_SHARE * len(segments)):
+        return _order_by_position(segments, 0)
+    return list(segments)
 
 
 def _overlap(one: Segment, other: Segment) -> bool:

@@ -76,17 +76,7 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
     regard to case.
     """
     exact = list(dict.fromkeys(_iterate_readings(normalize("NFC", pattern), working_folder)))
-    return exact + [
-        folded
-        for one in exact
-        if (
-            folded := "".join(
-                part if part.startswith("[") else "".join(map(_both_cases, part))
-                for part in _CLASSES.split(one)
-            )
-        )
-        not in exact
-    ]
+    return exact + [folded for folded in map(_ignore_case, exact) if folded not in exact]
 
 
 def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
@@ -131,6 +121,14 @@ def _spell(path: str) -> Iterable[str]:
     end = "/**" if path.endswith("/") else ALL_BELOW
     found = [] if _WILDCARDS.search(bare) else [glob.escape(bare) + end]
     return [*found, path] if glob.has_magic(bare) else found
+
+
+def _ignore_case(pattern: str) -> str:
+    """Return a pattern that matches letters of either case, outside of its `[…]`."""
+    return "".join(
+        part if part.startswith("[") else "".join(map(_both_cases, part))
+        for part in _CLASSES.split(pattern)
+    )
 
 
 def _both_cases(letter: str) -> str:
