@@ -81,7 +81,11 @@ class Archive:
         with self._refuse_damage("the zip archive is cut off or broken"):
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         members = self._zip.infolist()
-        self._check_members(members)
+        if len(members) > MAX_MEMBERS:
+            raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
+        self._check_expansion(sum(info.file_size for info in members))
+        if _has_overlap(members):
+            raise self.refuse("damaged: files of the archive overlap")
         self._members = {
             info.filename.replace("\\", "/").lstrip("/"): info
             for info in members
@@ -163,13 +167,6 @@ class Archive:
             yield
         except _ERRORS as fault:
             raise self.refuse(f"damaged: {cause}") from fault
-
-    def _check_members(self, members: Sequence[zipfile.ZipInfo]) -> None:
-        if len(members) > MAX_MEMBERS:
-            raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
-        self._check_expansion(sum(info.file_size for info in members))
-        if _has_overlap(members):
-            raise self.refuse("damaged: files of the archive overlap")
 
     def _check_expansion(self, total: int) -> None:
         if total > MAX_EXPANSION_BYTES:

@@ -282,12 +282,8 @@ class SymbolFinder:
         self._imports = imports
         self._syntax = syntax
         self._functions = syntax.functions
-        self._symbols = (
-            syntax.functions
-            | syntax.containers
-            | syntax.types
-            | syntax.values
-            | frozenset(syntax.holders)
+        self._symbols = syntax.functions.union(
+            syntax.containers, syntax.types, syntax.values, syntax.holders
         )
         self._inside = syntax.wrappers | syntax.blocks | {"ERROR"}
 

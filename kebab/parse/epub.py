@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -43,13 +42,12 @@ class _Item(NamedTuple):
     properties: str
 
 
-@dataclass(slots=True)
-class _Book:
-    """What the package document of a book says."""
+class _Book(NamedTuple):
+    """What the package document of a book says; `spine` is the order of its items by id."""
 
     metadata: Metadata
-    items: dict[str, _Item] = field(default_factory=dict)
-    spine: list[str] = field(default_factory=list)
+    items: dict[str, _Item]
+    spine: list[str]
 
 
 class EpubParser:
@@ -69,15 +67,17 @@ class EpubParser:
         name = _find_package(archive)
         root = read_tree(archive.read(name), name, archive.refuse)
         folder = posixpath.dirname(name)
-        book = _Book(_read_metadata(find_child(root, "metadata")))
-        for element in list_children(find_child(root, "manifest")):
-            book.items[get_attribute(element, "id")] = _Item(
+        items = {
+            get_attribute(element, "id"): _Item(
                 _resolve(folder, get_attribute(element, "href")),
                 get_attribute(element, "media-type").lower(),
                 get_attribute(element, "properties"),
             )
+            for element in list_children(find_child(root, "manifest"))
+        }
         spine = list_children(find_child(root, "spine"))
-        book.spine = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
+        order = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
+        book = _Book(_read_metadata(find_child(root, "metadata")), items, order)
         titles = dict(_list_titles(archive, book))
         builder = TextBuilder()
         warnings: list[str] = []

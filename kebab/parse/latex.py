@@ -15,7 +15,8 @@ _HIDDEN = re.compile(
     r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
 )
 _ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
-_LETTERS = re.compile(r"\\(ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j)(?![A-Za-z])(?:\{\})?\s?")
+_LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
+_LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
 _COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\]]*\])?)")
 _NAMES = {"LaTeX": "LaTeX", "TeX": "TeX", "dots": "…", "ldots": "…", "textemdash": "—"}
 _MARKS = dict(
@@ -25,10 +26,7 @@ _MARKS = dict(
         strict=True,
     )
 )
-_SPECIAL = {
-    **{"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å"},
-    **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "i", "j": "j"},
-}
+_SPECIAL = dict(zip(_LETTER_NAMES.split("|"), "ßæÆœŒåÅøØłŁij", strict=True))
 
 
 def read_argument(text: str, start: int) -> str:

@@ -360,16 +360,12 @@ def detect_question_language(question: str) -> Language:
     A word that opens questions in one language only decides, also when the question asks for a
     name in another script.
     """
-    code = _detect_by_opener(question) or detect_language(question)
-    return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
-
-
-def _detect_by_opener(question: str) -> str | None:
-    """Return the language whose question word a question begins with."""
+    code = None
     first = _LATIN_WORD.match(question.lstrip(_BEFORE_OPENER))
-    if first is None or len(_EASTERN.findall(question)) > 1 or _HIRAGANA.search(question):
-        return None
-    return _LANGUAGE_OF_OPENER.get(first[0].lower().replace("\u2019", "'"))
+    if first and len(_EASTERN.findall(question)) <= 1 and not _HIRAGANA.search(question):
+        code = _LANGUAGE_OF_OPENER.get(first[0].lower().replace("\u2019", "'"))
+    code = code or detect_language(question)
+    return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
 
 
 def detect_text_language(text: str) -> str | None:

@@ -77,8 +77,7 @@ def fit_sentences(
     first = last = max(0, bisect_right(starts, position) - 1)
     spent = costs[first]
     if spent > budget:
-        span = spans[first]
-        start, end = span
+        start, end = spans[first]
         ends = range(start + 1, end + 1)
         count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
         limit = ends[max(0, count - 1)]

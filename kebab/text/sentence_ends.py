@@ -121,21 +121,19 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
-        found = None if _is_decimal(part, stop) else _match_wide_closing(part, end)
+        begin = stop.start()
+        is_decimal = (
+            signs == "\uff0e"
+            and part[begin - 1 : begin].isdigit()
+            and part[end : end + 1].isdigit()
+        )
+        found = None if is_decimal else _match_wide_closing(part, end)
         return found and found.end()
     found = _match_closing(part, end)
     if found is None or _continues(signs, found[1], uncased=uncased):
         return None
     abbreviated = signs == "." and found[1] and is_abbreviation(part, stop.start(), end)
     return None if abbreviated else found.end()
-
-
-def _is_decimal(part: str, stop: re.Match[str]) -> bool:
-    """Return whether a full-width full stop is between digits."""
-    start, end = stop.span()
-    return (
-        stop[0] == "\uff0e" and part[start - 1 : start].isdigit() and part[end : end + 1].isdigit()
-    )
 
 
 def _continues(signs: str, following: str, *, uncased: bool) -> bool:
