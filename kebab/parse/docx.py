@@ -170,7 +170,9 @@ class TableReader:
                 texts.append(above[column])
             else:
                 texts.append(self._read_cell(cell))
-            texts += [""] * (_read_span(cell) - 1)
+            span = get_value(find_child(cell, "tcPr"), "gridSpan")
+            columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
+            texts += [""] * (columns - 1)
         return texts
 
     def _read_cell(self, cell: Element) -> str:
@@ -204,11 +206,6 @@ def _continues_above(cell: Element) -> bool:
     """Return whether a cell is merged with the cell above."""
     merged = find_child(find_child(cell, "tcPr"), "vMerge")
     return merged is not None and get_attribute(merged, "val", "continue") == "continue"
-
-
-def _read_span(cell: Element) -> int:
-    span = get_value(find_child(cell, "tcPr"), "gridSpan")
-    return max(1, min(int(span), _MAX_SPAN)) if span.isdecimal() else 1
 
 
 def _may_have_header(table: Element) -> bool:
@@ -352,19 +349,16 @@ class _BodyReader:
         numbering, label = self._get_label(properties, style)
         text = f"{label} {inline.text}" if label else inline.text
         if level and len(text) <= _LONGEST_HEADING:
-            self._add_heading(level, text, style)
+            self._flush()
+            self._builder.add_heading(level, text)
+            if style.is_title and not self._title:
+                self._title = text
         elif numbering is not None:
             self._items.append((numbering.depth, text))
         else:
             self._flush_list()
             add = self._builder.add_quote if style.is_quote else self._builder.add_paragraph
             add(text)
-
-    def _add_heading(self, level: int, text: str, style: Style) -> None:
-        self._flush()
-        self._builder.add_heading(level, text)
-        if style.is_title and not self._title:
-            self._title = text
 
     def _add_table(self, table: Element) -> None:
         self._flush()

@@ -394,10 +394,20 @@ _JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
 
 def read_metadata(tree: "LexborHTMLParser") -> Metadata:
     """Return the metadata of a page."""
-    named = dict(_list_named(tree))
+    named: dict[str, list[str]] = {}
+    # Everything but the head is large, and declares nothing.
+    for node in tree.head.css("meta[content]") if tree.head is not None else ():
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        content = " ".join((attributes.get("content") or "").split())
+        if name and content:
+            named.setdefault(name.strip().lower(), []).append(content)
+    keywords = (one for text in _find_all(named, _KEYWORDS) for one in split_keywords(text))
     return Metadata(
         title=_find_title(tree, named) or None,
-        tags=_choose_keywords(_find_all(named, _KEYWORDS)),
+        tags=list_unique(keyword for keyword in keywords if len(keyword) <= _MAX_KEYWORD_CHARS)[
+            :_MAX_KEYWORDS
+        ],
         lang=_find_language(tree, named),
         authors=list_unique(
             author
@@ -407,19 +417,6 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
         )[:_MAX_AUTHORS],
         date=_find_date(tree, named),
     )
-
-
-def _list_named(tree: "LexborHTMLParser") -> Iterator[tuple[str, list[str]]]:
-    """Yield the names of meta elements in lower case with their contents."""
-    found: dict[str, list[str]] = {}
-    # Everything but the head is large, and declares nothing.
-    for node in tree.head.css("meta[content]") if tree.head is not None else ():
-        attributes = node.attributes
-        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
-        content = " ".join((attributes.get("content") or "").split())
-        if name and content:
-            found.setdefault(name.strip().lower(), []).append(content)
-    yield from found.items()
 
 
 def _find_all(named: dict[str, list[str]], names: tuple[str, ...]) -> list[str]:
@@ -444,12 +441,6 @@ def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
     if not title or title.lower() in _PLACEHOLDERS:
         return others[0] if others else ""
     return shorten_title(title, others)
-
-
-def _choose_keywords(keywords: list[str]) -> tuple[str, ...]:
-    """Return short keywords, each once, at most a bounded number."""
-    parts = (part for text in keywords for part in split_keywords(text))
-    return list_unique(part for part in parts if len(part) <= _MAX_KEYWORD_CHARS)[:_MAX_KEYWORDS]
 
 
 def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:

@@ -2,7 +2,7 @@
 
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC
 from email import policy
 from email.errors import HeaderParseError, MessageError
@@ -10,6 +10,7 @@ from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
+from itertools import islice
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -98,18 +99,14 @@ def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
         ParseFailed: The bytes are not text.
     """
     data = read_payload(part)
-    codec = find_codec(_find_charset(part))
+    try:
+        codec = find_codec(part.get_content_charset() or "")
+    except _BROKEN:
+        codec = ""
     decoded = decode_declared(data, codec) if codec else None
     if decoded is not None:
         return decoded.text
     return (decode_html if html else decode)(data, path, parser).text
-
-
-def _find_charset(part: Message) -> str:
-    try:
-        return part.get_content_charset() or ""
-    except _BROKEN:
-        return ""
 
 
 def find_file_name(part: Message) -> str:
@@ -163,7 +160,7 @@ class MessageWriter:
             return
         kind = part.get_content_type()
         payload = part.get_payload()
-        inners: list[object] = payload if isinstance(payload, list) else []
+        inners: Iterable[object] = payload if isinstance(payload, list) else []
         parts = [inner for inner in inners if isinstance(inner, Message)]
         disposition = str(part.get("content-disposition", "")).strip().lower()
         is_attachment = disposition.startswith("attachment")
@@ -227,6 +224,7 @@ def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> 
 
 
 _MAX_PAGE_PARTS = 10_000
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class MhtmlParser:
@@ -242,33 +240,25 @@ class MhtmlParser:
             DependencyMissing: The HTML parser is not installed.
         """
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
-        page = _find_page(message)
+        parts = islice(message.walk(), _MAX_PAGE_PARTS)
+        pages = (one for one in parts if one.get_content_type() in _PAGES)
+        page = next(pages, None)
         if page is None:
             raise ParseFailed(
                 path=path, parser=self.version, cause="not a saved page: it has no HTML"
             )
         text = read_text(page, path, self.version, html=True)
         try:
-            parts = read_parts(text)
+            content = read_parts(text)
         except ValueError as fault:
             raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
-        return parts.builder.build(
+        return content.builder.build(
             path,
-            parts.metadata,
+            content.metadata,
             title=read_header(message, "subject"),
-            warnings=parts.warnings,
-            links=parts.links,
+            warnings=content.warnings,
+            links=content.links,
         )
-
-
-def _find_page(message: Message) -> Message | None:
-    """Return the first HTML part."""
-    for number, part in enumerate(message.walk()):
-        if number >= _MAX_PAGE_PARTS:
-            break
-        if part.get_content_type() in {"text/html", "application/xhtml+xml"}:
-            return part
-    return None
 
 
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")

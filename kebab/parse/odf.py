@@ -282,7 +282,9 @@ class OdfTextReader:
         else:
             self.flush()
             if tag == "h":
-                self._add_heading(element)
+                inline = self.inline.read_paragraph(element)
+                self.builder.add_heading(read_count(element, "outline-level", 9), inline.text)
+                self._add_rest(inline)
             elif tag == "table":
                 self._add_table(element)
             elif tag in {"section", "text-box"}:
@@ -340,21 +342,13 @@ class OdfTextReader:
             self._code.append(inline.text)
         else:
             self.flush()
-            self._add_text(inline.text, style)
-        self._add_rest(inline)
-
-    def _add_text(self, text: str, style: Style) -> None:
-        if style.is_title:
-            self.title = self.title or text.strip()
-            self.builder.add_heading(1, text)
-        elif style.is_quote:
-            self.builder.add_quote(text)
-        else:
-            self.builder.add_paragraph(text.strip())
-
-    def _add_heading(self, element: Element) -> None:
-        inline = self.inline.read_paragraph(element)
-        self.builder.add_heading(read_count(element, "outline-level", 9), inline.text)
+            if style.is_title:
+                self.title = self.title or inline.text.strip()
+                self.builder.add_heading(1, inline.text)
+            elif style.is_quote:
+                self.builder.add_quote(inline.text)
+            else:
+                self.builder.add_paragraph(inline.text.strip())
         self._add_rest(inline)
 
     def _add_rest(self, inline: Inline) -> None:

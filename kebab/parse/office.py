@@ -161,9 +161,9 @@ class OpenDocument:
             self.content_name = _CONTENT
             if b"encryption-data" in (self.archive.find("META-INF/manifest.xml") or b""):
                 raise self.refuse(ENCRYPTED)
-            data = self.archive.find("meta.xml")
-            if data is not None:
-                self.metadata = read_properties(read_tree(data, "meta.xml", self.refuse))
+            properties = self.archive.find("meta.xml")
+            if properties is not None:
+                self.metadata = read_properties(read_tree(properties, "meta.xml", self.refuse))
 
     @property
     def is_recognized(self) -> bool:
