@@ -104,13 +104,6 @@ _COMMON_WORDS = frozenset(_COMMON.split("|"))
 _BOTH = 1 << _BITS * 2 | 1 << _BITS * 3
 
 
-def _pack_run(length: int) -> int:
-    """Return the packed figures of a run of letters or digits."""
-    english = _to_units(_estimate_run(length, _COST_ENGLISH, _PER_LETTER_ENGLISH))
-    other = _to_units(_estimate_run(length, _COST_OTHER, _PER_LETTER_OTHER))
-    return 1 | english << _BITS * 2 | other << _BITS * 3
-
-
 def _estimate_run(length: int, costs: list[float], per_letter: float) -> float:
     """Return the tokens of a run by its length."""
     return costs[length] if length < len(costs) else length * per_letter
@@ -124,7 +117,9 @@ class _RunTable(dict[int, int]):
     """Holds the figures of runs by their length."""
 
     def __missing__(self, length: int) -> int:
-        figures = _pack_run(length)
+        english = _to_units(_estimate_run(length, _COST_ENGLISH, _PER_LETTER_ENGLISH))
+        other = _to_units(_estimate_run(length, _COST_OTHER, _PER_LETTER_OTHER))
+        figures = 1 | english << _BITS * 2 | other << _BITS * 3
         if length <= _MAX_WORD_CHARS:
             self[length] = figures
         return figures
@@ -181,16 +176,12 @@ class WordCounter:
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text."""
         cut = [_split_words(text) for text in texts]
-        self._count_new(cut)
-        return [sum(map(self._sizes.__getitem__, words)) for words in cut]
-
-    def _count_new(self, cut: Sequence[list[str]]) -> None:
-        """Count the words that are not cached."""
         if self._letters > _MAX_LETTERS:
             self._sizes, self._letters = {}, 0
         new = list(set(chain.from_iterable(cut)).difference(self._sizes))
         self._sizes.update(zip(new, self._count(new), strict=True))
         self._letters += sum(map(len, new))
+        return [sum(map(self._sizes.__getitem__, words)) for words in cut]
 
 
 def _split_words(text: str) -> list[str]:

@@ -61,21 +61,16 @@ class LeadFinder:
         """Return the lead of the passages from the middle of a block."""
         block = self._blocks[index]
         if block.kind is BlockKind.CODE:
-            return self._find_signature(index)
-        return block.label or self._find_header(block)
-
-    def _find_header(self, block: Block) -> str:
-        """Return the first line of a table that is no rule."""
+            if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
+                return ""
+            heading = self._blocks[index - 1]
+            text = " ".join(self._text[heading.start : heading.end].split())
+            return "" if text.lstrip("#= ").strip() == heading.label else text
+        if block.label:
+            return block.label
+        # The header of a table is its first line that is no rule.
         lines = self._text[block.start : block.end].split("\n", 2)
         return next((line.strip() for line in lines[:2] if not _RULE_LINE.match(line)), "")
-
-    def _find_signature(self, index: int) -> str:
-        """Return the heading above a block of code when it is more than its label."""
-        if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
-            return ""
-        heading = self._blocks[index - 1]
-        text = " ".join(self._text[heading.start : heading.end].split())
-        return "" if text.lstrip("#= ").strip() == heading.label else text
 
     def _shorten(self, lead: str) -> str:
         """Return a lead that is not too long, cut at a word; none when a word is too long."""
@@ -105,11 +100,6 @@ class Section:
     paths: list[tuple[str, ...]] = field(default_factory=list)
     has_body: bool = False
     ended: bool = False
-
-    def add(self, block: Block, path: tuple[str, ...]) -> None:
-        """Add a block."""
-        self.blocks.append(block)
-        self.paths.append(path)
 
 
 def split_sections(
@@ -144,14 +134,12 @@ def split_sections(
                 if section.has_body or section.ended:
                     yield section
                     section = Section()
-            section.has_body = section.has_body or _has_word(text, block)
-        section.add(block, tuple(above.label for above in open_headings if above.label))
+            has_word = _HAS_WORD.search(text, block.start, block.end) is not None
+            section.has_body = section.has_body or has_word
+        section.blocks.append(block)
+        section.paths.append(tuple(above.label for above in open_headings if above.label))
     if section.blocks:
         yield section
-
-
-def _has_word(text: str, block: Block) -> bool:
-    return _HAS_WORD.search(text, block.start, block.end) is not None
 
 
 def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -213,7 +201,14 @@ def _measure_blocks(
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
     _count_parts(meter, parts)
-    _reserve_heading_room(parts)
+    # Headings get room in the block behind them, at most half of its room.
+    taken = 0
+    for part in parts:
+        if part.block.kind is BlockKind.HEADING:
+            taken += part.size
+        else:
+            part.room = max(part.room - taken, -(-part.room // 2))
+            taken = 0
     while any(_is_too_long(part) for part in parts):
         parts = [smaller for part in parts for smaller in _cut_part(meter.text, part)]
         _count_parts(meter, [part for part in parts if not part.size])
@@ -252,17 +247,6 @@ def _find_gap(text: str, start: int, end: int) -> Range | None:
         return None
     first = start + len(gap) - len(gap.lstrip())
     return Range(first, first + len(short))
-
-
-def _reserve_heading_room(parts: Sequence[_Part]) -> None:
-    """Reserve room for headings in the block behind them, at most half of its room."""
-    taken = 0
-    for part in parts:
-        if part.block.kind is BlockKind.HEADING:
-            taken += part.size
-        else:
-            part.room = max(part.room - taken, -(-part.room // 2))
-            taken = 0
 
 
 def _is_too_long(part: _Part) -> bool:

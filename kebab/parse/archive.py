@@ -81,8 +81,16 @@ class Archive:
         with self._refuse_damage("the zip archive is cut off or broken"):
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         members = self._zip.infolist()
-        self._check_members(members)
-        self._members = {_clean_name(info): info for info in members if not info.is_dir()}
+        if len(members) > MAX_MEMBERS:
+            raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
+        self._check_expansion(sum(info.file_size for info in members))
+        if _has_overlap(members):
+            raise self.refuse("damaged: files of the archive overlap")
+        self._members = {
+            info.filename.replace("\\", "/").lstrip("/"): info
+            for info in members
+            if not info.is_dir()
+        }
         self._by_folded_name = {name.casefold(): name for name in self._members}
 
     @property
@@ -160,13 +168,6 @@ class Archive:
         except _ERRORS as fault:
             raise self.refuse(f"damaged: {cause}") from fault
 
-    def _check_members(self, members: Sequence[zipfile.ZipInfo]) -> None:
-        if len(members) > MAX_MEMBERS:
-            raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
-        self._check_expansion(sum(info.file_size for info in members))
-        if _has_overlap(members):
-            raise self.refuse("damaged: files of the archive overlap")
-
     def _check_expansion(self, total: int) -> None:
         if total > MAX_EXPANSION_BYTES:
             raise self.refuse(f"expands to more than {MAX_EXPANSION_BYTES // _MB} MB")
@@ -181,10 +182,6 @@ def explain_foreign_file(data: bytes) -> str:
     if _ENCRYPTED_PACKAGE in data:
         return ENCRYPTED
     return "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`"
-
-
-def _clean_name(info: zipfile.ZipInfo) -> str:
-    return info.filename.replace("\\", "/").lstrip("/")
 
 
 def _has_overlap(members: Sequence[zipfile.ZipInfo]) -> bool:

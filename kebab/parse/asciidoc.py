@@ -47,11 +47,7 @@ class AsciiDocParser:
     version = "asciidoc-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with its header as metadata.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with its header as metadata."""
         decoded = decode(data, path, self.version)
         text = decoded.text
         front = read_front_matter(text)
@@ -90,18 +86,14 @@ class AsciiDocScanner:
                 number = self._skip_paragraph(number)
                 continue
             number = max(span.last, number + 1)
-            yield from self._join_pending(span)
-
-    def _join_pending(self, span: Span) -> Iterator[Span]:
-        """Yield a block with the lines that describe it; those of a heading are left out."""
-        above, self._pending = self._pending, None
-        if above is None or span.kind is None:
-            yield span
-        elif span.kind is BlockKind.HEADING:
-            yield Span(None, above, span.first)
-            yield span
-        else:
-            yield span._replace(first=above)
+            above, self._pending = self._pending, None
+            if above is None or span.kind is None:
+                yield span
+            elif span.kind is BlockKind.HEADING:
+                yield Span(None, above, span.first)
+                yield span
+            else:
+                yield span._replace(first=above)
 
     def _skip_paragraph(self, number: int) -> int:
         """Return the line behind a paragraph that begins at a line, at most to a delimiter."""
@@ -208,13 +200,8 @@ class AsciiDocScanner:
         mark = fence[:1]
         if mark in _TRANSPARENT or fence == "--" or fence in self._never_closed:
             return Span(None, number, number + 1)
-        for end in range(number + 1, self._lines.count):
-            if self._lines.text[end] == fence:
-                break
-        else:
-            self._never_closed.add(fence)
-            return Span(None, number, number + 1)
-        if mark in _LEFT_OUT:
+        end = self._find_close(number, fence)
+        if end == number or mark in _LEFT_OUT:
             return Span(None, number, end + 1)
         if fence.endswith("==="):
             return Span(BlockKind.TABLE, number, end + 1)
@@ -245,6 +232,7 @@ class AsciiDocScanner:
         return number
 
     def _find_close(self, number: int, fence: str) -> int:
+        """Return the line that closes a block, the line itself when none does."""
         for end in range(number + 1, self._lines.count):
             if self._lines.text[end] == fence:
                 return end

@@ -38,11 +38,7 @@ class ChatExportParser:
     version = "chat-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; each conversation or day is a section.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document; each conversation or day is a section."""
         text = decode(data, path, self.version).text
         try:
             content = json.loads(text)
@@ -90,21 +86,13 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
         seen.add(number)
         said = nodes[number].get("message")
         if isinstance(said, dict):
-            found.append(_read_chatgpt_message(said))
+            role, content = _get_text(said.get("author"), "role"), said.get("content")
+            parts = content.get("parts") if isinstance(content, dict) else None
+            parts = parts if isinstance(parts, list) and role != "system" else []
+            text = "\n".join(part for part in parts if isinstance(part, str))
+            found.append(Message(role, text, _read_time(said.get("create_time"))))
         number = nodes[number].get("parent")
     yield from reversed(found)
-
-
-def _read_chatgpt_message(said: Mapping[str, Any]) -> Message:
-    author, content = said.get("author"), said.get("content")
-    role = _get_text(author, "role")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    text = (
-        "\n".join(part for part in parts if isinstance(part, str))
-        if isinstance(parts, list)
-        else ""
-    )
-    return Message(role, "" if role == "system" else text, _read_time(said.get("create_time")))
 
 
 def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:

@@ -70,16 +70,11 @@ class CodeParser:
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
-        language = self._choose_language(decoded.text, path)
+        language, suffix = self._language, PurePosixPath(path).suffix.lower()
+        if suffix == ".tsx" or (suffix == ".h" and _CPLUSPLUS.search(decoded.text)):
+            language = "tsx" if suffix == ".tsx" else "c++"  # their names may mean two languages
         spans = find_spans(decoded.text.encode(), language)
         return build_document(decoded, path, spans)
-
-    def _choose_language(self, text: str, path: str) -> str:
-        """Return the language of a file whose name may mean two."""
-        suffix = PurePosixPath(path).suffix.lower()
-        if suffix == ".h" and _CPLUSPLUS.search(text):
-            return "c++"
-        return "tsx" if suffix == ".tsx" else self._language
 
 
 class SourceParser:
@@ -88,11 +83,7 @@ class SourceParser:
     version = "source-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document."""
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
@@ -129,12 +120,8 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
         spans = exclude_lines(spans, list(group_lines(long)))
         warnings = (*warnings, f"lines that are too long are not searched: {len(long)}")
     blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
-    title = (
-        f"{format_file_name(path, _VAGUE_STEMS)}: {summary}"
-        if (summary := _find_summary(text))
-        else ""
-    )
-    metadata = Metadata(title=title or format_file_name(path, _VAGUE_STEMS))
+    title, summary = format_file_name(path, _VAGUE_STEMS), _find_summary(text)
+    metadata = Metadata(title=f"{title}: {summary}" if summary else title)
     return ParsedDocument(
         text=text,
         title=choose_title(metadata, (), path),

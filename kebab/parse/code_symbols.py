@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kebab.core.documents import BlockKind
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import Span
+from kebab.text.normalize import split_names
 
 
 class Syntax(NamedTuple):
@@ -42,19 +43,15 @@ class Syntax(NamedTuple):
     name_nodes: tuple[str, ...] = ()
 
 
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
 _JAVASCRIPT = Syntax(
     lambda: import_module("tree_sitter_javascript").language(),
-    functions=_set(
+    functions=split_names(
         "function_declaration generator_function_declaration method_definition"
         " function_expression generator_function arrow_function"
     ),
-    containers=_set("class_declaration class"),
-    wrappers=_set("export_statement lexical_declaration variable_declaration"),
-    blocks=_set(
+    containers=split_names("class_declaration class"),
+    wrappers=split_names("export_statement lexical_declaration variable_declaration"),
+    blocks=split_names(
         "expression_statement call_expression parenthesized_expression arguments unary_expression"
         " object pair if_statement statement_block else_clause"
     ),
@@ -64,8 +61,8 @@ _JAVASCRIPT = Syntax(
         "field_definition": "value",
         "pair": "value",
     },
-    leads=_set("comment decorator"),
-    imports=_set("import_statement"),
+    leads=split_names("comment decorator"),
+    imports=split_names("import_statement"),
     names={
         "assignment_expression": "left",
         "field_definition": "property",
@@ -74,9 +71,10 @@ _JAVASCRIPT = Syntax(
 )
 _TYPESCRIPT = _JAVASCRIPT._replace(
     grammar=lambda: import_module("tree_sitter_typescript").language_typescript(),
-    containers=_JAVASCRIPT.containers | _set("abstract_class_declaration internal_module module"),
-    types=_set("interface_declaration type_alias_declaration enum_declaration"),
-    wrappers=_JAVASCRIPT.wrappers | _set("ambient_declaration"),
+    containers=_JAVASCRIPT.containers
+    | split_names("abstract_class_declaration internal_module module"),
+    types=split_names("interface_declaration type_alias_declaration enum_declaration"),
+    wrappers=_JAVASCRIPT.wrappers | split_names("ambient_declaration"),
     holders={
         "variable_declarator": "value",
         "assignment_expression": "right",
@@ -87,14 +85,14 @@ _TYPESCRIPT = _JAVASCRIPT._replace(
 )
 _C = Syntax(
     lambda: import_module("tree_sitter_c").language(),
-    functions=_set("function_definition"),
-    types=_set("struct_specifier union_specifier enum_specifier type_definition"),
-    values=_set("preproc_function_def preproc_def declaration"),
-    blocks=_set(
+    functions=split_names("function_definition"),
+    types=split_names("struct_specifier union_specifier enum_specifier type_definition"),
+    values=split_names("preproc_function_def preproc_def declaration"),
+    blocks=split_names(
         "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification"
         " declaration_list"
     ),
-    imports=_set("preproc_include"),
+    imports=split_names("preproc_include"),
     names={
         "function_definition": "declarator",
         "type_definition": "declarator",
@@ -105,108 +103,110 @@ _C = Syntax(
 SYNTAXES: Mapping[str, Syntax] = {
     "bash": Syntax(
         lambda: import_module("tree_sitter_bash").language(),
-        functions=_set("function_definition"),
-        blocks=_set("if_statement else_clause"),
+        functions=split_names("function_definition"),
+        blocks=split_names("if_statement else_clause"),
     ),
     "c": _C,
     "c#": Syntax(
         lambda: import_module("tree_sitter_c_sharp").language(),
-        functions=_set(
+        functions=split_names(
             "method_declaration constructor_declaration destructor_declaration"
             " operator_declaration conversion_operator_declaration local_function_statement"
         ),
-        containers=_set(
+        containers=split_names(
             "namespace_declaration class_declaration struct_declaration interface_declaration"
             " record_declaration"
         ),
-        types=_set("enum_declaration delegate_declaration property_declaration"),
-        values=_set("field_declaration"),
-        wrappers=_set("global_statement"),
-        blocks=_set("preproc_if preproc_else preproc_elif preproc_region"),
-        imports=_set("using_directive file_scoped_namespace_declaration"),
+        types=split_names("enum_declaration delegate_declaration property_declaration"),
+        values=split_names("field_declaration"),
+        wrappers=split_names("global_statement"),
+        blocks=split_names("preproc_if preproc_else preproc_elif preproc_region"),
+        imports=split_names("using_directive file_scoped_namespace_declaration"),
         names={"operator_declaration": "operator", "conversion_operator_declaration": "type"},
     ),
     "c++": _C._replace(
         grammar=lambda: import_module("tree_sitter_cpp").language(),
-        containers=_set("class_specifier struct_specifier namespace_definition"),
-        types=_set("union_specifier enum_specifier type_definition concept_definition"),
-        wrappers=_set("template_declaration"),
+        containers=split_names("class_specifier struct_specifier namespace_definition"),
+        types=split_names("union_specifier enum_specifier type_definition concept_definition"),
+        wrappers=split_names("template_declaration"),
         blocks=_C.blocks | {"field_declaration"},
-        leads=_set("comment access_specifier"),
+        leads=split_names("comment access_specifier"),
     ),
     "go": Syntax(
         lambda: import_module("tree_sitter_go").language(),
-        functions=_set("function_declaration method_declaration"),
-        types=_set("type_spec type_alias"),
-        values=_set("const_spec var_spec"),
-        wrappers=_set("type_declaration const_declaration var_declaration"),
-        imports=_set("package_clause import_declaration"),
+        functions=split_names("function_declaration method_declaration"),
+        types=split_names("type_spec type_alias"),
+        values=split_names("const_spec var_spec"),
+        wrappers=split_names("type_declaration const_declaration var_declaration"),
+        imports=split_names("package_clause import_declaration"),
     ),
     "java": Syntax(
         lambda: import_module("tree_sitter_java").language(),
-        functions=_set(
+        functions=split_names(
             "method_declaration constructor_declaration compact_constructor_declaration"
         ),
-        containers=_set(
+        containers=split_names(
             "class_declaration interface_declaration enum_declaration record_declaration"
             " annotation_type_declaration"
         ),
-        values=_set("field_declaration"),
-        blocks=_set("enum_body_declarations"),
-        leads=_set("line_comment block_comment"),
-        imports=_set("package_declaration import_declaration"),
+        values=split_names("field_declaration"),
+        blocks=split_names("enum_body_declarations"),
+        leads=split_names("line_comment block_comment"),
+        imports=split_names("package_declaration import_declaration"),
         names={"field_declaration": "declarator"},
     ),
     "javascript": _JAVASCRIPT,
     "kotlin": Syntax(
         lambda: import_module("tree_sitter_kotlin").language(),
-        functions=_set("function_declaration"),
-        containers=_set("class_declaration object_declaration"),
-        values=_set("property_declaration"),
-        blocks=_set("companion_object class_body enum_class_body"),
-        leads=_set("line_comment block_comment"),
-        imports=_set("package_header import"),
+        functions=split_names("function_declaration"),
+        containers=split_names("class_declaration object_declaration"),
+        values=split_names("property_declaration"),
+        blocks=split_names("companion_object class_body enum_class_body"),
+        leads=split_names("line_comment block_comment"),
+        imports=split_names("package_header import"),
         name_nodes=("variable_declaration",),
     ),
     "python": Syntax(
         lambda: import_module("tree_sitter_python").language(),
-        functions=_set("function_definition"),
-        containers=_set("class_definition"),
-        values=_set("assignment type_alias_statement"),
-        wrappers=_set("decorated_definition expression_statement"),
-        blocks=_set("if_statement else_clause elif_clause try_statement except_clause block"),
-        imports=_set("import_statement import_from_statement future_import_statement"),
+        functions=split_names("function_definition"),
+        containers=split_names("class_definition"),
+        values=split_names("assignment type_alias_statement"),
+        wrappers=split_names("decorated_definition expression_statement"),
+        blocks=split_names(
+            "if_statement else_clause elif_clause try_statement except_clause block"
+        ),
+        imports=split_names("import_statement import_from_statement future_import_statement"),
         names={"assignment": "left", "type_alias_statement": "left"},
     ),
     "ruby": Syntax(
         lambda: import_module("tree_sitter_ruby").language(),
-        functions=_set("method singleton_method"),
-        containers=_set("class module"),
-        values=_set("assignment"),
-        blocks=_set("call argument_list do_block body_statement if then singleton_class"),
+        functions=split_names("method singleton_method"),
+        containers=split_names("class module"),
+        values=split_names("assignment"),
+        blocks=split_names("call argument_list do_block body_statement if then singleton_class"),
         names={"assignment": "left"},
     ),
     "rust": Syntax(
         lambda: import_module("tree_sitter_rust").language(),
-        functions=_set("function_item function_signature_item macro_definition"),
-        containers=_set("impl_item trait_item mod_item"),
-        types=_set("struct_item enum_item union_item type_item"),
-        values=_set("const_item static_item"),
-        blocks=_set("foreign_mod_item declaration_list"),
-        leads=_set("line_comment block_comment attribute_item"),
-        imports=_set("use_declaration extern_crate_declaration"),
+        functions=split_names("function_item function_signature_item macro_definition"),
+        containers=split_names("impl_item trait_item mod_item"),
+        types=split_names("struct_item enum_item union_item type_item"),
+        values=split_names("const_item static_item"),
+        blocks=split_names("foreign_mod_item declaration_list"),
+        leads=split_names("line_comment block_comment attribute_item"),
+        imports=split_names("use_declaration extern_crate_declaration"),
         names={"impl_item": "type"},
     ),
     "sql": Syntax(
         lambda: import_module("tree_sitter_sql").language(),
-        functions=_set("create_function create_procedure create_trigger"),
-        types=_set(
+        functions=split_names("create_function create_procedure create_trigger"),
+        types=split_names(
             "create_table create_view create_materialized_view create_index create_type"
             " create_schema create_sequence"
         ),
-        wrappers=_set("statement"),
-        blocks=_set("transaction block"),
-        leads=_set("comment marginalia"),
+        wrappers=split_names("statement"),
+        blocks=split_names("transaction block"),
+        leads=split_names("comment marginalia"),
         name_nodes=("object_reference", "identifier"),
     ),
     "tsx": _TYPESCRIPT._replace(
@@ -282,12 +282,8 @@ class SymbolFinder:
         self._imports = imports
         self._syntax = syntax
         self._functions = syntax.functions
-        self._symbols = (
-            syntax.functions
-            | syntax.containers
-            | syntax.types
-            | syntax.values
-            | frozenset(syntax.holders)
+        self._symbols = syntax.functions.union(
+            syntax.containers, syntax.types, syntax.values, syntax.holders
         )
         self._inside = syntax.wrappers | syntax.blocks | {"ERROR"}
 
@@ -298,17 +294,14 @@ class SymbolFinder:
             if symbol.first < done or symbol.last > last:
                 continue  # it shares a line with what is before it
             yield from self._cut_rest(level, done, symbol.first)
-            yield from self._cut_symbol(symbol, level)
+            whole = level if symbol.body == symbol.last else 0
+            yield Span(BlockKind.HEADING, symbol.first, symbol.body, level, symbol.name, whole)
+            if symbol.node is not None and level < _DEEPEST_HEADING:
+                yield from self.cut_scope(symbol.node, level + 1, symbol.body, symbol.last)
+            elif symbol.body < symbol.last:
+                yield Span(BlockKind.CODE, symbol.body, symbol.last)
             done = symbol.last
         yield from self._cut_rest(level, done, last)
-
-    def _cut_symbol(self, symbol: Symbol, level: int) -> Iterator[Span]:
-        whole = level if symbol.body == symbol.last else 0
-        yield Span(BlockKind.HEADING, symbol.first, symbol.body, level, symbol.name, whole)
-        if symbol.node is not None and level < _DEEPEST_HEADING:
-            yield from self.cut_scope(symbol.node, level + 1, symbol.body, symbol.last)
-        elif symbol.body < symbol.last:
-            yield Span(BlockKind.CODE, symbol.body, symbol.last)
 
     def _cut_rest(self, level: int, first: int, last: int) -> Iterator[Span]:
         """Yield lines that belong to no symbol inside the scope; imports are a span of their own.
@@ -335,15 +328,12 @@ class SymbolFinder:
                 continue
             start = lead if lead >= 0 and first == above else first
             lead, above = -1, end
-            yield from self._read_node(node, start, end, depth)
-
-    def _read_node(self, node: Node, first: int, last: int, depth: int) -> Iterator[Symbol]:
-        symbol = self._build_symbol(node, first, last) if node.type in self._symbols else None
-        if symbol is not None:
-            yield symbol
-        elif depth < _DEEPEST_BLOCK and self._is_searched(node):
-            found = self._find_symbols(_list_members(node), depth + 1)
-            yield from _wrap(list(found), first, last) if self._is_wrapper(node) else found
+            symbol = self._build_symbol(node, start, end) if node.type in self._symbols else None
+            if symbol is not None:
+                yield symbol
+            elif depth < _DEEPEST_BLOCK and self._is_searched(node):
+                found = self._find_symbols(_list_members(node), depth + 1)
+                yield from _wrap(list(found), start, end) if self._is_wrapper(node) else found
 
     def _is_wrapper(self, node: Node) -> bool:
         """Return whether the lines of a node belong to the symbols right inside it."""

@@ -7,7 +7,8 @@ to its length, and no stack.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from xml.parsers import expat
@@ -25,28 +26,16 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.code import build_bounded
 from kebab.parse.encoding import Decoded, decode
+from kebab.text.normalize import split_names
 
 MAX_LINES = 20_000
 MAX_LINE_CHARS = 10_000
 _DEEPEST_LEVEL = 6
 _FEW_LINES = 8
 _WORD = re.compile(r"\w")
-_VAGUE_STEMS = (
-    "app",
-    "chart",
-    "compose",
-    "config",
-    "data",
-    "docker-compose",
-    "index",
-    "main",
-    "metadata",
-    "package",
-    "pom",
-    "project",
-    "settings",
-    "tsconfig",
-    "values",
+_VAGUE_STEMS = split_names(
+    "app chart compose config data docker-compose index main metadata package pom project"
+    " settings tsconfig values"
 )
 """Stems of files that say less than the names of their folders."""
 
@@ -197,21 +186,18 @@ def scan_json(text: str) -> JsonKeys:
             opened.append(_Container("}" if opener == "{" else "]", key, line))
             key = ""
         elif comma and opened:
-            _count_member(opened[-1], line)
+            container = opened[-1]
+            container.commas += 1
+            if container.commas == MAX_MEMBERS:
+                container.full = line + 1
         elif closer:
             found.is_balanced &= bool(opened) and opened[-1].closer == closer
             if opened:
                 _close(found, opened.pop(), line, len(opened))
     found.is_balanced &= not opened
     found.regions.sort(key=lambda region: (region.first, -region.last))
-    found.dropped = _merge_ranges(found.dropped)
+    found.dropped = list(merge_dropped(found.dropped))
     return found
-
-
-def _count_member(container: _Container, line: int) -> None:
-    container.commas += 1
-    if container.commas == MAX_MEMBERS:
-        container.full = line + 1
 
 
 def _close(found: JsonKeys, container: _Container, line: int, depth: int) -> None:
@@ -236,17 +222,13 @@ def find_number_runs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 def merge_dropped(*parts: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Return the union of ranges of lines, sorted."""
-    return tuple(_merge_ranges([one for part in parts for one in part]))
-
-
-def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
+    for first, last in sorted(chain.from_iterable(parts)):
         if merged and first <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(last, merged[-1][1])
         else:
             merged.append((first, last))
-    return merged
+    return tuple(merged)
 
 
 def scan_yaml(lines: Sequence[str]) -> list[Region]:
@@ -264,7 +246,8 @@ def scan_yaml(lines: Sequence[str]) -> list[Region]:
         while opened and _ends(opened[-1][0], indent, bare):
             first = opened[-1][2]
             if used - first >= _LEAST_VALUE_LINES and len(opened) <= _DEEPEST_KEY:
-                regions.append(_build_region(lines, opened[-1][1], first, used))
+                lead, label = _find_lead(lines, first), shorten_label(opened[-1][1])
+                regions.append(Region(label, lead, first + 1, used))
             opened.pop()
         key = _YAML_KEY.match(line, indent)
         if key:
@@ -308,10 +291,6 @@ def scan_sections(lines: Sequence[str]) -> list[Region]:
             heads, pairwise([*starts, len(lines)]), strict=True
         )
     ]
-
-
-def _build_region(lines: Sequence[str], label: str, first: int, last: int) -> Region:
-    return Region(shorten_label(label), _find_lead(lines, first), first + 1, last)
 
 
 def _find_lead(lines: Sequence[str], number: int) -> int:
@@ -430,28 +409,15 @@ def _list_rows(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     while number < len(lines):
         last = number + 1
         if lines[number].count('"') % 2:
-            last = _find_closing_quote(lines, number) or last
+            near = range(last, min(number + _LONGEST_ROW, len(lines)))
+            last = next((end + 1 for end in near if lines[end].count('"') % 2), last)
         yield number, last
         number = last
 
 
-def _find_closing_quote(lines: Sequence[str], first: int) -> int | None:
-    """Return the line behind the one that closes the quote of a row, None when none is near."""
-    for number in range(first + 1, min(first + _LONGEST_ROW, len(lines))):
-        if lines[number].count('"') % 2:
-            return number + 1
-    return None
-
-
-_LOCK_FILES = frozenset(
-    {
-        "composer-lock.json",
-        "deno.lock",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "packages.lock.json",
-        "pnpm-lock.yaml",
-    }
+_LOCK_FILES = split_names(
+    "composer-lock.json deno.lock npm-shrinkwrap.json package-lock.json packages.lock.json"
+    " pnpm-lock.yaml"
 )
 
 
@@ -465,11 +431,7 @@ class DataParser:
         self._read = _READERS[kind]
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; keys with a value of several lines are headings.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document; keys with a value of several lines are headings."""
         decoded = decode(data, path, self.version)
         if PurePosixPath(path).name.lower() in _LOCK_FILES:
             return build_bounded(decoded, path, "lock file")
@@ -479,23 +441,16 @@ class DataParser:
 def _read_json(decoded: Decoded, path: str) -> ParsedDocument:
     keys = scan_json(decoded.text)
     lines = decoded.text.split("\n")
+    warnings: tuple[str, ...] = ()
     if not keys.is_balanced:
         keys = JsonKeys()
-        warnings: tuple[str, ...] = ("brackets do not match: read as text",)
-    else:
-        warnings = _describe_dropped(keys)
+        warnings = ("brackets do not match: read as text",)
+    elif lost := len(keys.dropped):
+        shown = f"lists of which only the first {MAX_MEMBERS:,} members are searched"
+        warnings = (f"{shown}: {lost}",)
     dropped = merge_dropped(keys.dropped, find_number_runs(lines[:MAX_LINES]))
     spans = cut_regions(keys.regions, len(lines))
     return build_data_document(decoded, path, spans, Bounds(dropped, warnings))
-
-
-def _describe_dropped(keys: JsonKeys) -> tuple[str, ...]:
-    lost = len(keys.dropped)
-    return (
-        (f"lists of which only the first {MAX_MEMBERS:,} members are searched: {lost}",)
-        if lost
-        else ()
-    )
 
 
 def _read_lines(decoded: Decoded, path: str) -> ParsedDocument:
@@ -503,16 +458,8 @@ def _read_lines(decoded: Decoded, path: str) -> ParsedDocument:
     return build_data_document(decoded, path, spans)
 
 
-def _read_yaml(decoded: Decoded, path: str) -> ParsedDocument:
-    return _read_regions(decoded, path, scan_yaml)
-
-
-def _read_sections(decoded: Decoded, path: str) -> ParsedDocument:
-    return _read_regions(decoded, path, scan_sections)
-
-
 def _read_regions(
-    decoded: Decoded, path: str, scan: Callable[[list[str]], Iterable[Region]]
+    scan: Callable[[list[str]], Iterable[Region]], decoded: Decoded, path: str
 ) -> ParsedDocument:
     lines = decoded.text.split("\n")
     regions = scan(lines[:MAX_LINES])
@@ -533,8 +480,8 @@ def _read_xml(decoded: Decoded, path: str) -> ParsedDocument:
 _READERS: dict[str, Callable[[Decoded, str], ParsedDocument]] = {
     "json": _read_json,
     "lines": _read_lines,
-    "yaml": _read_yaml,
-    "sections": _read_sections,
+    "yaml": partial(_read_regions, scan_yaml),
+    "sections": partial(_read_regions, scan_sections),
     "table": _read_table,
     "xml": _read_xml,
 }

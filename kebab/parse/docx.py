@@ -83,21 +83,16 @@ class InlineReader:
                 inline.parts.append(child.text or "")
             elif tag in _SIGNS:
                 inline.parts.append(_SIGNS[tag])
-            elif tag not in _LEFT_OUT:
-                self._collect_other(child, tag, inline)
-
-    def _collect_other(self, element: Element, tag: str, inline: Inline) -> None:
-        if tag == "txbxContent":
-            inline.boxes.append(element)
-        elif tag in _NOTES:
-            note = self._notes.get((_NOTES[tag], get_attribute(element, "id")))
-            if note:
-                inline.notes.append(note)
-        elif tag == "instrText":
-            self._add_links(_LINK_FIELD.findall(element.text or ""))
-        elif tag != "r" or not _is_hidden(element):
-            self._note_target(element, tag, inline)
-            self._collect(element, inline)
+            elif tag == "txbxContent":
+                inline.boxes.append(child)
+            elif tag in _NOTES:
+                note = self._notes.get((_NOTES[tag], get_attribute(child, "id")))
+                inline.notes += [note] if note else []
+            elif tag == "instrText":
+                self._add_links(_LINK_FIELD.findall(child.text or ""))
+            elif tag not in _LEFT_OUT and not (tag == "r" and _is_hidden(child)):
+                self._note_target(child, tag, inline)
+                self._collect(child, inline)
 
     def _note_target(self, element: Element, tag: str, inline: Inline) -> None:
         """Note the target of a link, and the description of a picture."""
@@ -175,7 +170,9 @@ class TableReader:
                 texts.append(above[column])
             else:
                 texts.append(self._read_cell(cell))
-            texts += [""] * (_read_span(cell) - 1)
+            span = get_value(find_child(cell, "tcPr"), "gridSpan")
+            columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
+            texts += [""] * (columns - 1)
         return texts
 
     def _read_cell(self, cell: Element) -> str:
@@ -209,11 +206,6 @@ def _continues_above(cell: Element) -> bool:
     """Return whether a cell is merged with the cell above."""
     merged = find_child(find_child(cell, "tcPr"), "vMerge")
     return merged is not None and get_attribute(merged, "val", "continue") == "continue"
-
-
-def _read_span(cell: Element) -> int:
-    span = get_value(find_child(cell, "tcPr"), "gridSpan")
-    return max(1, min(int(span), _MAX_SPAN)) if span.isdecimal() else 1
 
 
 def _may_have_header(table: Element) -> bool:
@@ -293,7 +285,8 @@ class _BodyReader:
                 author = get_attribute(element, "author")
                 label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
                 paragraphs = (one for one in element.iter() if get_local_tag(one.tag) == "p")
-                text = " ".join(filter(None, map(_read_plain, paragraphs)))
+                reader = InlineReader({}, {})
+                text = " ".join(filter(None, (reader.read(one).text.strip() for one in paragraphs)))
                 if text and get_attribute(element, "type", "normal") == "normal":
                     notes[kind, get_attribute(element, "id")] = f"{label}: {text}"
         return notes
@@ -325,7 +318,8 @@ class _BodyReader:
             self._get_label(properties, self._get_style(properties)) if inline.text else (0, "")
         )
         self._notes += inline.notes
-        boxes = (self._read_paragraph(one) for box in inline.boxes for one in _list_paragraphs(box))
+        paragraphs = (one for box in inline.boxes for one in box if get_local_tag(one.tag) == "p")
+        boxes = map(self._read_paragraph, paragraphs)
         return " ".join(filter(None, (label, inline.text, *boxes)))
 
     def _add_paragraph(self, paragraph: Element) -> None:
@@ -355,19 +349,16 @@ class _BodyReader:
         numbering, label = self._get_label(properties, style)
         text = f"{label} {inline.text}" if label else inline.text
         if level and len(text) <= _LONGEST_HEADING:
-            self._add_heading(level, text, style)
+            self._flush()
+            self._builder.add_heading(level, text)
+            if style.is_title and not self._title:
+                self._title = text
         elif numbering is not None:
             self._items.append((numbering.depth, text))
         else:
             self._flush_list()
             add = self._builder.add_quote if style.is_quote else self._builder.add_paragraph
             add(text)
-
-    def _add_heading(self, level: int, text: str, style: Style) -> None:
-        self._flush()
-        self._builder.add_heading(level, text)
-        if style.is_title and not self._title:
-            self._title = text
 
     def _add_table(self, table: Element) -> None:
         self._flush()
@@ -397,12 +388,3 @@ class _BodyReader:
         for note in self._notes:
             self._builder.add_quote(note)
         self._notes.clear()
-
-
-def _list_paragraphs(box: Element) -> Iterator[Element]:
-    return (child for child in box if get_local_tag(child.tag) == "p")
-
-
-def _read_plain(paragraph: Element) -> str:
-    """Return the text of a paragraph of a note."""
-    return InlineReader({}, {}).read(paragraph).text.strip()

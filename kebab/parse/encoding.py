@@ -50,15 +50,18 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     sample = _take_sample(data)
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
-        if _count_undecodable(text, whole=len(sample) == len(data)) <= len(
-            text
-        ) // 500 and plausible(text):
+        is_cut = len(sample) < len(data) and text[-1:] == REPLACEMENT  # within a character
+        if text.count(REPLACEMENT) - is_cut <= len(text) // 500 and plausible(text):
             return codec
     if _is_western(sample):
         return "cp1252"
     if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
         return None
-    return _detect_with_library(sample[:_SLOW_SAMPLE])
+    with translate_import_errors("reading old encodings", "charset-normalizer"):
+        from charset_normalizer import from_bytes
+
+    best = from_bytes(sample[:_SLOW_SAMPLE]).best()
+    return None if best is None else best.encoding
 
 
 def _take_sample(data: bytes) -> bytes:
@@ -68,11 +71,6 @@ def _take_sample(data: bytes) -> bytes:
     high = re.search(rb"[\x80-\xff]", data)
     start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
     return data[start : start + _SAMPLE]
-
-
-def _count_undecodable(text: str, *, whole: bool) -> int:
-    """Count characters that cannot be decoded, except one that the sample cuts off."""
-    return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
 
 
 def _is_western(sample: bytes) -> bool:
@@ -126,15 +124,6 @@ _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("gb18030", _is_simplified_chinese),
     ("big5", _is_traditional_chinese),
 )
-
-
-def _detect_with_library(sample: bytes) -> str | None:
-    """Return the best match of charset-normalizer."""
-    with translate_import_errors("reading old encodings", "charset-normalizer"):
-        from charset_normalizer import from_bytes
-
-    best = from_bytes(sample).best()
-    return None if best is None else best.encoding
 
 
 def detect_wide_encoding(data: bytes) -> str | None:
@@ -263,7 +252,10 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
             return wide, data
     elif escaped := detect_escaped_encoding(data):
         return escaped, data
-    if _is_binary(data):
+    body = data.rstrip(b"\0")
+    controls = len(body) - len(body.translate(None, _CONTROLS))
+    padding_only = not body and len(data) >= _FEW_CONTROLS
+    if padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body)):
         return detect_wide_encoding(data), data
     return _detect_8bit(data)
 
@@ -290,14 +282,6 @@ def _has_stray_zeros(data: bytes, zeros: int) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_binary(data: bytes) -> bool:
-    """Return whether too many bytes are control characters; final zeros are padding."""
-    body = data.rstrip(b"\0")
-    controls = len(body) - len(body.translate(None, _CONTROLS))
-    padding_only = not body and len(data) >= _FEW_CONTROLS
-    return padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body))
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:

@@ -59,29 +59,28 @@ class EnexParser:
             warnings += _add_note(builder, note)
         if not notes:
             raise refuse("not an Evernote export: it has no notes")
-        return builder.build(path, _build_metadata(notes, tuple(tags)), warnings=warnings[:20])
-
-
-def _build_metadata(notes: list[_Note], tags: tuple[str, ...]) -> Metadata:
-    if len(notes) > 1:
-        return Metadata(tags=tags[:_MAX_TAGS])
-    note = notes[0]
-    return Metadata(
-        title=note.title or None,
-        tags=tags[:_MAX_TAGS],
-        authors=(note.author,) if note.author else (),
-        date=note.created,
-    )
+        metadata = Metadata(tags=tuple(tags)[:_MAX_TAGS])
+        if len(notes) == 1:
+            authors = (notes[0].author,) if notes[0].author else ()
+            metadata = metadata._replace(
+                title=notes[0].title or None, authors=authors, date=notes[0].created
+            )
+        return builder.build(path, metadata, warnings=warnings[:20])
 
 
 def _read_note(element: Element) -> _Note:
     attributes = find_child(element, "note-attributes")
+    tags = (
+        " ".join((child.text or "").split())
+        for child in element
+        if get_local_tag(child.tag) == "tag"
+    )
     return _Note(
         title=_read_text(element, "title"),
-        content=(_find_text(element, "content")),
+        content=_find_text(element, "content"),
         created=parse_date(_read_text(element, "created")),
         author="" if attributes is None else _read_text(attributes, "author"),
-        tags=tuple(_list_texts(element, "tag")),
+        tags=tuple(filter(None, tags)),
         files=tuple(_list_files(element)),
     )
 
@@ -106,13 +105,6 @@ def _find_text(element: Element, tag: str) -> str:
 
 def _read_text(element: Element, tag: str) -> str:
     return " ".join(_find_text(element, tag).split())
-
-
-def _list_texts(element: Element, tag: str) -> Iterator[str]:
-    for child in list_children(element):
-        text = " ".join((child.text or "").split())
-        if get_local_tag(child.tag) == tag and text:
-            yield text
 
 
 def _list_files(element: Element) -> Iterator[str]:

@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -43,13 +42,12 @@ class _Item(NamedTuple):
     properties: str
 
 
-@dataclass(slots=True)
-class _Book:
-    """What the package document of a book says."""
+class _Book(NamedTuple):
+    """What the package document of a book says; `spine` is the order of its items by id."""
 
     metadata: Metadata
-    items: dict[str, _Item] = field(default_factory=dict)
-    spine: list[str] = field(default_factory=list)
+    items: dict[str, _Item]
+    spine: list[str]
 
 
 class EpubParser:
@@ -66,7 +64,20 @@ class EpubParser:
         """
         archive = Archive(data, path, self.version)
         _refuse_protection(archive)
-        book = _read_package(archive)
+        name = _find_package(archive)
+        root = read_tree(archive.read(name), name, archive.refuse)
+        folder = posixpath.dirname(name)
+        items = {
+            get_attribute(element, "id"): _Item(
+                _resolve(folder, get_attribute(element, "href")),
+                get_attribute(element, "media-type").lower(),
+                get_attribute(element, "properties"),
+            )
+            for element in list_children(find_child(root, "manifest"))
+        }
+        spine = list_children(find_child(root, "spine"))
+        order = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
+        book = _Book(_read_metadata(find_child(root, "metadata")), items, order)
         titles = dict(_list_titles(archive, book))
         builder = TextBuilder()
         warnings: list[str] = []
@@ -95,23 +106,6 @@ def _refuse_protection(archive: Archive) -> None:
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
             raise archive.refuse(PROTECTED)
-
-
-def _read_package(archive: Archive) -> _Book:
-    """Return the metadata, the files and the order of a book."""
-    name = _find_package(archive)
-    root = read_tree(archive.read(name), name, archive.refuse)
-    folder = posixpath.dirname(name)
-    book = _Book(_read_metadata(find_child(root, "metadata")))
-    for element in list_children(find_child(root, "manifest")):
-        book.items[get_attribute(element, "id")] = _Item(
-            _resolve(folder, get_attribute(element, "href")),
-            get_attribute(element, "media-type").lower(),
-            get_attribute(element, "properties"),
-        )
-    spine = list_children(find_child(root, "spine"))
-    book.spine = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
-    return book
 
 
 def _find_package(archive: Archive) -> str:

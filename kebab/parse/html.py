@@ -196,9 +196,8 @@ class Walker:
 
         return write
 
-    def _skip(self, tag: str, text: str) -> bool:
+    def _skip(self, tag: str, _text: str) -> bool:
         """Leave out an element."""
-        del text
         name = tag.partition(" ")[0]
         if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
             self._flow.end_paragraph()
@@ -228,25 +227,19 @@ class Walker:
             if inner[:4] == "code":
                 language = language or find_code_language(inner)
                 codes += 1
-            if inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code"):
-                _end_line(parts, always=inner == "br")
-            parts.append(self._skip_in_code(inner, behind))
+            ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
+            if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
+                parts.append("\n")
+            is_left_out = (self._known.get(inner) or self._find_action(inner)) == self._skip
+            parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
         self._flow.add_code(unescape("".join(parts)), language, code=is_code)
         self._flow.inline.append(tail)
         return True
 
-    def _skip_in_code(self, tag: str, text: str) -> str:
-        """Return the text behind a tag, or behind the end of an element that is no content."""
-        action = self._known.get(tag, _UNKNOWN)
-        if action is _UNKNOWN:
-            action = self._find_action(tag)
-        return self._find_end(tag.partition(" ")[0]) if action == self._skip else text
-
-    def _read_formula(self, tag: str, text: str) -> bool:
+    def _read_formula(self, _tag: str, text: str) -> bool:
         """Read a formula: its TeX where it is given, else its characters."""
-        del tag
         texts = [text]
         annotation: list[str] = []
         tail = ""
@@ -258,14 +251,12 @@ class Walker:
         self._flow.inline += [f"${annotation[0].strip()}$" if annotation else "".join(texts), tail]
         return True
 
-    def _begin_division(self, tag: str, text: str) -> None:
-        del text
+    def _begin_division(self, tag: str, _text: str) -> None:
         self._flow.end_paragraph()
         if "highlight" in tag or "sourceCode" in tag or "language-" in tag:
             self._language = find_code_language(tag) or self._language
 
-    def _begin_paragraph(self, tag: str, text: str) -> None:
-        del text
+    def _begin_paragraph(self, tag: str, _text: str) -> None:
         self._flow.end_paragraph()
         found = _CLASS.search(tag)
         if found:
@@ -279,48 +270,35 @@ class Walker:
         self._flow.end_heading()
         self._flow.end_paragraph()
 
-    def _begin_ordered_list(self, tag: str, text: str) -> None:
-        del text
+    def _begin_ordered_list(self, tag: str, _text: str) -> None:
         found = _START.search(tag)
         self._flow.begin_list(int(found[1]) if found else 1)
 
-    def _begin_term(self, tag: str, text: str) -> None:
-        del text
+    def _begin_term(self, tag: str, _text: str) -> None:
         self._flow.begin_term(signature=" id=" in tag and 'class="sig' in tag)
 
-    def _begin_table(self, tag: str, text: str) -> None:
-        del text
+    def _begin_table(self, tag: str, _text: str) -> None:
         self._flow.begin_table(layout=any(sign in tag for sign in _LAYOUT))
 
-    def _begin_cell(self, tag: str, text: str) -> None:
-        del text
+    def _begin_cell(self, tag: str, _text: str) -> None:
         self._flow.begin_cell(tag)
 
-    def _add_image(self, tag: str, text: str) -> None:
-        del text
+    def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)
         if alternative:
             self._flow.inline.append(f" {alternative} ")
 
-    def _add_checkbox(self, tag: str, text: str) -> None:
-        del text
+    def _add_checkbox(self, tag: str, _text: str) -> None:
         if self._flow.in_list and ' type="checkbox"' in tag:
             self._flow.inline.append("[x] " if " checked" in tag else "[ ] ")
 
-    def _add_task(self, tag: str, text: str) -> None:
+    def _add_task(self, tag: str, _text: str) -> None:
         """Add the box of a task of Evernote."""
-        del text
         self._flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
 
     def _begin_dialog(self, tag: str, text: str) -> bool:
         self._flow.end_paragraph()
         return " open" not in tag and self._skip(tag, text)
-
-
-def _end_line(parts: list[str], *, always: bool) -> None:
-    """End a line of preformatted text, unless it is at its begin already."""
-    if always or parts[-1][-1:] != "\n":
-        parts.append("\n")
 
 
 _SIGN = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
@@ -345,7 +323,8 @@ def add_bookmarks(builder: TextBuilder, text: str) -> None:
     for found in _PART.finditer(text):
         heading, title, attributes, name, note, mark = found.groups()
         if heading:
-            items = _add_items(builder, items)
+            builder.add_list(items)
+            items = []
             builder.add_heading(depth, clean_line(title))
         elif attributes is not None:
             items.append((0, _describe(attributes, clean_line(name))))
@@ -353,13 +332,7 @@ def add_bookmarks(builder: TextBuilder, text: str) -> None:
             items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
         elif mark:
             depth = max(1, depth + (-1 if mark.startswith("/") else 1))
-    _add_items(builder, items)
-
-
-def _add_items(builder: TextBuilder, items: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Add the collected bookmarks; return an empty list for the next ones."""
     builder.add_list(items)
-    return []
 
 
 def _describe(attributes: str, name: str) -> str:

@@ -15,6 +15,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.parse.encoding import Decoded, decode, normalize_text
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import parse_date
+from kebab.text.normalize import split_names
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -121,7 +122,7 @@ MAX_DEPTH = 5_000
 
 _SLICE = 16_384
 _TAG = re.compile(r"<(/?)([a-zA-Z]+)")
-_NEVER_DEEP = (
+_NEVER_DEEP = split_names(
     "area base br col embed hr img input link meta param source track wbr p"
     " li dt dd tr td th option thead tbody tfoot colgroup path line circle rect polygon"
 )
@@ -197,7 +198,7 @@ class Page:
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-        text = _expand_empty_elements(text) if _XHTML.search(text, 0, _HEAD) else text
+        text = _EMPTY_ELEMENT.sub(r"<\1\2></\1>", text) if _XHTML.search(text, 0, _HEAD) else text
         try:
             self.tree: LexborHTMLParser = LexborHTMLParser(text)
         except SelectolaxError as fault:
@@ -295,17 +296,11 @@ def is_too_deep(text: str) -> bool:
 def _count_depth(text: str) -> int:
     """Return the greatest surplus of start tags over end tags."""
     depth = deepest = 0
-    never_deep = frozenset(_NEVER_DEEP.split())
     for end, name in _TAG.findall(text):
-        if name.lower() not in never_deep:
+        if name.lower() not in _NEVER_DEEP:
             depth = max(0, depth - 1) if end else depth + 1
             deepest = max(deepest, depth)
     return deepest
-
-
-def _expand_empty_elements(text: str) -> str:
-    """Return XHTML with an end tag for elements such as `<title/>`, which are open in HTML."""
-    return _EMPTY_ELEMENT.sub(r"<\1\2></\1>", text)
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
@@ -339,33 +334,28 @@ def slice_tags(html: str, size: int = 1 << 20) -> Iterator[str]:
         start = end
 
 
-_NOT_CONTENT_NAMES = (
+NOT_CONTENT = split_names(
     "audio button canvas colgroup datalist head map meter noscript object option progress"
     " rp rt select svg template textarea title video"
 )
-_VOID_NAMES = "area base br col embed hr img input link meta source track wbr"
-_BLOCK_NAMES = (
+"""The elements that are never read."""
+
+_VOID = split_names("area base br col embed hr img input link meta source track wbr")
+BLOCKS = split_names(
     "address article aside body caption center dd details dialog dir div fieldset"
     " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
     " search section summary tbody tfoot thead"
 )
-_KEPT_NAMES = "article body h1 h2 h3 h4 h5 h6 main section table"
-_JUNK_CLASS_NAMES = (
+"""The elements that begin and end paragraphs, and mean no more."""
+
+_KEPT = split_names("article body h1 h2 h3 h4 h5 h6 main section table")
+_JUNK_CLASSES = split_names(
     "addtoany_share_save_container breadcrumb breadcrumbs footnote-back hash-link header-anchor"
     " headerlink heading-anchor line-numbers-rows lineno linenos linenumber mw-editsection"
     " mw-jump-link share-bar share-button share-buttons sharedaddy skip-link skip-nav"
     " skip-to-content skip-to-main skiplink social-share table-of-contents toc"
 )
 _JUNK_IDS = frozenset({"breadcrumb", "breadcrumbs", "skip-link", "toc"})
-NOT_CONTENT = tuple(_NOT_CONTENT_NAMES.split())
-"""The elements that are never read."""
-
-BLOCKS = tuple(_BLOCK_NAMES.split())
-"""The elements that begin and end paragraphs, and mean no more."""
-
-_VOID = frozenset(_VOID_NAMES.split())
-_JUNK_CLASSES = frozenset(_JUNK_CLASS_NAMES.split())
-_KEPT = frozenset(_KEPT_NAMES.split())
 
 
 def is_left_out(name: str, tag: str) -> bool:
@@ -389,17 +379,8 @@ def get_attribute(tag: str, name: str) -> str:
 
 _AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author")
 _DATES = (
-    "article:published_time",
-    "dc.date",
-    "dcterms.date",
-    "dcterms.created",
-    "dc.date.issued",
-    "citation_publication_date",
-    "date",
-    "pubdate",
-    "publish_date",
-    "created",
-    "changed",
+    *("article:published_time", "dc.date", "dcterms.date", "dcterms.created", "dc.date.issued"),
+    *("citation_publication_date", "date", "pubdate", "publish_date", "created", "changed"),
 )
 _KEYWORDS = ("keywords", "article:tag")
 _MAX_KEYWORDS = 20
@@ -413,10 +394,20 @@ _JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
 
 def read_metadata(tree: "LexborHTMLParser") -> Metadata:
     """Return the metadata of a page."""
-    named = dict(_list_named(tree))
+    named: dict[str, list[str]] = {}
+    # Everything but the head is large, and declares nothing.
+    for node in tree.head.css("meta[content]") if tree.head is not None else ():
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        content = " ".join((attributes.get("content") or "").split())
+        if name and content:
+            named.setdefault(name.strip().lower(), []).append(content)
+    keywords = (one for text in _find_all(named, _KEYWORDS) for one in split_keywords(text))
     return Metadata(
         title=_find_title(tree, named) or None,
-        tags=_choose_keywords(_find_all(named, _KEYWORDS)),
+        tags=list_unique(keyword for keyword in keywords if len(keyword) <= _MAX_KEYWORD_CHARS)[
+            :_MAX_KEYWORDS
+        ],
         lang=_find_language(tree, named),
         authors=list_unique(
             author
@@ -426,19 +417,6 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
         )[:_MAX_AUTHORS],
         date=_find_date(tree, named),
     )
-
-
-def _list_named(tree: "LexborHTMLParser") -> Iterator[tuple[str, list[str]]]:
-    """Yield the names of meta elements in lower case with their contents."""
-    found: dict[str, list[str]] = {}
-    # Everything but the head is large, and declares nothing.
-    for node in tree.head.css("meta[content]") if tree.head is not None else ():
-        attributes = node.attributes
-        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
-        content = " ".join((attributes.get("content") or "").split())
-        if name and content:
-            found.setdefault(name.strip().lower(), []).append(content)
-    yield from found.items()
 
 
 def _find_all(named: dict[str, list[str]], names: tuple[str, ...]) -> list[str]:
@@ -463,12 +441,6 @@ def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
     if not title or title.lower() in _PLACEHOLDERS:
         return others[0] if others else ""
     return shorten_title(title, others)
-
-
-def _choose_keywords(keywords: list[str]) -> tuple[str, ...]:
-    """Return short keywords, each once, at most a bounded number."""
-    parts = (part for text in keywords for part in split_keywords(text))
-    return list_unique(part for part in parts if len(part) <= _MAX_KEYWORD_CHARS)[:_MAX_KEYWORDS]
 
 
 def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:

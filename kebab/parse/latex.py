@@ -15,38 +15,18 @@ _HIDDEN = re.compile(
     r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
 )
 _ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
-_LETTERS = re.compile(r"\\(ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j)(?![A-Za-z])(?:\{\})?\s?")
+_LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
+_LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
 _COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\]]*\])?)")
 _NAMES = {"LaTeX": "LaTeX", "TeX": "TeX", "dots": "…", "ldots": "…", "textemdash": "—"}
-_MARKS = {
-    "`": "\u0300",
-    "'": "\u0301",
-    "^": "\u0302",
-    "~": "\u0303",
-    '"': "\u0308",
-    "=": "\u0304",
-    ".": "\u0307",
-    "c": "\u0327",
-    "v": "\u030c",
-    "u": "\u0306",
-    "H": "\u030b",
-    "k": "\u0328",
-}
-_SPECIAL = {
-    "ss": "ß",
-    "ae": "æ",
-    "AE": "Æ",
-    "oe": "œ",
-    "OE": "Œ",
-    "aa": "å",
-    "AA": "Å",
-    "o": "ø",
-    "O": "Ø",
-    "l": "ł",
-    "L": "Ł",
-    "i": "i",
-    "j": "j",
-}
+_MARKS = dict(
+    zip(
+        "`'^~\"=.cvuHk",
+        "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0327\u030c\u0306\u030b\u0328",
+        strict=True,
+    )
+)
+_SPECIAL = dict(zip(_LETTER_NAMES.split("|"), "ßæÆœŒåÅøØłŁij", strict=True))
 
 
 def read_argument(text: str, start: int) -> str:
@@ -119,11 +99,7 @@ class LatexParser:
     version = "latex-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with the title, authors and date of its preamble.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with the title, authors and date of its preamble."""
         decoded = decode(data, path, self.version)
         text = decoded.text
         spans = _number_levels(list(_find_spans(text)))
@@ -149,7 +125,9 @@ def _read_metadata(text: str) -> Metadata:
 def _find_spans(text: str) -> Iterator[Span]:
     """Yield the blocks that are no paragraphs; the level of a heading is its rank."""
     lines = Lines(text)
-    first, last = _find_body(lines)
+    begins = (number for number, line in enumerate(lines.text) if line.startswith(_DOCUMENT))
+    ends = (number for number, line in enumerate(lines.text) if line.startswith(_END))
+    first, last = next(begins, -1) + 1, next(ends, lines.count)
     never_closed: set[str] = set()
     if first:
         yield Span(None, 0, first)
@@ -161,14 +139,6 @@ def _find_spans(text: str) -> Iterator[Span]:
         number = max(number + 1, span.last if span else 0)
     if last < lines.count:
         yield Span(None, last, lines.count)
-
-
-def _find_body(lines: Lines) -> tuple[int, int]:
-    """Return the lines between the begin and the end of the document, else all lines."""
-    begins = (number for number, line in enumerate(lines.text) if line.startswith(_DOCUMENT))
-    first = next(begins, -1) + 1
-    ends = (number for number, line in enumerate(lines.text) if line.startswith(_END))
-    return first, next(ends, lines.count)
 
 
 def _read_block(lines: Lines, number: int, last: int, never_closed: set[str]) -> Span | None:

@@ -2,7 +2,7 @@
 
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC
 from email import policy
 from email.errors import HeaderParseError, MessageError
@@ -10,6 +10,7 @@ from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
+from itertools import islice
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -98,18 +99,14 @@ def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
         ParseFailed: The bytes are not text.
     """
     data = read_payload(part)
-    codec = find_codec(_find_charset(part))
+    try:
+        codec = find_codec(part.get_content_charset() or "")
+    except _BROKEN:
+        codec = ""
     decoded = decode_declared(data, codec) if codec else None
     if decoded is not None:
         return decoded.text
     return (decode_html if html else decode)(data, path, parser).text
-
-
-def _find_charset(part: Message) -> str:
-    try:
-        return part.get_content_charset() or ""
-    except _BROKEN:
-        return ""
 
 
 def find_file_name(part: Message) -> str:
@@ -162,7 +159,11 @@ class MessageWriter:
             self._warn("parts of the message are left out: there are too many")
             return
         kind = part.get_content_type()
-        parts = [inner for inner in _list_parts(part) if isinstance(inner, Message)]
+        payload = part.get_payload()
+        inners: Iterable[object] = payload if isinstance(payload, list) else []
+        parts = [inner for inner in inners if isinstance(inner, Message)]
+        disposition = str(part.get("content-disposition", "")).strip().lower()
+        is_attachment = disposition.startswith("attachment")
         if kind == "message/rfc822" and parts:
             self.write(parts[0], min(self._level + 1, 6))
         elif kind == "multipart/alternative" and parts:
@@ -170,10 +171,14 @@ class MessageWriter:
         elif parts:
             for inner in parts:
                 self._write_part(inner, depth + 1)
-        elif kind in {"text/plain", "text/html"} and not _is_attachment(part):
+        elif kind in {"text/plain", "text/html"} and not is_attachment:
             self._write_text(part, kind)
         else:
-            self._list_attachment(part, kind)
+            name = find_file_name(part)
+            data = read_payload(part)
+            if name or data:
+                size = f"{len(data) / _KB:.0f} kB" if len(data) >= _KB else f"{len(data)} bytes"
+                self._attachments.append((0, f"{name or 'unnamed'} ({kind}, {size})"))
 
     def _write_text(self, part: Message, kind: str) -> None:
         html = kind == "text/html"
@@ -188,25 +193,9 @@ class MessageWriter:
         except (ParseFailed, ValueError):
             self._warn("a part of a message is unreadable")
 
-    def _list_attachment(self, part: Message, kind: str) -> None:
-        name = find_file_name(part)
-        data = read_payload(part)
-        if name or data:
-            size = f"{len(data) / _KB:.0f} kB" if len(data) >= _KB else f"{len(data)} bytes"
-            self._attachments.append((0, f"{name or 'unnamed'} ({kind}, {size})"))
-
     def _warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
             self.warnings.append(warning)
-
-
-def _list_parts(part: Message) -> list[object]:
-    payload = part.get_payload()
-    return list(payload) if isinstance(payload, list) else []
-
-
-def _is_attachment(part: Message) -> bool:
-    return str(part.get("content-disposition", "")).strip().lower().startswith("attachment")
 
 
 def _choose_alternative(parts: list[Message]) -> Message:
@@ -226,21 +215,16 @@ def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> 
     for line in [*text.split("\n"), ""]:
         is_quoted = line.startswith(">")
         if lines and (is_quoted != quoted or not line.strip()):
-            _add_lines(builder, lines, quoted=quoted)
+            add = builder.add_quote if quoted else builder.add_paragraph
+            add("\n".join(lines))
             lines = []
         quoted = is_quoted
         if line.strip():
             lines.append(line.lstrip("> ") if is_quoted else line.rstrip())
 
 
-def _add_lines(builder: TextBuilder, lines: list[str], *, quoted: bool) -> None:
-    if quoted:
-        builder.add_quote("\n".join(lines))
-    else:
-        builder.add_paragraph("\n".join(lines))
-
-
 _MAX_PAGE_PARTS = 10_000
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class MhtmlParser:
@@ -256,33 +240,25 @@ class MhtmlParser:
             DependencyMissing: The HTML parser is not installed.
         """
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
-        page = _find_page(message)
+        parts = islice(message.walk(), _MAX_PAGE_PARTS)
+        pages = (one for one in parts if one.get_content_type() in _PAGES)
+        page = next(pages, None)
         if page is None:
             raise ParseFailed(
                 path=path, parser=self.version, cause="not a saved page: it has no HTML"
             )
         text = read_text(page, path, self.version, html=True)
         try:
-            parts = read_parts(text)
+            content = read_parts(text)
         except ValueError as fault:
             raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
-        return parts.builder.build(
+        return content.builder.build(
             path,
-            parts.metadata,
+            content.metadata,
             title=read_header(message, "subject"),
-            warnings=parts.warnings,
-            links=parts.links,
+            warnings=content.warnings,
+            links=content.links,
         )
-
-
-def _find_page(message: Message) -> Message | None:
-    """Return the first HTML part."""
-    for number, part in enumerate(message.walk()):
-        if number >= _MAX_PAGE_PARTS:
-            break
-        if part.get_content_type() in {"text/html", "application/xhtml+xml"}:
-            return part
-    return None
 
 
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")
@@ -348,7 +324,8 @@ class MboxParser:
             writer = MessageWriter(builder, path, self.version)
             writer.write(parse_message(message))
             warnings += [text for text in writer.warnings if text not in warnings]
-        return builder.build(path, warnings=warnings, title=_get_stem(path))
+        stem = path.rpartition("/")[2].rpartition(".")[0]
+        return builder.build(path, warnings=warnings, title=stem)
 
 
 def split_mailbox(data: bytes) -> Iterator[bytes]:
@@ -360,10 +337,6 @@ def split_mailbox(data: bytes) -> Iterator[bytes]:
         start = begin.end()
     if start is not None:
         yield _ESCAPED.sub(rb"\1", data[start:])
-
-
-def _get_stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _has_headers(data: bytes) -> bool:

@@ -211,7 +211,10 @@ class _Walk:
         start, end = where["start"], where["end"]
         if kind is BlockKind.HEADING:
             level = int(tag["Heading"]["level"][1:])
-            self._add_span(kind, start, end, level, _clean_label("".join(self._label or ())))
+            label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
+            if "{" in label:
+                label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
+            self._add_span(kind, start, end, level, " ".join(label.split()))
         elif name == "Paragraph":
             self._add_paragraph(start, end)
         else:
@@ -261,7 +264,9 @@ class _Walk:
         if found:
             self._links[-1] = _to_path(found[1])
             text = text[found.end() :]
-        if self._label is not None and (kind != "InlineHtml" or self._is_in_shortcode()):
+        if self._label is not None and (
+            kind != "InlineHtml" or any("{{" in part for part in self._label or ())
+        ):
             self._label.append(text)
 
     def _read_tags(self, start: int, end: int) -> None:
@@ -275,22 +280,11 @@ class _Walk:
             if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
                 self._tags.append(tag)
 
-    def _is_in_shortcode(self) -> bool:
-        return any("{{" in part for part in self._label or ())
-
 
 def _have_same_columns(header: str, rule: str) -> bool:
     """Return whether two rows of a table have the same number of cells."""
     counts = {len(_PIPE.findall(row.strip().strip("|"))) for row in (header, rule)}
     return len(counts) == 1 and "|" in header
-
-
-def _clean_label(label: str) -> str:
-    """Return the text of a heading on one line, without attributes and shortcodes."""
-    label = label[:_MAX_HEADING_CHARS]
-    if "{" in label:
-        label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
-    return " ".join(label.split())
 
 
 def _to_path(url: str) -> str:
@@ -402,7 +396,11 @@ def _find_obsidian_comments(body: str) -> Iterator[tuple[int, int]]:
     start, offset = -1, 0
     for line in body.split("\n"):
         text = line.strip()
-        if start < 0 and (text.startswith("%% ") or text == "%%" or _is_comment(text)):
+        if start < 0 and (
+            text.startswith("%% ")
+            or text == "%%"
+            or (len(text) > len("%%%%") and text.startswith("%%") and text.endswith("%%"))
+        ):
             start = offset
             text = text[2:]
         if start >= 0 and text.endswith("%%"):
@@ -411,30 +409,21 @@ def _find_obsidian_comments(body: str) -> Iterator[tuple[int, int]]:
         offset += len(line) + 1
 
 
-def _is_comment(line: str) -> bool:
-    return len(line) > len("%%%%") and line.startswith("%%") and line.endswith("%%")
-
-
 def has_visible_text(html: str) -> bool:
     """Return whether a block of HTML shows text, or has some in an attribute."""
     html = html.lower()
     for opening, closing in _HIDDEN_ELEMENTS:
-        html = _remove_between(html, opening, closing)
+        kept, end = [], 0
+        while (start := html.find(opening, end)) >= 0:
+            close = html.find(closing, start)
+            if close < 0:
+                break
+            kept.append(html[end:start])
+            end = close + len(closing)
+        html = "".join([*kept, html[end:]])
     if "<!--" in html:
         return True  # nobody means to hide the rest of a note
     return _HTML_TEXT.search(html) is not None or _TEXT_ATTRIBUTE.search(html) is not None
-
-
-def _remove_between(html: str, opening: str, closing: str) -> str:
-    """Return HTML without the parts from one mark to another."""
-    kept, end = [], 0
-    while (start := html.find(opening, end)) >= 0:
-        close = html.find(closing, start)
-        if close < 0:
-            break
-        kept.append(html[end:start])
-        end = close + len(closing)
-    return "".join([*kept, html[end:]])
 
 
 def hide_lines(body: str, hidden: set[int]) -> str:
@@ -471,11 +460,7 @@ class MarkdownParser:
     version = "markdown-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with its front matter as metadata.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with its front matter as metadata."""
         decoded = decode(data, path, self.version)
         front = read_front_matter(decoded.text)
         visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
@@ -499,19 +484,14 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
     blobs = find_blob_lines(source)
     hidden = blobs | find_noise_lines(source, is_mdx=is_mdx)
     body = read_body(hide_lines(source, hidden))
-    hidden |= _find_empty_html(source, body)
-    warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
-    return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
-
-
-def _find_empty_html(source: str, body: Body) -> set[int]:
-    """Return the lines of the blocks of HTML that show no text."""
     spans = [span for span in body.spans if span.kind is BlockKind.HTML]
     lines = source.split("\n") if spans else []
     empty = (
         span for span in spans if not has_visible_text("\n".join(lines[span.first : span.last]))
     )
-    return {number for span in empty for number in range(span.first, span.last)}
+    hidden |= {number for span in empty for number in range(span.first, span.last)}
+    warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
+    return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
 
 
 def _build_blocks(text: str, front: FrontMatter, visible: VisibleBody) -> tuple[Block, ...]:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.review import (
@@ -277,7 +278,17 @@ class _Walk:
             elif "End" in event:
                 self._close_element(event["End"], where["start"], where["end"])
             else:
-                self._read_inline(event, where["start"], where["end"])
+                start, end = where["start"], where["end"]
+                ((kind, text),) = event.items()
+                if kind == "FootnoteReference":
+                    self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
+                elif kind == "InlineHtml":
+                    is_comment = text.startswith("<!--")
+                    (self._found.code if is_comment else self._found.marks).append((start, end))
+                elif kind != "Html":
+                    self._found.code.append((start, end))
+                    if self._label is not None:
+                        self._label.append(text)
             self._end = where["end"]
 
     def _read_mark(self, mark: str) -> None:
@@ -291,29 +302,15 @@ class _Walk:
         if self._label is not None:
             self._label.append(text)
 
-    def _read_inline(self, event: Mapping[str, str], start: int, end: int) -> None:
-        """Read a code span, math, a tag, a line of HTML, or the use of a footnote."""
-        ((kind, text),) = event.items()
-        if kind == "FootnoteReference":
-            self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
-        elif kind == "InlineHtml":
-            is_comment = text.startswith("<!--")
-            (self._found.code if is_comment else self._found.marks).append((start, end))
-        elif kind != "Html":
-            self._found.code.append((start, end))
-            if self._label is not None:
-                self._label.append(text)
-
-    def _add_html(self, start: int, end: int) -> None:
-        for (first, last), is_tag in find_html_parts(self._source[start:end].decode("latin-1")):
-            spans = self._found.marks if is_tag else self._found.code
-            spans.append((start + first, start + last))
-
     def _open_element(self, tag: Any, start: int, end: int) -> None:
         self._end = start
         if type(tag) is str:
             if tag == "HtmlBlock":
-                self._add_html(start, end)
+                for (first, last), is_tag in find_html_parts(
+                    self._source[start:end].decode("latin-1")
+                ):
+                    spans = self._found.marks if is_tag else self._found.code
+                    spans.append((start + first, start + last))
         elif "Link" in tag or "Image" in tag:
             link = tag.get("Link") or tag["Image"]
             self._open_links.append((link, start, "Image" in tag))
@@ -352,11 +349,8 @@ class _Walk:
         elif kind in _REFERENCES:
             self._found.marks.append((min(self._end + 1, end), end))
             defined = self._definitions.get(_fold_label(link["id"]))
-            add(
-                target,
-                "reference",
-                self._find_defined(defined["span"]) if defined else (start, end),
-            )
+            span = self._find_defined(defined["span"]) if defined else (start, end)
+            add(target, "reference", span)
         elif kind in _ADDRESSES:
             self._found.code.append((start, end))
             add(target, "auto", (start + 1, end - 1))
@@ -446,7 +440,10 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
     noise = find_noise_lines(body, is_mdx=is_mdx)
-    found = _read_body(hide_lines(body, noise))
+    visible = hide_lines(body, noise)
+    found = read_body_parts(visible)
+    if not visible.isascii():
+        found = _convert_offsets(found, visible.encode())
     found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
@@ -454,8 +451,10 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
     return Markup(
         headings=tuple(found.headings),
-        links=tuple(sorted([*found.links, *find_html_links(body, hidden)], key=_get_start)),
-        footnotes=tuple(sorted(footnotes, key=_get_start)),
+        links=tuple(
+            sorted([*found.links, *find_html_links(body, hidden)], key=attrgetter("start"))
+        ),
+        footnotes=tuple(sorted(footnotes, key=attrgetter("start"))),
         anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),
         undefined=tuple(found.undefined),
         front_matter=_build_front_matter(text, block) if block else None,
@@ -467,10 +466,6 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
 def read_plain_markup(text: str) -> Markup:
     """Return the parts of a text without markup: its addresses."""
     return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
-
-
-def _get_start(item: LinkUse | FootnoteUse) -> int:
-    return item.start
 
 
 def _replace_surrogates(text: str) -> str:
@@ -493,13 +488,11 @@ def _blank(text: str, spans: Iterable[Span]) -> str:
 
 def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
     end = block.end or text.find("\n")
-    fields = tuple((str(name), _to_value(value)) for name, value in block.fields.items())
+    fields = tuple(
+        (str(name), "" if value in (None, "", [], {}) else str(value)[:_MAX_VALUE_CHARS])
+        for name, value in block.fields.items()
+    )
     return FrontMatterUse(0, end, fields, block.fault or None)
-
-
-def _to_value(value: Any) -> str:
-    """Return the value of a field as text; empty when it has none."""
-    return "" if value is None or value in ("", [], {}) else str(value)[:_MAX_VALUE_CHARS]
 
 
 def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
@@ -511,12 +504,6 @@ def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
         if number in numbers:
             yield offset, offset + len(line)
         offset += len(line) + 1
-
-
-def _read_body(body: str) -> BodyParts:
-    """Return the parts of a body in code points."""
-    found = read_body_parts(body)
-    return found if body.isascii() else _convert_offsets(found, body.encode())
 
 
 def _convert_offsets(found: BodyParts, source: bytes) -> BodyParts:

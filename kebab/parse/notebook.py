@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kebab.core.chunks import Place
@@ -31,20 +31,16 @@ class NotebookParser:
         Raises:
             ParseFailed: The bytes are no notebook.
         """
-        content = _load(decode(data, path, self.version).text)
+        text = decode(data, path, self.version).text
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            content = None
         cells = _find_cells(content) if isinstance(content, dict) else None
         if cells is None:
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
             raise ParseFailed(path=path, parser=self.version, cause=cause)
         return _NotebookReader(content, path).read(cells)
-
-
-def _load(text: str) -> Any:
-    """Return the content of a JSON text; None when it is not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _find_cells(content: dict[str, Any]) -> list[Any] | None:
@@ -78,11 +74,13 @@ class _NotebookReader:
             if isinstance(cell, dict):
                 self._builder.begin_place(Place(0, number))
                 self._read_cell(cell)
+        warnings = []
+        if len(cells) > _MAX_CELLS:
+            warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
+        if self._shortened:
+            warnings.append(f"long outputs are shortened: {self._shortened}")
         return self._builder.build(
-            self._path,
-            self._build_metadata(),
-            warnings=list(self._list_warnings(len(cells))),
-            links=self._links,
+            self._path, self._build_metadata(), warnings=warnings, links=self._links
         )
 
     def _read_cell(self, cell: Mapping[str, Any]) -> None:
@@ -94,7 +92,13 @@ class _NotebookReader:
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else ():
                 if isinstance(output, dict):
-                    self._add_output(output)
+                    text = _ANSI.sub("", _read_output(output)).strip("\n")
+                    lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
+                    short = "\n".join(lines)
+                    if len(short) < len(text):
+                        self._shortened += 1
+                        short += "\n\u2026"
+                    self._builder.add_code(short, "text")
         elif kind == "heading":
             level = cell.get("level")
             self._builder.add_heading(level if isinstance(level, int) else 1, source)
@@ -132,12 +136,6 @@ class _NotebookReader:
             title=self._front.title or (title if isinstance(title, str) else None),
             authors=self._front.authors or tuple(names),
         )
-
-    def _list_warnings(self, cells: int) -> Iterator[str]:
-        if cells > _MAX_CELLS:
-            yield f"only the first {_MAX_CELLS:,} of {cells:,} cells are searched"
-        if self._shortened:
-            yield f"long outputs are shortened: {self._shortened}"
 
 
 def _find_language(metadata: Mapping[str, Any]) -> str:

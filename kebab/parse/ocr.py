@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 from kebab.core.chunks import Place
@@ -46,9 +47,18 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_name_resolution(dpi)]
+    arguments = [program, "stdin", "stdout", "-l", settings.languages]
+    arguments += ["--dpi", str(dpi)] if dpi else []
     done = _run_program(arguments, image, settings.page_deadline_s, path)
-    _check_outcome(done, path, parser)
+    message = done.stderr.decode("utf-8", "replace")
+    missing = _MISSING_LANGUAGE.search(message)
+    if missing:
+        language = missing[1]
+        raise build_missing_program(
+            PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
+        )
+    if done.returncode:
+        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
     text = done.stdout.decode("utf-8", "replace")
     return text.removesuffix(_PAGE_END).split(_PAGE_END)
 
@@ -84,28 +94,6 @@ def _run_program(
             process.kill()
 
 
-def _name_resolution(dpi: int) -> list[str]:
-    return ["--dpi", str(dpi)] if dpi else []
-
-
-def _check_outcome(done: subprocess.CompletedProcess[bytes], path: str, parser: str) -> None:
-    """Raise the error that the program reports.
-
-    Raises:
-        DependencyMissing: A language is not installed.
-        ParseFailed: The picture cannot be read.
-    """
-    message = done.stderr.decode("utf-8", "replace")
-    missing = _MISSING_LANGUAGE.search(message)
-    if missing:
-        language = missing[1]
-        raise build_missing_program(
-            PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
-        )
-    if done.returncode:
-        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
-
-
 def _build_install_command(language: str = "") -> str:
     """Return the command that installs the program, or a language of it."""
     if sys.platform == "darwin":
@@ -121,10 +109,7 @@ def write_recognized_text(builder: TextBuilder, text: str) -> None:
     for part in _PARAGRAPH_END.split(text):
         lines = [" ".join(line.split()) for line in part.split("\n") if _HAS_WORD.search(line)]
         if lines:
-            paragraph = lines[0]
-            for line in lines[1:]:
-                paragraph = join_lines(paragraph, line)
-            builder.add_paragraph(paragraph)
+            builder.add_paragraph(reduce(join_lines, lines))
 
 
 _DPI = 250

@@ -22,6 +22,7 @@ from kebab.parse.office import (
     format_number,
     is_file_link,
     read_properties,
+    sort_in_lines,
 )
 
 BLANKS = re.compile(r"[ \t\r\n]+")
@@ -65,24 +66,22 @@ class InlineReader:
     def _collect(self, element: Element, inline: Inline) -> None:
         inline.parts.append(BLANKS.sub(" ", element.text or ""))
         for child in element:
-            self._collect_child(child, get_local_tag(child.tag), inline)
+            tag = get_local_tag(child.tag)
+            if tag == "s":
+                inline.parts.append(" " * read_count(child, "c", _MAX_SPACES))
+            elif tag == "tab":
+                inline.parts.append("\t")
+            elif tag == "line-break":
+                inline.parts.append("\n")
+            elif tag in {"note", "annotation"}:
+                inline.notes += self._read_note(child, tag)
+            elif tag in SHAPES:
+                inline.shapes.append(child)
+            elif tag not in _LEFT_OUT:
+                if tag == "a" and is_file_link(get_attribute(child, "href")):
+                    self.links.append(get_attribute(child, "href"))
+                self._collect(child, inline)
             inline.parts.append(BLANKS.sub(" ", child.tail or ""))
-
-    def _collect_child(self, child: Element, tag: str, inline: Inline) -> None:
-        if tag == "s":
-            inline.parts.append(" " * read_count(child, "c", _MAX_SPACES))
-        elif tag == "tab":
-            inline.parts.append("\t")
-        elif tag == "line-break":
-            inline.parts.append("\n")
-        elif tag in {"note", "annotation"}:
-            inline.notes += self._read_note(child, tag)
-        elif tag in SHAPES:
-            inline.shapes.append(child)
-        elif tag not in _LEFT_OUT:
-            if tag == "a" and is_file_link(get_attribute(child, "href")):
-                self.links.append(get_attribute(child, "href"))
-            self._collect(child, inline)
 
     def _read_note(self, element: Element, tag: str) -> Iterator[str]:
         body = find_child(element, "note-body") if tag == "note" else element
@@ -144,14 +143,21 @@ class OdfStyles:
                 if any(get_attribute(one, "visibility") == "hidden" for one in element):
                     self._hidden.add(name)
             elif tag == "list-style":
-                self._add_levels(element)
+                for level in element:
+                    depth = get_attribute(level, "level")
+                    if get_local_tag(level.tag) == "list-level-style-number" and depth.isdecimal():
+                        form = get_attribute(level, "num-format")
+                        suffix = get_attribute(level, "num-suffix")
+                        name = get_attribute(element, "name")
+                        self._levels[name, int(depth) - 1] = form, suffix
 
     def get_style(self, name: str) -> Style:
         """Return what a style means, by the first of its bases that has a name of its own."""
         for _ in range(_MAX_BASES):
             if not name:
                 break
-            style = Style(self._names.get(name) or _ESCAPED.sub(_unescape, name))
+            plain = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
+            style = Style(self._names.get(name) or plain)
             if style.is_title or style.is_code or style.is_quote:
                 return style
             name = self._parents.get(name, "")
@@ -165,20 +171,6 @@ class OdfStyles:
         """Return the number of an item of a list; empty for a bullet."""
         form, suffix = self._levels.get((style, depth), ("", ""))
         return f"{format_number(number, _FORMS.get(form, form))}{suffix or '.'}" if form else ""
-
-    def _add_levels(self, element: Element) -> None:
-        for level in element:
-            depth = get_attribute(level, "level")
-            if get_local_tag(level.tag) == "list-level-style-number" and depth.isdecimal():
-                form, suffix = (
-                    get_attribute(level, "num-format"),
-                    get_attribute(level, "num-suffix"),
-                )
-                self._levels[get_attribute(element, "name"), int(depth) - 1] = (form, suffix)
-
-
-def _unescape(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16))
 
 
 _ROW_GROUPS = frozenset({"table-header-rows", "table-rows", "table-row-group"})
@@ -280,31 +272,26 @@ class OdfTextReader:
         if tag == "p":
             self._add_paragraph(element)
         elif tag == "list":
-            self._collect_list(element)
+            self._flush_code()
+            texts = [one for one in element.iter() if get_local_tag(one.tag) in {"p", "h"}]
+            if texts and all(get_local_tag(one.tag) == "h" for one in texts):
+                for heading in texts:
+                    self.add_block(heading)
+            else:
+                self._items += self._list_items(element, "", 0, self._rest)
         else:
             self.flush()
-            self._add_other(element, tag)
-
-    def _collect_list(self, element: Element) -> None:
-        """Collect the items of a list; numbered headings are lists as well."""
-        self._flush_code()
-        texts = [one for one in element.iter() if get_local_tag(one.tag) in {"p", "h"}]
-        if texts and all(get_local_tag(one.tag) == "h" for one in texts):
-            for heading in texts:
-                self.add_block(heading)
-        else:
-            self._items += self._list_items(element, "", 0, self._rest)
-
-    def _add_other(self, element: Element, tag: str) -> None:
-        if tag == "h":
-            self._add_heading(element)
-        elif tag == "table":
-            self._add_table(element)
-        elif tag in {"section", "text-box"}:
-            for child in element:
-                self.add_block(child)
-        elif tag in SHAPES:
-            self.add_shape(element)
+            if tag == "h":
+                inline = self.inline.read_paragraph(element)
+                self.builder.add_heading(read_count(element, "outline-level", 9), inline.text)
+                self._add_rest(inline)
+            elif tag == "table":
+                self._add_table(element)
+            elif tag in {"section", "text-box"}:
+                for child in element:
+                    self.add_block(child)
+            elif tag in SHAPES:
+                self.add_shape(element)
 
     def add_shape(self, shape: Element) -> None:
         """Add the texts of a shape, and the description of a picture."""
@@ -355,21 +342,13 @@ class OdfTextReader:
             self._code.append(inline.text)
         else:
             self.flush()
-            self._add_text(inline.text, style)
-        self._add_rest(inline)
-
-    def _add_text(self, text: str, style: Style) -> None:
-        if style.is_title:
-            self.title = self.title or text.strip()
-            self.builder.add_heading(1, text)
-        elif style.is_quote:
-            self.builder.add_quote(text)
-        else:
-            self.builder.add_paragraph(text.strip())
-
-    def _add_heading(self, element: Element) -> None:
-        inline = self.inline.read_paragraph(element)
-        self.builder.add_heading(read_count(element, "outline-level", 9), inline.text)
+            if style.is_title:
+                self.title = self.title or inline.text.strip()
+                self.builder.add_heading(1, inline.text)
+            elif style.is_quote:
+                self.builder.add_quote(inline.text)
+            else:
+                self.builder.add_paragraph(inline.text.strip())
         self._add_rest(inline)
 
     def _add_rest(self, inline: Inline) -> None:
@@ -424,11 +403,6 @@ class OdfTextReader:
         self._add_rest(rest)
 
 
-def is_index(element: Element) -> bool:
-    """Return whether an element is a table of contents or another index."""
-    return get_local_tag(element.tag) in _INDEXES
-
-
 _KINDS = {
     "text": "a text",
     "presentation": "a presentation",
@@ -456,7 +430,7 @@ class OdtParser:
         document = OpenDocument(data, path, self.version)
         reader = OdfTextReader(TextBuilder(), document)
         for element in _read_body(document, reader, "text"):
-            if not is_index(element):
+            if get_local_tag(element.tag) not in _INDEXES:
                 reader.add_block(element)
         reader.flush()
         return _build(document, reader, path)
@@ -525,33 +499,16 @@ def _add_slide(reader: OdfTextReader, page: Element, number: int, *, hidden: boo
         text
         for one in page
         if get_local_tag(one.tag) == "notes"
-        for text in _list_notes(reader, one)
+        for frame in one
+        if get_attribute(frame, "class") == "notes"
+        for text in reader.inline.list_texts(frame)
     ]
     has_text = bool(notes) or any(reader.has_content(one) for one in others)
     add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
-    for shape in _sort_shapes(others):
+    for shape in sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
         reader.add_shape(shape)
     if notes:
-        reader.builder.add_quote("\n".join([f"Notes: {notes[0]}", *notes[1:]]))
-
-
-def _list_notes(reader: OdfTextReader, notes: Element) -> Iterator[str]:
-    for frame in notes:
-        if get_attribute(frame, "class") == "notes":
-            yield from reader.inline.list_texts(frame)
-
-
-def _sort_shapes(shapes: list[Element]) -> list[Element]:
-    """Return shapes from top to bottom, and from left to right where they stand side by side."""
-    lines: list[list[tuple[float, Element]]] = []
-    top = 0.0
-    placed = [(*_find_corner(shape), shape) for shape in shapes]
-    for y, x, shape in sorted(placed, key=lambda one: one[0]):
-        if not lines or y - top >= _LINE_CM:
-            lines.append([])
-            top = y
-        lines[-1].append((x, shape))
-    return [shape for line in lines for _, shape in sorted(line, key=lambda one: one[0])]
+        reader.builder.add_quote("Notes: " + "\n".join(notes))
 
 
 def _find_corner(shape: Element) -> tuple[float, float]:

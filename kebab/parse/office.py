@@ -3,8 +3,9 @@
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -67,7 +68,9 @@ class Package:
         if not mains:
             raise self.archive.refuse("damaged: it has no main part")
         self.main = mains[0]
-        self._check_kind(kind)
+        found = self.main.rpartition("/")[2].partition(".")[0].casefold()
+        if found in _KINDS and found != kind:
+            raise self.archive.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
 
     def read_relations(self, part: str) -> Mapping[str, Relation]:
         """Return the relations of a part by id; `""` is the file as a whole."""
@@ -102,12 +105,6 @@ class Package:
             lang=fields.get("language", ""),
             dates=(fields.get("modified", ""), fields.get("created", "")),
         )
-
-    def _check_kind(self, kind: str) -> None:
-        """Refuse a file of another program, by the name of its main part."""
-        found = self.main.rpartition("/")[2].partition(".")[0].casefold()
-        if found in _KINDS and found != kind:
-            raise self.archive.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
 
 
 def build_metadata(
@@ -162,8 +159,11 @@ class OpenDocument:
         if not data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
             self.archive = Archive(data, path, parser)
             self.content_name = _CONTENT
-            self._check_encryption(self.archive)
-            self.metadata = self._read_metadata(self.archive)
+            if b"encryption-data" in (self.archive.find("META-INF/manifest.xml") or b""):
+                raise self.refuse(ENCRYPTED)
+            properties = self.archive.find("meta.xml")
+            if properties is not None:
+                self.metadata = read_properties(read_tree(properties, "meta.xml", self.refuse))
 
     @property
     def is_recognized(self) -> bool:
@@ -196,18 +196,6 @@ class OpenDocument:
         name = f"{address.removeprefix('./').rstrip('/')}/{_CONTENT}"
         data = self.archive.find(name) if self.archive else None
         return None if data is None else read_tree(data, name, self.refuse)
-
-    def _check_encryption(self, archive: Archive) -> None:
-        if b"encryption-data" in (archive.find("META-INF/manifest.xml") or b""):
-            raise self.refuse(ENCRYPTED)
-
-    def _read_metadata(self, archive: Archive) -> Metadata:
-        data = archive.find("meta.xml")
-        return (
-            Metadata()
-            if data is None
-            else read_properties(read_tree(data, "meta.xml", self.refuse))
-        )
 
 
 def read_properties(root: Element) -> Metadata:
@@ -309,15 +297,11 @@ def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
         title = get_value(element, "name")
         label = label or title
         properties = find_child(element, "pPr")
-        outline = outline or read_outline(properties) or _read_heading_name(title)
+        named = _HEADING.fullmatch(title.strip())
+        outline = outline or read_outline(properties) or (int(named[1]) if named else 0)
         numbering = numbering or read_numbering(properties, title)
         current = get_value(element, "basedOn")
     return Style(label, 0 if outline > _MAX_LEVEL else outline, numbering)
-
-
-def _read_heading_name(name: str) -> int:
-    match = _HEADING.fullmatch(name.strip())
-    return int(match[1]) if match else 0
 
 
 def read_outline(properties: Element | None) -> int:
@@ -372,15 +356,13 @@ class Lists:
             del counters[deeper]
         if level.form in {"bullet", "none"}:
             return ""
-        return re.sub(r"%(\d)", lambda match: _format_level(levels, counters, match), level.text)
 
+        def format_level(match: re.Match[str]) -> str:
+            depth = int(match[1]) - 1
+            level = levels.get(depth, _Level())
+            return format_number(counters.get(depth, level.start), level.form)
 
-def _format_level(
-    levels: Mapping[int, _Level], counters: Mapping[int, int], match: re.Match[str]
-) -> str:
-    depth = int(match[1]) - 1
-    level = levels.get(depth, _Level())
-    return format_number(counters.get(depth, level.start), level.form)
+        return re.sub(r"%(\d)", format_level, level.text)
 
 
 def read_lists(root: Element | None) -> Lists:
@@ -432,20 +414,15 @@ _ALPHABETS = {
 def format_number(number: int, form: str) -> str:
     """Return a number as a level of a list shows it; forms of few languages become digits."""
     if form in {"lowerRoman", "upperRoman"} and 0 < number < 4000:  # noqa: PLR2004 - no larger ones
-        roman = _format_roman(number)
+        roman = ""
+        for value, letters in _ROMAN:
+            roman += letters * (number // value)
+            number %= value
         return roman.upper() if form == "upperRoman" else roman
     alphabet = _ALPHABETS.get(form, "")
     if 0 < number <= len(alphabet):
         return alphabet[number - 1]
     return str(number)
-
-
-def _format_roman(number: int) -> str:
-    text = ""
-    for value, letters in _ROMAN:
-        text += letters * (number // value)
-        number %= value
-    return text
 
 
 def add_slide_heading(
@@ -456,6 +433,21 @@ def add_slide_heading(
         builder.add_heading(1, title if title.strip() else f"Slide {number}")
         if hidden:
             builder.add_paragraph("(hidden slide)")
+
+
+def sort_in_lines(placed: Iterable[tuple[float, float, Element]], height: float) -> list[Element]:
+    """Return the shapes at some (top, left) from top to bottom, and from left to right in a line.
+
+    A line is what begins less than a height below its first shape.
+    """
+    lines: list[list[tuple[float, Element]]] = []
+    begin = 0.0
+    for top, left, shape in sorted(placed, key=itemgetter(0)):
+        if not lines or top - begin >= height:
+            lines.append([])
+            begin = top
+        lines[-1].append((left, shape))
+    return [shape for line in lines for _, shape in sorted(line, key=itemgetter(0))]
 
 
 def describe_hidden_slides(numbers: Sequence[int]) -> list[str]:

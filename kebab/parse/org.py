@@ -36,11 +36,7 @@ class OrgParser:
     version = "org-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document, with its keywords and the tags of its headlines as metadata.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document, with its keywords and the tags of its headlines as metadata."""
         decoded = decode(data, path, self.version)
         scanner = OrgScanner(decoded.text)
         spans = list(scanner.scan())
@@ -105,19 +101,20 @@ class OrgScanner:
             return self._read_block(number, begin[1].lower())
         keyword = _KEYWORD.match(bare)
         if keyword:
-            self._read_keyword(keyword[1].lower(), keyword[2].strip())
+            name = keyword[1].lower()
+            value = keyword[2].strip()
+            if name in {"todo", "seq_todo", "typ_todo"}:
+                self._todo_words.update(
+                    word.partition("(")[0] for word in value.split() if word != "|"
+                )
+            elif name == "include":
+                self.links.append(value.partition('" ')[0].strip('"'))
+            elif value and name in self.fields:
+                self.fields[name] += f"\n{value}"
+            elif value:
+                self.fields[name] = value
         comment = keyword or bare == "#" or bare.startswith(("# ", "#+"))
         return Span(None, number, number + 1) if comment else None
-
-    def _read_keyword(self, name: str, value: str) -> None:
-        if name in {"todo", "seq_todo", "typ_todo"}:
-            self._todo_words.update(word.partition("(")[0] for word in value.split() if word != "|")
-        elif name == "include":
-            self.links.append(value.partition('" ')[0].strip('"'))
-        elif value and name in self.fields:
-            self.fields[name] += f"\n{value}"
-        elif value:
-            self.fields[name] = value
 
     def _read_block(self, number: int, name: str) -> Span | None:
         end_mark = f"#+end_{name}"
@@ -140,29 +137,23 @@ class OrgScanner:
         """Read a drawer, which is left out, or lines of fixed width."""
         bare = self._lines.text[number]
         if _DRAWER.match(bare) and bare.lower() != ":end:":
-            return self._read_drawer(number)
+            if number < self._no_drawer_before:
+                return None
+            end = number
+            for end in range(number + 1, self._lines.count):
+                text = self._lines.text[end]
+                if text.lower() == ":end:":
+                    return Span(None, number, end + 1)
+                if _HEADLINE.match(text):
+                    break
+                match = _PROPERTY.match(text)
+                if match and match[1].lower() == "roam_aliases":
+                    self.aliases += [quoted or word for quoted, word in _ALIAS.findall(match[2])]
+            self._no_drawer_before = end
+            return None
         if bare == ":" or bare.startswith(": "):
             return Span(BlockKind.CODE, number, self._find_end(number, ":"))
         return None
-
-    def _read_drawer(self, number: int) -> Span | None:
-        if number < self._no_drawer_before:
-            return None
-        end = number
-        for end in range(number + 1, self._lines.count):
-            text = self._lines.text[end]
-            if text.lower() == ":end:":
-                return Span(None, number, end + 1)
-            if _HEADLINE.match(text):
-                break
-            self._read_property(text)
-        self._no_drawer_before = end
-        return None
-
-    def _read_property(self, line: str) -> None:
-        match = _PROPERTY.match(line)
-        if match and match[1].lower() == "roam_aliases":
-            self.aliases += [quoted or word for quoted, word in _ALIAS.findall(match[2])]
 
     def _read_table(self, number: int) -> Span | None:
         return Span(BlockKind.TABLE, number, self._find_end(number, "|"))

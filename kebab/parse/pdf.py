@@ -44,33 +44,26 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
     Lines in large letters count as repeated only with the same numbers.
     """
     large = _LARGER * _find_usual_size(pages)
-    edges = [_find_edges(page.segments) for page in pages]
+    edges = []  # the base lines of the first and the last lines of each page
+    for page in pages:
+        bases = sorted({segment.base for segment in page.segments})
+        edges.append({*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]})
     counts = Counter(
         key
         for page, bases in zip(pages, edges, strict=True)
         for key in {_get_key(one, large) for one in page.segments if one.base in bases}
     )
     return [
-        page._replace(segments=tuple(_filter(page, bases, counts, large)))
+        page._replace(
+            segments=tuple(
+                one
+                for one in page.segments
+                if one.base not in bases
+                or (counts[_get_key(one, large)] < _MIN_PAGES and not _is_page_number(one, page))
+            )
+        )
         for page, bases in zip(pages, edges, strict=True)
     ]
-
-
-def _filter(
-    page: PageText, bases: frozenset[float], counts: Counter[tuple[int, str]], large: float
-) -> Iterable[Segment]:
-    for segment in page.segments:
-        if segment.base in bases and (
-            counts[_get_key(segment, large)] >= _MIN_PAGES or _is_page_number(segment, page)
-        ):
-            continue
-        yield segment
-
-
-def _find_edges(segments: Sequence[Segment]) -> frozenset[float]:
-    """Return the base lines of the first and the last lines of a page."""
-    bases = sorted({segment.base for segment in segments})
-    return frozenset(bases[:_EDGE_LINES] + bases[-_EDGE_LINES:])
 
 
 def _find_usual_size(pages: Sequence[PageText]) -> float:
@@ -308,18 +301,16 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
     if len(pages) < total:
         warnings.append(f"only the first {len(pages)} of {total} pages are searched")
     lost = [page for page in pages if not page.recognized]
-    for numbers, wording in (
+    for found, wording in (
+        ((one for one in lost if not one.legible), "text of {} is unreadable: broken fonts"),
+        ((one for one in pages if one.cut), "text of {} was cut: too many characters"),
+        ((one for one in lost if one.has_image), "no text on {}: only images"),
         (
-            [page.number for page in lost if not page.legible],
-            "text of {} is unreadable: broken fonts",
-        ),
-        ([page.number for page in pages if page.cut], "text of {} was cut: too many characters"),
-        ([page.number for page in lost if page.has_image], "no text on {}: only images"),
-        (
-            [page.number for page in pages if page.recognized],
+            (one for one in pages if one.recognized),
             "text of {} was recognised in images and may have mistakes",
         ),
     ):
+        numbers = [one.number for one in found]
         if numbers:
             warnings.append(wording.format(_format_pages(numbers)))
     return warnings

@@ -68,11 +68,9 @@ _UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
 
 def clean_text(text: str) -> str:
     """Return text without ligatures, soft hyphens and control characters."""
-    return (
-        text
-        if text.isascii() and text.isprintable()
-        else _UNWANTED.sub("", text.translate(_SYMBOLS))
-    )
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNWANTED.sub("", text.translate(_SYMBOLS))
 
 
 MAX_PAGE_CHARS = 200_000
@@ -188,25 +186,23 @@ class PageReader:
         if not page:
             return PageText(index + 1, ())
         try:
-            return self._read_page(page, index + 1)
+            number = index + 1
+            self._text = self._c.FPDFText_LoadPage(page)
+            if not self._text:
+                return PageText(number, ())
+            try:
+                text, count = self._get_text()
+                if not text.strip():
+                    return PageText(number, (), has_image=self._has_image(page))
+                lines = list(self._find_lines(text))
+                if not self._is_mapped(lines) or not is_legible(text):
+                    return PageText(number, (), legible=False)
+                return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
+            finally:
+                self._c.FPDFText_ClosePage(self._text)
+                self._text = None
         finally:
             self._c.FPDF_ClosePage(page)
-
-    def _read_page(self, page: object, number: int) -> PageText:
-        self._text = self._c.FPDFText_LoadPage(page)
-        if not self._text:
-            return PageText(number, ())
-        try:
-            text, count = self._get_text()
-            if not text.strip():
-                return PageText(number, (), has_image=self._has_image(page))
-            lines = list(self._find_lines(text))
-            if not self._is_mapped(lines) or not is_legible(text):
-                return PageText(number, (), legible=False)
-            return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
-        finally:
-            self._c.FPDFText_ClosePage(self._text)
-            self._text = None
 
     def _get_text(self) -> tuple[str, int]:
         """Return the text of the page, and how many characters it has."""
@@ -263,25 +259,15 @@ class PageReader:
         name = self._name.value
         if name not in self._bold:
             self._bold[name] = bool(_BOLD.search(name.decode("latin-1")))
-        return _Style(
-            quarter,
-            round(_clamp(size), 1),
-            self._bold[name] or bool(self._flags.value & _FORCE_BOLD),
-        )
+        bold = self._bold[name] or bool(self._flags.value & _FORCE_BOLD)
+        return _Style(quarter, round(_clamp(size), 1), bold)
 
-    def _get_base(self, index: int, quarter: int) -> float:
-        """Return how high the base line of a character is, in the direction of its line."""
-        self._c.FPDFText_GetCharOrigin(
-            self._text, index, ctypes.byref(self._x), ctypes.byref(self._y)
-        )
-        x, y = self._x.value, self._y.value
-        return _clamp((y, -x, -y, x)[quarter])
-
-    def _get_edges(self, words: list[tuple[int, str]], quarter: int) -> list[tuple[float, float]]:
-        """Return where each word begins and ends, in the direction of its line."""
+    def _cut_line(self, line: _Line, main: int) -> Iterator[Segment]:
+        """Yield the parts of a line between wide gaps; most lines have the direction `main`."""
+        words, style, hyphen = line
         get_box, text = self._c.FPDFText_GetLooseCharBox, self._text
         box, reference = self._rectangle, ctypes.byref(self._rectangle)
-        first, last, sign = _SIDES[quarter]
+        first, last, sign = _SIDES[style.quarter]
         edges = []
         for at, word in words:
             get_box(text, at, reference)
@@ -289,15 +275,17 @@ class PageReader:
             if len(word) > 1:
                 get_box(text, at + len(word) - 1, reference)
             edges.append((_clamp(sign * start), _clamp(sign * getattr(box, last))))
-        return edges
-
-    def _cut_line(self, line: _Line, main: int) -> Iterator[Segment]:
-        """Yield the parts of a line between wide gaps; most lines have the direction `main`."""
-        words, style, hyphen = line
-        edges = self._get_edges(words, style.quarter)
-        base = self._get_base(words[0][0], style.quarter)
+        index = words[0][0]
+        self._c.FPDFText_GetCharOrigin(
+            self._text, index, ctypes.byref(self._x), ctypes.byref(self._y)
+        )
+        x, y = self._x.value, self._y.value
+        base = _clamp((y, -x, -y, x)[style.quarter])
         gaps = [after[0] - before[1] for before, after in pairwise(edges)]
-        wide = _choose_gap(gaps, style.size)
+        wide = _GAP * max(style.size, 1.0)
+        spaces = sorted(gap for gap in gaps if gap > 0)
+        if len(spaces) >= _FEW_SPACES:
+            wide = max(wide, min(_GAP_OVER_SPACES * spaces[len(spaces) // 4], 3 * wide))
         begin = 0
         for end in range(1, len(words) + 1):
             if end < len(words) and gaps[end - 1] < wide:
@@ -330,15 +318,6 @@ def _join_words(words: Sequence[tuple[int, str]], gaps: Sequence[float], size: f
 def _clamp(points: float) -> float:
     """Return a coordinate that can be computed with, whatever the file says."""
     return points if -_MAX_POINTS < points < _MAX_POINTS else 0.0
-
-
-def _choose_gap(gaps: list[float], size: float) -> float:
-    """Return the width from which a gap separates cells or columns."""
-    wide = _GAP * max(size, 1.0)
-    spaces = sorted(gap for gap in gaps if gap > 0)
-    if len(spaces) >= _FEW_SPACES:
-        wide = max(wide, min(_GAP_OVER_SPACES * spaces[len(spaces) // 4], 3 * wide))
-    return wide
 
 
 _SAME_LINE = 0.35
@@ -389,24 +368,15 @@ def order_segments(segments: Sequence[Segment]) -> list[Segment]:
     The order of the file is that in which most programs write text, with its columns, boxes and
     cells. Where it jumps up within a column, or alternates between columns, the positions decide.
     """
-    gutter = _find_gutter(segments) if _has_side_by_side(segments) else None
-    if _count_jumps(segments) <= max(1, _DISORDER_SHARE * len(segments)) and gutter is None:
-        return list(segments)
-    return _order_by_position(segments, 0)
-
-
-def _count_jumps(segments: Sequence[Segment]) -> int:
-    """Return how often a segment stands above the one before it, in the same column."""
-    return sum(
+    beside = sum(_is_same_line(before, after) for before, after in pairwise(segments))
+    has_columns = beside >= _MIN_COLUMN_ROWS and _find_gutter(segments) is not None
+    jumps = sum(
         after.base > before.base + before.size / 2 and _overlap(before, after)
         for before, after in pairwise(segments)
     )
-
-
-def _has_side_by_side(segments: Sequence[Segment]) -> bool:
-    """Return whether several lines are followed at once by text at their right."""
-    pairs = sum(_is_same_line(before, after) for before, after in pairwise(segments))
-    return pairs >= _MIN_COLUMN_ROWS
+    if has_columns or jumps > max(1, _DISORDER_SHARE * len(segments)):
+        return _order_by_position(segments, 0)
+    return list(segments)
 
 
 def _overlap(one: Segment, other: Segment) -> bool:

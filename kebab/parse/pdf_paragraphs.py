@@ -54,8 +54,28 @@ class HeadingRules:
         """Learn the size of the text and the sizes of its headings."""
         pages = list(pages)
         self.body = _find_body_size(pages)
-        self._bookmarks = _index_bookmarks(bookmarks)
-        self._levels = self._learn_levels(pages)
+        index = {}
+        for mark in bookmarks:
+            title = _normalize(mark.title)
+            if title:
+                index[mark.page, title] = mark.level
+        self._bookmarks = index
+        uses: dict[_Style, list[int]] = {}
+        known: dict[_Style, Counter[int]] = {}
+        for number, rows in enumerate(pages, 1):
+            for row in rows:
+                style = self._classify(row)
+                if style:
+                    uses.setdefault(style, []).append(number)
+                    level = self._bookmarks.get((number, _normalize(row.text)))
+                    if level:
+                        known.setdefault(style, Counter())[level] += 1
+        levels: dict[_Style, int] = {}
+        level = 0
+        for style in _choose_styles(uses, known, self.body):
+            level = known[style].most_common(1)[0][0] if style in known else level + 1
+            levels[style] = level
+        self._levels = levels
 
     def get_level(self, row: Row, page: int) -> int:
         """Return the level of a heading, 0 for other rows; `page` counts from 1."""
@@ -76,25 +96,6 @@ class HeadingRules:
             return _Style(_round_size(row.size), row.bold)
         is_strong = row.bold and row.size >= _SAME * self.body and len(text) <= _MAX_BOLD_CHARS
         return _Style(self.body, bold=True) if is_strong and _NUMBERED.match(text) else None
-
-    def _learn_levels(self, pages: Sequence[Sequence[Row]]) -> Mapping[_Style, int]:
-        """Return the level of each style: larger is higher, and the outline decides if it can."""
-        uses: dict[_Style, list[int]] = {}
-        known: dict[_Style, Counter[int]] = {}
-        for number, rows in enumerate(pages, 1):
-            for row in rows:
-                style = self._classify(row)
-                if style:
-                    uses.setdefault(style, []).append(number)
-                    level = self._bookmarks.get((number, _normalize(row.text)))
-                    if level:
-                        known.setdefault(style, Counter())[level] += 1
-        levels: dict[_Style, int] = {}
-        level = 0
-        for style in _choose_styles(uses, known, self.body):
-            level = known[style].most_common(1)[0][0] if style in known else level + 1
-            levels[style] = level
-        return levels
 
 
 def _choose_styles(
@@ -131,16 +132,6 @@ def _find_body_size(pages: Iterable[Sequence[Row]]) -> float:
 
 def _round_size(size: float) -> float:
     return round(size / _SIZE_STEP) * _SIZE_STEP
-
-
-def _index_bookmarks(bookmarks: Iterable[Bookmark]) -> dict[tuple[int, str], int]:
-    """Return the levels of bookmarks by page and title, without the numbers of sections."""
-    index = {}
-    for mark in bookmarks:
-        title = _normalize(mark.title)
-        if title:
-            index[mark.page, title] = mark.level
-    return index
 
 
 def _normalize(text: str) -> str:
@@ -204,7 +195,14 @@ class _PageWriter:
         while self._index < len(self._rows):
             end = _find_table_end(self._rows, self._index)
             if self._levels[self._index]:
-                self._write_heading()
+                first, level = self._rows[self._index], self._levels[self._index]
+                text = first.text
+                while self._continues_heading(first, level, text):
+                    before, after = self._rows[self._index], self._rows[self._index + 1]
+                    text = join_lines(text, after.text, hyphen=before.hyphen)
+                    self._index += 1
+                self._index += 1
+                self._builder.add_heading(level, _LEADERS.sub(" ", text))
             elif end > self._index:
                 _write_table(self._builder, self._rows[self._index : end])
                 self._index = end
@@ -212,17 +210,6 @@ class _PageWriter:
                 self._write_list()
             else:
                 self._builder.add_paragraph(self._take_paragraph())
-
-    def _write_heading(self) -> None:
-        """Add a heading with the lines that continue it."""
-        first, level = self._rows[self._index], self._levels[self._index]
-        text = first.text
-        while self._continues_heading(first, level, text):
-            before, after = self._rows[self._index], self._rows[self._index + 1]
-            text = join_lines(text, after.text, hyphen=before.hyphen)
-            self._index += 1
-        self._index += 1
-        self._builder.add_heading(level, _LEADERS.sub(" ", text))
 
     def _continues_heading(self, first: Row, level: int, text: str) -> bool:
         following = self._index + 1

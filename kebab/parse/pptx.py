@@ -1,7 +1,7 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +11,13 @@ from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.parse.archive import find_child, get_attribute, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.office import Package, add_slide_heading, describe_hidden_slides, is_file_link
+from kebab.parse.office import (
+    Package,
+    add_slide_heading,
+    describe_hidden_slides,
+    is_file_link,
+    sort_in_lines,
+)
 
 _MAX_POINTS = 200
 """The most rows of a chart; further ones repeat a sheet that is better read as one."""
@@ -67,16 +73,14 @@ def _find_any(element: Element, tags: tuple[str, ...]) -> Element | None:
 
 def _read_points(element: Element | None) -> dict[int, str]:
     """Return the cached values of a series by index; a single value has the index 0."""
-    return dict(_list_values(element))
-
-
-def _list_values(element: Element | None) -> Iterator[tuple[int, str]]:
+    values = {}
     for point in element.iter() if element is not None else ():
         tag = get_local_tag(point.tag)
         value = find_child(point, "v") if tag in {"pt", "tx"} else None
         index = point.get("idx", "0")
         if value is not None and value.text and _INDEX.fullmatch(index):
-            yield int(index), value.text.strip()
+            values[int(index)] = value.text.strip()
+    return values
 
 
 def read_diagram(root: Element | None) -> Graphic:
@@ -128,33 +132,18 @@ def list_shapes(slide: Element, layout: Mapping[str, Position]) -> list[Shape]:
 
 
 def _sort_shapes(group: Element, layout: Mapping[str, Position]) -> Iterator[Shape]:
-    placed: list[tuple[Position, int, Element]] = []
+    placed: list[tuple[float, float, Element]] = []
     last = Position(0, 0)
-    for index, element in enumerate(_list_members(group)):
+    for element in _list_members(group):
         # What has no place stands behind the shape before it.
         last = _read_position(element) or layout.get(_get_slot(element)) or last
-        placed.append((last, index, element))
-    for element in _order_lines(placed):
+        placed.append((*last, element))
+    for element in sort_in_lines(placed, _LINE_EMU):
         tag = get_local_tag(element.tag)
         if tag == "grpSp":
             yield from _sort_shapes(element, layout)
         elif tag in _SHAPES:
             yield _build_shape(element, tag)
-
-
-def _order_lines(placed: Sequence[tuple[Position, int, Element]]) -> Iterator[Element]:
-    """Yield the shapes line by line; a line is what begins at nearly the same height."""
-    line: list[tuple[Position, int, Element]] = []
-    for one in sorted(placed, key=lambda one: (one[0].top, one[1])):
-        if line and one[0].top - line[0][0].top >= _LINE_EMU:
-            yield from _order_columns(line)
-            line = []
-        line.append(one)
-    yield from _order_columns(line)
-
-
-def _order_columns(line: Sequence[tuple[Position, int, Element]]) -> Iterator[Element]:
-    return (one[2] for one in sorted(line, key=lambda one: (one[0].left, one[1])))
 
 
 def _list_members(group: Element) -> Iterator[Element]:
@@ -260,13 +249,10 @@ def read_table(table: Element) -> list[list[str]]:
         texts = []
         for column, cell in enumerate(cells):
             repeated = cell.get("vMerge") in {"1", "true"} and column < len(above)
-            texts.append(above[column] if repeated else _read_cell(cell))
+            lines = (text for _, text in read_paragraphs(cell))
+            texts.append(above[column] if repeated else "\n".join(lines))
         rows.append(texts)
     return rows
-
-
-def _read_cell(cell: Element) -> str:
-    return "\n".join(text for _, text in read_paragraphs(cell))
 
 
 _FALSE = frozenset({"0", "false"})
@@ -302,7 +288,14 @@ class _DeckReader:
 
     def read(self, path: str) -> ParsedDocument:
         """Return the document."""
-        parts = self._list_slides()
+        relations = self._package.read_relations(self._package.main)
+        root = self._package.find_tree(self._package.main)
+        ids = [
+            get_id(one)
+            for one in (iter(()) if root is None else root.iter())
+            if get_local_tag(one.tag) == "sldId"
+        ]
+        parts = [relations[one].target for one in ids if one in relations]
         hidden = []
         for number, part in enumerate(parts, 1):
             slide = self._package.find_tree(part)
@@ -318,13 +311,6 @@ class _DeckReader:
         metadata = self._package.read_metadata()
         warnings = describe_hidden_slides(hidden)
         return self._builder.build(path, metadata, warnings=warnings, links=self._links)
-
-    def _list_slides(self) -> Sequence[str]:
-        """Return the names of the slides in their order."""
-        relations = self._package.read_relations(self._package.main)
-        root = self._package.find_tree(self._package.main)
-        ids = [get_id(one) for one in _iterate(root) if get_local_tag(one.tag) == "sldId"]
-        return [relations[one].target for one in ids if one in relations]
 
     def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
         relations = self._package.read_relations(part)
@@ -398,7 +384,7 @@ class _DeckReader:
                     for _, text in read_paragraphs(shape.element)
                 ]
                 if lines:
-                    yield "\n".join([f"Notes: {lines[0]}", *lines[1:]])
+                    yield "Notes: " + "\n".join(lines)
             elif relation.kind == "comments":
                 for comment in list_children(self._package.find_tree(relation.target)):
                     text = " ".join("".join(comment.itertext()).split())
@@ -411,10 +397,6 @@ def _is_footer(shape: Shape) -> bool:
     if shape.role == "dt":
         return any(get_local_tag(one.tag) == "fld" for one in shape.element.iter())
     return shape.role in _FOOTERS
-
-
-def _iterate(root: Element | None) -> Iterator[Element]:
-    return iter(()) if root is None else root.iter()
 
 
 def get_id(element: Element) -> str:

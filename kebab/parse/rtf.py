@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.text.normalize import split_names
 
 _CODEC_OF_CHARSET = {
     77: "mac_roman",
@@ -158,7 +159,17 @@ class RtfWriter:
             self._cell.append(text)
         else:
             self._write_table()
-            self._write_paragraph(paragraph, text, marker)
+            level = self._levels.get(paragraph.style, 0) or paragraph.level
+            if 0 < level <= _BODY_LEVELS and len(text) <= _MAX_HEADING_CHARS:
+                self._write_items()
+                number = f"{marker} " if marker[:1].isdigit() else ""
+                self._builder.add_heading(level, number + text)
+            elif marker:
+                number = f"{marker} " if _NUMBER.fullmatch(marker) else "- "
+                self._items.append((paragraph.depth, number + text))
+            else:
+                self._write_items()
+                self._builder.add_paragraph(text)
 
     def end_cell(self) -> None:
         """End a cell of a table."""
@@ -185,19 +196,6 @@ class RtfWriter:
         self._builder.add_list(
             (0, f"{number}. {text}") for number, text in enumerate(self._notes, 1)
         )
-
-    def _write_paragraph(self, paragraph: Paragraph, text: str, marker: str) -> None:
-        level = self._levels.get(paragraph.style, 0) or paragraph.level
-        if 0 < level <= _BODY_LEVELS and len(text) <= _MAX_HEADING_CHARS:
-            self._write_items()
-            number = f"{marker} " if marker[:1].isdigit() else ""
-            self._builder.add_heading(level, number + text)
-        elif marker:
-            number = f"{marker} " if _NUMBER.fullmatch(marker) else "- "
-            self._items.append((paragraph.depth, number + text))
-        else:
-            self._write_items()
-            self._builder.add_paragraph(text)
 
     def _write_items(self) -> None:
         if self._items:
@@ -239,14 +237,11 @@ _CHARACTERS = {
     "nestrow": " ",
 }
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n", b"\r": "\n"}
-_LEFT_OUT = frozenset(
-    {
-        *("colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer"),
-        *("footerl", "footerr", "footerf", "fldinst", "themedata", "listtable", "generator"),
-        *("listoverridetable", "rsidtbl", "xmlnstbl", "nonshppict", "ftnsep", "ftnsepc"),
-        *("aftnsep", "aftnsepc", "private", "operator", "comment", "doccomm", "pgptbl"),
-        *("revtbl", "filetbl", "tc", "xe", "rxe", "datafield", "nonesttables"),
-    }
+_LEFT_OUT = split_names(
+    "colortbl pict object header headerl headerr headerf footer footerl footerr footerf"
+    " fldinst themedata listtable generator listoverridetable rsidtbl xmlnstbl nonshppict"
+    " ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl revtbl filetbl"
+    " tc xe rxe datafield nonesttables"
 )
 _INFO = frozenset({"title", "author", "keywords", "subject"})
 _MAX_FONTS = 10_000
@@ -304,7 +299,14 @@ class RtfReader:
             elif brace:
                 self._begin_group() if brace == b"{" else self._end_group()
             elif symbol:
-                self._do_symbol(symbol)
+                if symbol == b"*":
+                    self._optional = True
+                elif symbol in _SYMBOLS:
+                    self._flush()
+                    if symbol in b"\r\n":
+                        self._end_paragraph(None)
+                    else:
+                        self._add_text(_SYMBOLS[symbol])
         self._flush()
         self._writer.finish()
 
@@ -327,16 +329,6 @@ class RtfReader:
         elif word in _INFO and self._group.destination == "info":
             self._group.destination = word
         return 0
-
-    def _do_symbol(self, symbol: bytes) -> None:
-        if symbol == b"*":
-            self._optional = True
-        elif symbol in _SYMBOLS:
-            self._flush()
-            if symbol in b"\r\n":
-                self._end_paragraph(None)
-            else:
-                self._add_text(_SYMBOLS[symbol])
 
     def _list_actions(self) -> dict[str, Callable[[int | None], None]]:
         """Return what control words do."""
@@ -365,8 +357,7 @@ class RtfReader:
         }
 
     def _begin_destination(self, name: str) -> Callable[[int | None], None]:
-        def begin(number: int | None) -> None:
-            del number
+        def begin(_number: int | None) -> None:
             if self._group.destination != "none":
                 self._group.destination = name
                 if name == "footnote":
@@ -447,8 +438,7 @@ class RtfReader:
     def _set_hidden(self, number: int | None) -> None:
         self._group.hidden = number != 0
 
-    def _reset_characters(self, number: int | None) -> None:
-        del number
+    def _reset_characters(self, _number: int | None) -> None:
         self._group.hidden = False
         self._group.codec = self._fonts.get(self._default_font, "")
 
@@ -464,8 +454,7 @@ class RtfReader:
         elif not self._group.destination:
             self._writer.paragraph.level = (number or 0) + 1
 
-    def _reset_paragraph(self, number: int | None) -> None:
-        del number
+    def _reset_paragraph(self, _number: int | None) -> None:
         if not self._group.destination:
             text = self._writer.paragraph.text
             self._writer.paragraph = Paragraph(text=text, marker=self._writer.paragraph.marker)
@@ -478,8 +467,7 @@ class RtfReader:
         if not self._group.destination:
             self._writer.paragraph.depth = max(0, min(number or 0, 8))
 
-    def _end_paragraph(self, number: int | None) -> None:
-        del number
+    def _end_paragraph(self, _number: int | None) -> None:
         if self._group.destination in {"", "footnote"}:
             self._writer.end_paragraph()
 

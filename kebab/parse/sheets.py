@@ -16,7 +16,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, Archive, explain_foreign_file
+from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, explain_foreign_file
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.office import OpenDocument, Package
 
@@ -174,7 +174,11 @@ def _format_time(value: date | time | timedelta) -> str:
         midnight = value.time() == time.min
         return value.date().isoformat() if midnight else value.isoformat(" ", "seconds")
     if isinstance(value, timedelta):
-        return _format_duration(value)
+        seconds = int(value.total_seconds())
+        sign, seconds = "-" if seconds < 0 else "", abs(seconds)
+        hours, rest = divmod(seconds, _SECONDS_OF_HOUR)
+        minutes, seconds = divmod(rest, _SECONDS_OF_MINUTE)
+        return f"{sign}{hours}:{minutes:02}:{seconds:02}"
     return value.isoformat("seconds") if isinstance(value, time) else value.isoformat()
 
 
@@ -183,14 +187,6 @@ def format_number(value: float) -> str:
     if value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - all digits are exact below it
         return str(int(value))
     return f"{value:.12g}"
-
-
-def _format_duration(value: timedelta) -> str:
-    seconds = int(value.total_seconds())
-    sign, seconds = "-" if seconds < 0 else "", abs(seconds)
-    hours, rest = divmod(seconds, _SECONDS_OF_HOUR)
-    minutes, seconds = divmod(rest, _SECONDS_OF_MINUTE)
-    return f"{sign}{hours}:{minutes:02}:{seconds:02}"
 
 
 def format_column(index: int) -> str:
@@ -246,18 +242,14 @@ class SheetParser:
             return document.metadata
         package = Package(data, path, self.version, "workbook")
         package.archive.check_sizes()
-        self._check_parts(package.archive, path)
-        return package.read_metadata()
-
-    def _check_parts(self, archive: Archive, path: str) -> None:
-        """Refuse parts for which the library would take too much memory."""
-        for name in archive.names:
+        for name in package.archive.names:
             if _PART.fullmatch(name):
-                part = archive.read(name)
+                part = package.archive.read(name)
                 if _COUNT.search(part):
-                    raise archive.refuse(f"damaged: a count in `{name}` is too large")
+                    raise package.archive.refuse(f"damaged: a count in `{name}` is too large")
                 if _SHEET_PART.fullmatch(name):
                     self._check_area(part, name, path)
+        return package.read_metadata()
 
     def _check_area(self, part: bytes, name: str, path: str) -> None:
         """Refuse a sheet with cells so far apart that the table between them is too large."""

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.parse.blocks import Lines, Span, build_line_document
 from kebab.parse.encoding import decode
+from kebab.text.normalize import split_names
 
 _CUE = re.compile(
     r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d{1,3})?\s*(?:-->|,)\s*"
@@ -21,56 +22,9 @@ _SCRIPT = re.compile(r"\[[\w +]+\]\Z|(?:Format|Style|Comment|Picture|Sound|Movie
 _EVENTS = "[events]"
 _SIDE_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|\Z)")
 _LANG = re.compile(r"\.([a-z]{2})(?:[-_]\w{2,4})?\Z")
-_LANGUAGES = frozenset(
-    {
-        *(
-            "ar",
-            "bg",
-            "cs",
-            "da",
-            "de",
-            "el",
-            "en",
-            "es",
-            "et",
-            "fa",
-            "fi",
-            "fr",
-        ),
-        *(
-            "he",
-            "hi",
-            "hr",
-            "hu",
-            "id",
-            "is",
-            "it",
-            "ja",
-            "ko",
-            "lt",
-            "lv",
-            "nb",
-        ),
-        *(
-            "nl",
-            "no",
-            "pl",
-            "pt",
-            "ro",
-            "ru",
-            "sk",
-            "sl",
-            "sr",
-            "sv",
-            "th",
-            "tr",
-        ),
-        *(
-            "uk",
-            "vi",
-            "zh",
-        ),
-    }
+_LANGUAGES = split_names(
+    "ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nb nl no pl pt ro"
+    " ru sk sl sr sv th tr uk vi zh"
 )
 _PART_S = 60
 
@@ -81,11 +35,7 @@ class SubtitlesParser:
     version = "subtitles-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its title is the file's stem.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document; its title is the file's stem."""
         decoded = decode(data, path, self.version)
         stem = PurePosixPath(path).stem
         lang = _LANG.search(stem)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
 from kebab.errors.system import translate_import_errors
+from kebab.text.normalize import split_names
 from kebab.wire.sources import SkipRule
 
 if TYPE_CHECKING:
@@ -17,31 +18,10 @@ if TYPE_CHECKING:
 
 SETTINGS = "settings"
 
-BUILT_IN_EXCLUDES = frozenset(
-    {
-        "$RECYCLE.BIN",
-        ".bzr",
-        ".cache",
-        ".git",
-        ".hg",
-        ".idea",
-        ".mypy_cache",
-        ".nox",
-        ".obsidian",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".stversions",
-        ".svn",
-        ".tox",
-        ".trash",
-        ".venv",
-        ".vscode",
-        "__pycache__",
-        "bower_components",
-        "node_modules",
-        "site-packages",
-        "venv",
-    }
+BUILT_IN_EXCLUDES = split_names(
+    "$RECYCLE.BIN .bzr .cache .git .hg .idea .mypy_cache .nox .obsidian .pytest_cache"
+    " .ruff_cache .stversions .svn .tox .trash .venv .vscode __pycache__ bower_components"
+    " node_modules site-packages venv"
 )
 """Folders without notes."""
 
@@ -77,11 +57,9 @@ def enter_folder(
     Raises:
         OSError: An ignore file cannot be read.
     """
-    base = len(folder)
-    if GIT_FILE in names:
-        layer = _add_layer(layer, base, GIT_FILE, _read_lines(absolute, GIT_FILE))
-    if OWN_FILE in names:
-        layer = _add_layer(layer, base, OWN_FILE, _read_lines(absolute, OWN_FILE))
+    for name in (GIT_FILE, OWN_FILE):
+        if name in names:
+            layer = _add_layer(layer, len(folder), name, _read_lines(absolute, name))
     return layer
 
 
@@ -90,9 +68,11 @@ def find_skip_reason(
 ) -> str | None:
     """Return why an entry is skipped, or None; the folders above it are not checked."""
     if layer is not None:
-        matched = _match_layers(layer, f"{path}/" if folder else path)
-        if matched is not None:
-            return matched or None
+        found = _find_match(layer, f"{path}/" if folder else path)
+        if found is not None and found.include:
+            return found.layer.reason
+        if found is not None and found.layer.origin != GIT_FILE:
+            return None  # an exception of the user overrides the defaults
     name = path.rpartition("/")[2]
     if folder and name in BUILT_IN_EXCLUDES:
         return "excluded"
@@ -120,25 +100,11 @@ def _descend(root: str, rules: ScanRules, path: str) -> Iterator[tuple[str, Laye
     """Yield each entry on the way from the root to a path, with the layers above it."""
     layer, above = build_base_layer(rules), ""
     for part in path.split("/"):
-        layer = _enter_alone(layer, root, above)
+        location = Path(root, above)
+        present = [name for name in (GIT_FILE, OWN_FILE) if (location / name).is_file()]
+        layer = enter_folder(layer, above, str(location), present)
         yield above + part, layer
         above += f"{part}/"
-
-
-def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
-    location = Path(root, folder)
-    present = [name for name in (GIT_FILE, OWN_FILE) if (location / name).is_file()]
-    return enter_folder(layer, folder, str(location), present)
-
-
-def _match_layers(layer: Layer, probe: str) -> str | None:
-    """Return a reason, or an empty string for what overrides the defaults, or None."""
-    found = _find_match(layer, probe)
-    if found is None:
-        return None
-    if found.include:
-        return found.layer.reason
-    return None if found.layer.origin == GIT_FILE else ""
 
 
 class _Match(NamedTuple):
@@ -206,20 +172,15 @@ def _read_lines(absolute: str, name: str) -> list[str]:
 
 
 def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str]) -> Layer | None:
-    spec = _compile_patterns(lines)
-    return Layer(spec, base, origin, parent) if spec is not None else parent
-
-
-def _compile_patterns(lines: Iterable[str]) -> "GitIgnoreSpec | None":
-    """Return the patterns; like git, it skips lines that are no pattern."""
+    """Return the layer of an ignore file; like git, it skips lines that are no pattern."""
     pattern_lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if not pattern_lines:
-        return None
+        return parent
     with translate_import_errors("ignore files", "pathspec"):
         from pathspec import GitIgnoreSpec
 
     patterns = [pattern for line in pattern_lines for pattern in _parse_pattern(line)]
-    return GitIgnoreSpec(patterns) if patterns else None
+    return Layer(GitIgnoreSpec(patterns), base, origin, parent) if patterns else parent
 
 
 def _parse_pattern(line: str) -> "Sequence[GitIgnoreSpecPattern]":

@@ -55,12 +55,8 @@ def detect_file_media(absolute: str, size: int) -> str | None:
     media = detect_media_by_content(head)
     if media != PLAIN or not suffix:
         return media
-    return None if known or size > MAX_UNKNOWN_BYTES or _has_long_lines(head) else media
-
-
-def _has_long_lines(head: bytes) -> bool:
-    """Return whether a line is so long that a program wrote it."""
-    return max(map(len, head.split(b"\n"))) > _MAX_LINE
+    has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
+    return None if known or size > MAX_UNKNOWN_BYTES or has_long_lines else media
 
 
 _COARSE_NS = 2_000_000_000

@@ -131,20 +131,16 @@ def _build(match: re.Match[str], years: range) -> str | None:
     try:
         day = date(int(parts["year"]), month, int(parts["day"]))
         if parts.get("zone"):
-            return _to_utc(day, parts)
+            zone = parts["zone"].upper()
+            offset = timedelta()
+            if zone[0] in "+-":
+                offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
+            clock = (int(parts["hour"]), int(parts["minute"]), int(parts["second"] or 0))
+            local = datetime(day.year, day.month, day.day, *clock, tzinfo=timezone(offset))
+            return _format_time(local.astimezone(UTC))
     except (ValueError, OverflowError):
         return None
     return day.isoformat() if day.year in years else None
-
-
-def _to_utc(day: date, parts: dict[str, str]) -> str | None:
-    zone = parts["zone"].upper()
-    offset = timedelta()
-    if zone[0] in "+-":
-        offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
-    clock = (int(parts["hour"]), int(parts["minute"]), int(parts["second"] or 0))
-    local = datetime(day.year, day.month, day.day, *clock, tzinfo=timezone(offset))
-    return _format_time(local.astimezone(UTC))
 
 
 def _format_time(moment: datetime) -> str | None:
@@ -158,15 +154,13 @@ def _parse_either_order(text: str) -> str | None:
         return None
     first, second, year = map(int, match.groups())
     if first == second or (first > _LAST_MONTH) != (second > _LAST_MONTH):
-        return _to_iso(year, min(first, second), max(first, second))
+        month = min(first, second)
+        day = max(first, second)
+        try:
+            return date(year, month, day).isoformat() if year in _YEARS else None
+        except ValueError:
+            return None
     return None
-
-
-def _to_iso(year: int, month: int, day: int) -> str | None:
-    try:
-        return date(year, month, day).isoformat() if year in _YEARS else None
-    except ValueError:
-        return None
 
 
 def _parse_epoch(text: str) -> str | None:

@@ -76,7 +76,7 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
     regard to case.
     """
     exact = list(dict.fromkeys(_iterate_readings(normalize("NFC", pattern), working_folder)))
-    return exact + [folded for one in exact if (folded := _ignore_case(one)) not in exact]
+    return exact + [folded for folded in map(_ignore_case, exact) if folded not in exact]
 
 
 def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:

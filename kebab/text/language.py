@@ -181,18 +181,17 @@ def _splits_grapheme(text: str, position: int) -> bool:
     before, after = text[position - 1], text[position]
     if after < "\u0300":
         return before == "\r" and after == "\n"
-    return _extends(after) or _joins_next(before, after) or _splits_flag(text, position)
-
-
-def _extends(after: str) -> bool:
-    """Return whether a character extends the one before it: marks, joiners, later jamo."""
     return (
-        unicodedata.category(after).startswith("M")
-        or after == "\u200d"
-        or "\u1160" <= after <= "\u11ff"
-        or "\ud7b0" <= after <= "\ud7fb"
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-        or "\U000e0020" <= after <= "\U000e007f"
+        (
+            unicodedata.category(after).startswith("M")
+            or after == "\u200d"
+            or "\u1160" <= after <= "\u11ff"
+            or "\ud7b0" <= after <= "\ud7fb"
+            or "\U0001f3fb" <= after <= "\U0001f3ff"
+            or "\U000e0020" <= after <= "\U000e007f"
+        )
+        or _joins_next(before, after)
+        or _splits_flag(text, position)
     )
 
 
@@ -359,12 +358,7 @@ def detect_question_language(question: str) -> Language:
     A word that opens questions in one language only decides, also when the question asks for a
     name in another script.
     """
-    code = _detect_by_opener(question) or detect_language(question)
-    return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
-
-
-def _detect_by_opener(question: str) -> str | None:
-    """Return the language whose question word a question begins with."""
+    code = None
     first = _LATIN_WORD.match(question.lstrip(_BEFORE_OPENER))
     if first is None or len(_EASTERN.findall(question)) > 1 or _HIRAGANA.search(question):
         return None
@@ -392,7 +386,16 @@ def _sample_prose(text: str, blocks: Iterable[Block]) -> str:
 def _detect_in_script(script: str | None, sample: str) -> str | None:
     """Return the language of a text in a script."""
     if script == "latin":
-        return _detect_latin(sample)
+        words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
+        scores = dict.fromkeys(_STOP_WORDS, 0.0)
+        for word in filter(_is_stop_word, words):
+            langs = _LANGS_OF[word]
+            for lang in langs:
+                scores[lang] += 1 / len(langs)
+        first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]
+        best = scores[first]
+        clear = best >= _CLEAR_LEAD * scores[second]
+        return first if clear and best >= max(_ENOUGH_SCORE, _ENOUGH_SHARE * len(words)) else None
     if script == "han":
         kana, han = count_letters(sample, "kana"), count_letters(sample, "han")
         return "ja" if kana >= _KANA_SHARE * (kana + han) else "zh"
@@ -401,20 +404,6 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
     if script == "arabic":
         return "fa" if _PERSIAN.search(sample) else "ar"
     return _LANGUAGE_OF_SCRIPT.get(script) if script else None
-
-
-def _detect_latin(sample: str) -> str | None:
-    """Return the language of a Latin text whose stop words clearly lead."""
-    words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
-    scores = dict.fromkeys(_STOP_WORDS, 0.0)
-    for word in filter(_is_stop_word, words):
-        langs = _LANGS_OF[word]
-        for lang in langs:
-            scores[lang] += 1 / len(langs)
-    first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]
-    best = scores[first]
-    clear = best >= _CLEAR_LEAD * scores[second]
-    return first if clear and best >= max(_ENOUGH_SCORE, _ENOUGH_SHARE * len(words)) else None
 
 
 _PIECE = 800

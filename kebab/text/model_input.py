@@ -48,13 +48,13 @@ _LEAST_REACH = 40
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text; the estimate is rather too high than too low."""
     lengths = Counter(map(len, _WORD.findall(text)))
-    cost = sum(count * _estimate_word(length) for length, count in lengths.items())
+    cost = sum(
+        count
+        * (_SHORT_WORD + _LETTER * max(0, length - _SHORT) + _LONG_LETTER * max(0, length - _LONG))
+        for length, count in lengths.items()
+    )
     cost += sum(weight * len(pattern.findall(text)) for weight, pattern in _ASCII_WEIGHTS)
     return int(cost + (0 if text.isascii() else _estimate_non_ascii(text)) + 0.999)
-
-
-def _estimate_word(length: int) -> float:
-    return _SHORT_WORD + _LETTER * max(0, length - _SHORT) + _LONG_LETTER * max(0, length - _LONG)
 
 
 def _estimate_non_ascii(text: str) -> float:
@@ -77,7 +77,11 @@ def fit_sentences(
     first = last = max(0, bisect_right(starts, position) - 1)
     spent = costs[first]
     if spent > budget:
-        return _fit_prefix(text, spans[first], budget, estimate)
+        start, end = spans[first]
+        ends = range(start + 1, end + 1)
+        count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
+        limit = ends[max(0, count - 1)]
+        return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
     while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
         last += 1
         spent += costs[last]
@@ -85,17 +89,6 @@ def fit_sentences(
         first -= 1
         spent += costs[first]
     return spans[first][0], spans[last][1]
-
-
-def _fit_prefix(
-    text: str, span: tuple[int, int], budget: int, estimate: Callable[[str], int]
-) -> tuple[int, int]:
-    """Return the longest prefix of a span that fits a token budget, cut between words."""
-    start, end = span
-    ends = range(start + 1, end + 1)
-    count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
-    limit = ends[max(0, count - 1)]
-    return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
 
 
 def _find_border(text: str, position: int, least: int = 1) -> int:

@@ -18,6 +18,11 @@ _PUNCTUATION = str.maketrans(
 )
 
 
+def split_names(names: str) -> frozenset[str]:
+    """Return the names of a table that is written as one text with blanks."""
+    return frozenset(names.split())
+
+
 def normalize_for_index(text: str) -> str:
     """Return the text in NFKC, without invisible characters."""
     if text.isascii():

@@ -48,29 +48,25 @@ _opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
 _ends_line = re.compile(f"[{_STOPS}:|][\"'”’»)\\]*_\\s]*$").search
 
 
-def _split_words(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_NEVER_LAST = _split_words(
+_NEVER_LAST = split_names(
     "dr mr mrs ms prof st gen col lt sgt capt cmdr maj adm rev hon sen rep gov pres messrs mme"
     " mlle mt ft vs viz cf resp approx ca al e.g i.e eg ie z.b d.h bzw usw evtl ggf inkl sog"
     " bspw \u0433 \u0433\u0433 \u0443\u043b \u0434\u0440"
     " \u0442.\u0435 \u0442.\u0434 \u0441\u043c"
 )
-_BEFORE_NUMBERS = _split_words(
+_BEFORE_NUMBERS = split_names(
     "no nos nr fig figs eq eqs p pp vol vols ch sec sect art para ref refs ver v c s bd tab"
     " jan feb mar apr jun jul aug sep sept oct nov dec n\u00ba"
 )
-_SOMETIMES_LAST = _split_words("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
+_SOMETIMES_LAST = split_names("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
 _DEPENDING = _BEFORE_NUMBERS | _SOMETIMES_LAST
-_STARTERS = _split_words(
+_STARTERS = split_names(
     "the a an in on at it he she they we i you this that these those his her its their there"
     " however but and when while after before during since although as for from by with if not"
     " some many most other one two three both each all no also today later another what who"
     " how der die das ein eine er sie es im le la les il elle el los las"
 )
-_MONTHS = _split_words(
+_MONTHS = split_names(
     "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
 )
 _REACH = 40
@@ -123,7 +119,13 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
-        found = None if _is_decimal(part, stop) else _match_wide_closing(part, end)
+        begin = stop.start()
+        is_decimal = (
+            signs == "\uff0e"
+            and part[begin - 1 : begin].isdigit()
+            and part[end : end + 1].isdigit()
+        )
+        found = None if is_decimal else _match_wide_closing(part, end)
         return found and found.end()
     found = _match_closing(part, end)
     if found is None or _continues(signs, found[1], uncased=uncased):

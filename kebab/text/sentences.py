@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from kebab.text.sentence_ends import find_sentence_ends
@@ -99,7 +99,9 @@ def build_layout(text: str) -> Layout:
 
 def _iter_lines(text: str) -> Iterator[_Line]:
     """Yield every line with its kind."""
-    spans = list(_iter_line_spans(text))
+    lengths = [len(line) for line in text.split("\n")]
+    starts = accumulate((length + 1 for length in lengths), initial=0)
+    spans = [(start, start + length) for start, length in zip(starts, lengths, strict=False)]
     code = _find_code(text, spans)
     for index, (start, end) in enumerate(spans):
         line = code.get(index) or _parse_line(text, start, end)
@@ -107,14 +109,6 @@ def _iter_lines(text: str) -> Iterator[_Line]:
         if heads and _TABLE.match(text[slice(*spans[index + 1])]):
             line = replace(line, kind=LayoutKind.HEADING)
         yield line
-
-
-def _iter_line_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of lines without their newlines."""
-    start = 0
-    for line in text.split("\n"):
-        yield start, start + len(line)
-        start += len(line) + 1
 
 
 def _find_code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
@@ -266,19 +260,13 @@ def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
 def _split_long(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield a sentence in parts that are not too long."""
     while end - start > LONGEST:
-        position = _find_break(plain, start + LONGEST // 2, start + LONGEST)
+        stretch = (start + LONGEST // 2, start + LONGEST)
+        ends = [found.end() for found in _CLAUSE.finditer(plain, *stretch)]
+        ends = ends or [found.end() for found in _SPACE.finditer(plain, *stretch)]
+        position = ends[-1] if ends else stretch[1]
         yield start, position
         start = position
     yield start, end
-
-
-def _find_break(plain: str, low: int, high: int) -> int:
-    """Return the last clause mark of a stretch, else its last space, else its end."""
-    for pattern in (_CLAUSE, _SPACE):
-        ends = [found.end() for found in pattern.finditer(plain, low, high)]
-        if ends:
-            return ends[-1]
-    return high
 
 
 def _trim_spans(plain: str, parts: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -162,11 +162,9 @@ def _tokenize_cached(unit: str) -> tuple[str, ...]:
 
 def tokenize_unit(unit: str) -> tuple[str, ...]:
     """Return the index tokens of one unit; long dense runs are not cached."""
-    return (
-        _tokenize_cached(unit)
-        if len(unit) <= _CACHED_RUN or not is_dense(unit)
-        else _tokenize_run(unit)
-    )
+    if len(unit) <= _CACHED_RUN or not is_dense(unit):
+        return _tokenize_cached(unit)
+    return _tokenize_run(unit)
 
 
 def tokenize(text: str) -> list[str]:
