@@ -162,13 +162,9 @@ def build_open_command(
         return build_command(file, line, environ)
     viewer = environ.get("PDFVIEWER", "").strip()
     if viewer and isinstance(citation, PageCitation):
-        return _build_viewer_command(split_words(viewer), file, citation.page.number)
+        words = split_words(viewer)
+        name = PurePath(words[0]).name.lower().removesuffix(".exe")
+        known = _VIEWER_SYNTAX.get(name)
+        arguments = known(file, citation.page.number) if known else [file]
+        return arguments if name == "skim" else [*words, *arguments]
     return build_opener_command(file, environ, "export PDFVIEWER=zathura")
-
-
-def _build_viewer_command(words: list[str], file: str, page: int) -> list[str]:
-    """Return the command of a viewer; one that is not known gets the file without the page."""
-    name = PurePath(words[0]).name.lower().removesuffix(".exe")
-    known = _VIEWER_SYNTAX.get(name)
-    arguments = known(file, page) if known else [file]
-    return arguments if name == "skim" else [*words, *arguments]

@@ -106,7 +106,10 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if isinstance(error, click.Abort):
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
-        error = _rename_field(error, context.params)
+        renamed = replace(error, field=find_parameter_name(error.field, context.params))
+        renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
+        renamed.__suppress_context__ = error.__suppress_context__
+        error = renamed.with_traceback(error.__traceback__)
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
     hint = _choose_hint(context, error, classified)
     if hint is not None:
@@ -240,14 +243,6 @@ def format_parameter(param: click.Parameter) -> str:
     return param.human_readable_name.strip("[]…")
 
 
-def _rename_field(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
-    """Return a copy of the error that names the flag or argument instead of the JSON path."""
-    renamed = replace(error, field=find_parameter_name(error.field, params))
-    renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
-    renamed.__suppress_context__ = error.__suppress_context__
-    return renamed.with_traceback(error.__traceback__)
-
-
 def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
     import msgspec
 
@@ -263,25 +258,22 @@ def report_missing_library(
         write(describe_start_failure(error, arguments))
         return Exit.ERROR
     if detect_json_output(arguments):
-        write(_encode_without_msgspec(signal))
+        import json
+        from datetime import UTC, datetime
+
+        name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
+        envelope = {
+            "schema_version": "error.v1",
+            "command": name,
+            "timestamp": now.replace("+00:00", "Z"),
+            "exit_code": int(signal.meaning.exit),
+            "output_format": "json",
+        }
+        message, hint, details = str(signal), signal.format_hint(), signal.details()
+        fields = build_error_fields(
+            signal, operation=name, message=message, hint=hint, details=details
+        )
+        write(json.dumps({**envelope, **fields}) + "\n")
     else:
         write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.meaning.code}\n")
     return signal.meaning.exit
-
-
-def _encode_without_msgspec(signal: Signal) -> str:
-    """Return `error.v1` as a line of JSON."""
-    import json
-    from datetime import UTC, datetime
-
-    name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
-    envelope = {
-        "schema_version": "error.v1",
-        "command": name,
-        "timestamp": now.replace("+00:00", "Z"),
-        "exit_code": int(signal.meaning.exit),
-        "output_format": "json",
-    }
-    message, hint, details = str(signal), signal.format_hint(), signal.details()
-    fields = build_error_fields(signal, operation=name, message=message, hint=hint, details=details)
-    return json.dumps({**envelope, **fields}) + "\n"

@@ -79,20 +79,16 @@ def refresh_folder(
         return None
     place = resolve_folder(folder)
     if context.flags.read_only:
-        _require_folder(folder)
+        from kebab.errors.system import translate_os_errors
+
+        with translate_os_errors(folder, "read"):
+            os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
         return IndexRefresh(folder=place, refreshed=False, reason="`--read-only`")
     try:
         report = _ingest(context, kebab, place, WAIT_S if wait is None else wait)
     except Locked as signal:
         return IndexRefresh(folder=place, refreshed=False, reason=signal.format_message())
     return summarize_report(report, folder=place)
-
-
-def _require_folder(folder: str) -> None:
-    from kebab.errors.system import translate_os_errors
-
-    with translate_os_errors(folder, "read"):
-        os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
 
 
 def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> IngestReport:

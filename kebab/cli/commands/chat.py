@@ -153,15 +153,13 @@ class Chat:
             self._print(*self._canvas.note("interrupted"))
             return Exit.INTERRUPTED
         self._last = reply
-        return print_answer(self._context, self._drop_repeated_degraded(reply))
-
-    def _drop_repeated_degraded(self, reply: Answer) -> Answer:
-        """Return an answer without the degraded channels that an earlier answer reported."""
         from msgspec.structs import replace
 
         new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
         self._degraded += new
-        return replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+        return print_answer(
+            self._context, replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+        )
 
     def _print_sources(self) -> None:
         if self._last is None or not self._last.citations:

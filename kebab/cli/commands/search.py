@@ -224,7 +224,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
     fields = merge_flags({**list_request_defaults("search", settings), **defaults}, flags)
-    if _draws_excerpts(context, settings, form, flags):
+    chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
+    is_default = settings.search.snippet_chars == Search().snippet_chars
+    is_text = form == "text" and not context.flags.machine
+    # A passage has the beginning of its code blocks and tables, which a snippet may lack.
+    if is_text and is_default and not chosen and context.channels.out.is_terminal:
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
@@ -246,32 +250,12 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         write_notes(context, form, reply, paging)
         return render_form(form, reply, canvas, paging)
 
-    _store_hits(context, settings, form, reply)
-    return context.print_reply(reply, render)
-
-
-def _store_hits(
-    context: CommandContext, settings: Settings, form: str, reply: SearchResponse
-) -> None:
-    """Store the hits that a person sees at a terminal, for `kebab open N`."""
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
     if is_seen and not context.flags.read_only:
         from kebab.app.references import store_hits
 
         store_hits(settings, reply.hits)
-
-
-def _draws_excerpts(
-    context: CommandContext, settings: Settings, form: str, flags: dict[str, Any]
-) -> bool:
-    """Return whether a terminal shows lines of whole passages instead of snippets.
-
-    A passage has the beginning of its code blocks and tables, which a snippet may lack.
-    """
-    chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
-    is_default = settings.search.snippet_chars == Search().snippet_chars
-    is_text = form == "text" and not context.flags.machine
-    return is_text and is_default and not chosen and context.channels.out.is_terminal
+    return context.print_reply(reply, render)
 
 
 def _pick_hit(

@@ -255,7 +255,12 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     from kebab.warm.server import WarmServer
     from kebab.warm.worker import CallRunner, build_demand
 
-    _import_commands()
+    import importlib
+
+    from kebab.warm.client import COMMANDS
+
+    for name in sorted(COMMANDS):  # so that workers share the memory
+        importlib.import_module(f"kebab.cli.commands.{name}")
     writable = not context.flags.read_only
     demand = build_demand(settings, context.config_path, os.environ) if writable else None
     if background:
@@ -279,16 +284,6 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         render = partial(_render_status, heading="the warm process runs already")
         return context.print_reply(_read_status(), render, Exit.NO)
     return Exit.DONE
-
-
-def _import_commands() -> None:
-    """Import what the commands of the warm process need, so that workers share the memory."""
-    import importlib
-
-    from kebab.warm.client import COMMANDS
-
-    for name in sorted(COMMANDS):
-        importlib.import_module(f"kebab.cli.commands.{name}")
 
 
 def _preload(context: CommandContext, opener: KebabOpener) -> None:

@@ -130,7 +130,16 @@ class _Parser:
         if self._word == "{":
             return self._read_object(level)
         if self._word == "[":
-            return self._read_array(level)
+            start, values, separated = self._start, list[Any](), True
+            self._next()
+            while self._word != "]":
+                if not separated:
+                    raise self._refuse("`,` or `]`")
+                values.append(self._read_value(level + 1).value)
+                separated = self._skip_comma() is not None
+            end = self._end
+            self._next()
+            return Node(start, end, values)
         return self._read_scalar()
 
     def _read_scalar(self) -> Node:
@@ -159,18 +168,6 @@ class _Parser:
         end = self._end
         self._next()
         return Node(start, end, {one.key: one.node.value for one in members}, members)
-
-    def _read_array(self, level: int) -> Node:
-        start, values, separated = self._start, list[Any](), True
-        self._next()
-        while self._word != "]":
-            if not separated:
-                raise self._refuse("`,` or `]`")
-            values.append(self._read_value(level + 1).value)
-            separated = self._skip_comma() is not None
-        end = self._end
-        self._next()
-        return Node(start, end, values)
 
     def _skip_comma(self) -> int | None:
         """Skip a comma; return where it ends, None when there is none."""

@@ -69,7 +69,10 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from render_sources(reply, canvas, quoted=reply.mode != "extractive")
     if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
         yield ""
-        yield from _render_nearest(reply.suggestions, canvas)
+        yield canvas.dim("nearest:")
+        for hit in reply.suggestions[:_NEAREST]:
+            context = format_headings(hit.title, hit.heading_path)
+            yield "  " + _render_place(hit, context, canvas, 2)
     if canvas.is_terminal:
         after = [*render_notes(reply, canvas), *_render_footer(reply, canvas)]
         yield from ["", *after] if after else []
@@ -152,13 +155,6 @@ def _render_place(
     return f"{location}  {canvas.dim(context)}" if context else location
 
 
-def _render_nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
-    yield canvas.dim("nearest:")
-    for hit in hits[:_NEAREST]:
-        context = format_headings(hit.title, hit.heading_path)
-        yield "  " + _render_place(hit, context, canvas, 2)
-
-
 def _list_hints(reply: Answer) -> Iterator[str]:
     """Yield commands that may find what the answer lacks."""
     if reply.retrieval.unmatched_filters:
@@ -213,7 +209,23 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
     yield f"{canvas.strong(clean(session.name))}  {canvas.dim(pluralize(session.turns, 'turn'))}"
     for turn in reply.turns:
         yield ""
-        yield from _render_turn(turn, canvas)
+        margin = f"{turn.turn_index + 1:>2}  "
+        indent = " " * len(margin)
+        first, *rest = _wrap_lines(turn.question, canvas, indent) or [indent]
+        yield canvas.strong(margin + first[len(indent) :])
+        yield from map(canvas.strong, rest)
+        time = turn.created_at[:_MINUTE].replace("T", " ")
+        reason = turn.refusal_reason
+        shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
+        refused = canvas.warning(shown) if reason else ""
+        origin = canvas.dim(f"{time} UTC · {clean(turn.model or turn.mode)}")
+        yield indent + (f"{origin} · {refused}" if refused else origin)
+        if _join_lines(turn.query) != _join_lines(turn.question):
+            searched = canvas.wrap(f"searched for: {_join_lines(turn.query)}", indent)
+            yield from map(canvas.dim, searched)
+        if answer := _render_answer(turn.answer, canvas, indent):
+            yield ""
+            yield from answer
 
 
 def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
@@ -253,27 +265,6 @@ def _render_table(sessions: list[SessionSummary], canvas: Canvas, width: int) ->
             truncate(_join_lines(session.first_question), question),
         )
         yield "  ".join(columns)
-
-
-def _render_turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
-    """Yield a question with its number, how it was answered, and the answer."""
-    margin = f"{turn.turn_index + 1:>2}  "
-    indent = " " * len(margin)
-    first, *rest = _wrap_lines(turn.question, canvas, indent) or [indent]
-    yield canvas.strong(margin + first[len(indent) :])
-    yield from map(canvas.strong, rest)
-    time = turn.created_at[:_MINUTE].replace("T", " ")
-    reason = turn.refusal_reason
-    shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
-    refused = canvas.warning(shown) if reason else ""
-    origin = canvas.dim(f"{time} UTC · {clean(turn.model or turn.mode)}")
-    yield indent + (f"{origin} · {refused}" if refused else origin)
-    if _join_lines(turn.query) != _join_lines(turn.question):
-        searched = canvas.wrap(f"searched for: {_join_lines(turn.query)}", indent)
-        yield from map(canvas.dim, searched)
-    if answer := _render_answer(turn.answer, canvas, indent):
-        yield ""
-        yield from answer
 
 
 def _render_answer(text: str, canvas: Canvas, indent: str) -> list[str]:

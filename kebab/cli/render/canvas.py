@@ -64,19 +64,14 @@ def truncate_path(path: str, width: int) -> str:
     folders, _, name = path.rpartition("/")
     room = width - measure_width(name) - measure_width(f"{_ELLIPSIS}/")
     if not folders or room < 0:
-        return _truncate_middle(name, width)
+        if measure_width(name) <= width:
+            return name
+        last = max(0, width - 1) // 2
+        tail = name[len(name) - _count_fitting(name[::-1], last) :] if last else ""
+        return name[: _count_fitting(name, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
     head = folders[: _count_fitting(folders, room)]
     whole = head[: head.rfind("/") + 1]
     return f"{whole or head}{_ELLIPSIS}/{name}"
-
-
-def _truncate_middle(text: str, width: int) -> str:
-    """Return text of at most `width` cells; an ellipsis replaces its middle."""
-    if measure_width(text) <= width:
-        return text
-    last = max(0, width - 1) // 2
-    tail = text[len(text) - _count_fitting(text[::-1], last) :] if last else ""
-    return text[: _count_fitting(text, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
 
 
 def _count_fitting(text: str, width: int) -> int:

@@ -52,7 +52,25 @@ _NEAR = 0.35
 def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
     """Yield the similar documents, then notes on them."""
     for found in reply.related:
-        yield from _render_related_document(found, canvas)
+        pair, margin = found.pair, len(INDENT)
+        where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
+        score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
+        yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
+        if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
+            yield INDENT + canvas.dim(context)
+        yield from render_excerpt(
+            pair.snippet,
+            pair.highlights,
+            canvas,
+            media=found.media,
+            headings=[found.title, *pair.found.heading_path],
+        )
+        if found.terms:
+            shared = f"shared: {clean(', '.join(found.terms))}"
+            yield INDENT + canvas.dim(canvas.fit(shared, margin))
+        label = f"{INDENT}nearest to: "
+        nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
+        yield label + canvas.dim(nearest)
         yield ""
     if not reply.related:
         yield from _render_nothing_related(reply, canvas)
@@ -77,28 +95,6 @@ def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas)
     if missing := [link.target for link in links if not link.doc_path and link.target]:
         shown = ", ".join(map(clean, missing[:_MAX_LINKS]))
         yield canvas.dim(f"links to files that are not indexed: {shown}")
-
-
-def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:
-    pair, margin = found.pair, len(INDENT)
-    where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
-    score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
-    yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
-    if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
-        yield INDENT + canvas.dim(context)
-    yield from render_excerpt(
-        pair.snippet,
-        pair.highlights,
-        canvas,
-        media=found.media,
-        headings=[found.title, *pair.found.heading_path],
-    )
-    if found.terms:
-        shared = f"shared: {clean(', '.join(found.terms))}"
-        yield INDENT + canvas.dim(canvas.fit(shared, margin))
-    label = f"{INDENT}nearest to: "
-    nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
-    yield label + canvas.dim(nearest)
 
 
 def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:

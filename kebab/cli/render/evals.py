@@ -44,18 +44,6 @@ _NONE = "-"
 
 def render_evaluation(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield the questions, every metric by mode, two plots, and notes."""
-    yield from _render_title(reply, canvas)
-    if reply.modes:
-        yield ""
-        yield from _render_metrics(reply.modes, canvas)
-        yield ""
-        yield from _render_curves(reply.modes, canvas)
-        yield ""
-        yield from _render_reliability(reply.modes, canvas)
-    yield from _render_notes(reply, canvas)
-
-
-def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden, versions = reply.golden, reply.versions
     model = versions.embedding or "no embedding model"
     yield canvas.strong(f"kebab v{versions.kebab}") + f", {model}"
@@ -63,25 +51,29 @@ def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{source}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
     yield canvas.dim(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
-
-
-def _render_metrics(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
-    yield _format_head("", modes, canvas)
-    figures = [{figure.metric: figure for figure in mode.figures} for mode in modes]
-    for group, names in _GROUPS.items():
-        rows = {
-            label: [by_metric.get(metric) for by_metric in figures]
-            for metric, label in names.items()
-        }
-        measured = {
-            label: row
-            for label, row in rows.items()
-            if any(cell and cell.value is not None for cell in row)
-        }
-        if measured:
-            yield canvas.dim(group)
-        for label, row in measured.items():
-            yield _format_metric_row(f"  {label}", row, canvas, leads=group == "found")
+    if reply.modes:
+        yield ""
+        yield _format_head("", reply.modes, canvas)
+        figures = [{figure.metric: figure for figure in mode.figures} for mode in reply.modes]
+        for group, names in _GROUPS.items():
+            rows = {
+                label: [by_metric.get(metric) for by_metric in figures]
+                for metric, label in names.items()
+            }
+            measured = {
+                label: row
+                for label, row in rows.items()
+                if any(cell and cell.value is not None for cell in row)
+            }
+            if measured:
+                yield canvas.dim(group)
+            for label, row in measured.items():
+                yield _format_metric_row(f"  {label}", row, canvas, leads=group == "found")
+        yield ""
+        yield from _render_curves(reply.modes, canvas)
+        yield ""
+        yield from _render_reliability(reply.modes, canvas)
+    yield from _render_notes(reply, canvas)
 
 
 def _format_head(label: str, modes: Sequence[EvalMode], canvas: Canvas) -> str:
@@ -198,7 +190,19 @@ def render_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim(f"{pluralize(reply.questions, 'question')}; {method}, seed {reply.seed}")
     for pair in reply.pairs:
         yield ""
-        yield from _render_pair(pair, canvas)
+        modes = pair.mode_a if pair.mode_a == pair.mode_b else f"{pair.mode_a} → {pair.mode_b}"
+        yield canvas.strong(f"{modes}  {pair.metric}")
+        difference = f"{pair.difference:+.3f}"
+        paint = canvas.success if pair.difference > 0 else canvas.error
+        if pair.p_value >= _SIGNIFICANT:
+            paint = canvas.dim
+        yield (
+            f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
+            f"  ({pair.low:+.3f} … {pair.high:+.3f})   p = {pair.p_value:.4f}"
+        )
+        yield f"  better {pair.wins}, worse {pair.losses}, the same {pair.ties}"
+        yield from _render_changes("better", pair.better, canvas)
+        yield from _render_changes("worse", pair.worse, canvas)
 
 
 def _format_side(side: EvalSide) -> str:
@@ -206,22 +210,6 @@ def _format_side(side: EvalSide) -> str:
     model = versions.embedding or "no embedding model"
     build = f"kebab v{versions.kebab}, {versions.chunker}, {model}"
     return f"{clean(side.path)}  {build}, revision {side.corpus_revision}"
-
-
-def _render_pair(pair: EvalPair, canvas: Canvas) -> Iterator[str]:
-    modes = pair.mode_a if pair.mode_a == pair.mode_b else f"{pair.mode_a} → {pair.mode_b}"
-    yield canvas.strong(f"{modes}  {pair.metric}")
-    difference = f"{pair.difference:+.3f}"
-    paint = canvas.success if pair.difference > 0 else canvas.error
-    if pair.p_value >= _SIGNIFICANT:
-        paint = canvas.dim
-    yield (
-        f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
-        f"  ({pair.low:+.3f} … {pair.high:+.3f})   p = {pair.p_value:.4f}"
-    )
-    yield f"  better {pair.wins}, worse {pair.losses}, the same {pair.ties}"
-    yield from _render_changes("better", pair.better, canvas)
-    yield from _render_changes("worse", pair.worse, canvas)
 
 
 def _render_changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -> Iterator[str]:
@@ -271,7 +259,12 @@ _FULL_SHARE = 2.0
 
 def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the machine, every figure, the budgets as bars, and what was not measured."""
-    yield from _format_machine(reply, canvas)
+    size = f"{reply.chunks} passages, seed {reply.seed}"
+    if reply.machine is not None:
+        machine = reply.machine
+        yield canvas.strong(f"kebab v{machine.kebab_version}")
+        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
+    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
     yield ""
     yield from _render_figures(reply.figures, canvas)
     budgeted = [figure for figure in reply.figures if figure.share is not None]
@@ -283,15 +276,6 @@ def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     for gap in reply.gaps:
         paint, word = (canvas.error, "failed:") if gap.failed else (canvas.warning, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
-
-
-def _format_machine(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
-    size = f"{reply.chunks} passages, seed {reply.seed}"
-    if reply.machine is not None:
-        machine = reply.machine
-        yield canvas.strong(f"kebab v{machine.kebab_version}")
-        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
-    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
 
 
 def _render_figures(figures: list[BenchFigure], canvas: Canvas) -> Iterator[str]:

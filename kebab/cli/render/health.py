@@ -46,7 +46,19 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     yield ""
     width = max((len(check.name) for check in reply.checks), default=0)
     for check in reply.checks:
-        yield from _render_check(check, width, canvas)
+        paints = {
+            "ok": canvas.success,
+            "warn": canvas.warning,
+            "fail": canvas.error,
+            "skip": canvas.dim,
+        }
+        mark = paints[check.status](_MARKS[check.status])
+        indent = " " * (width + 6)
+        first, *rest = canvas.wrap(clean(check.summary), indent) or [indent]
+        yield f"  {mark} {check.name:<{width}}  {first[len(indent) :]}"
+        yield from rest
+        if check.fix and check.status != "ok":
+            yield f"{indent}{canvas.success('fix:')} {clean(check.fix)}"
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)
@@ -60,22 +72,6 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
 def _render_indexing(reply: Doctor | Introspection, canvas: Canvas) -> Iterator[str]:
     if reply.indexing:
         yield f"{canvas.strong('indexing')}  {format_indexing(reply.indexing)}"
-
-
-def _render_check(check: DoctorCheck, width: int, canvas: Canvas) -> Iterator[str]:
-    paints = {
-        "ok": canvas.success,
-        "warn": canvas.warning,
-        "fail": canvas.error,
-        "skip": canvas.dim,
-    }
-    mark = paints[check.status](_MARKS[check.status])
-    indent = " " * (width + 6)
-    first, *rest = canvas.wrap(clean(check.summary), indent) or [indent]
-    yield f"  {mark} {check.name:<{width}}  {first[len(indent) :]}"
-    yield from rest
-    if check.fix and check.status != "ok":
-        yield f"{indent}{canvas.success('fix:')} {clean(check.fix)}"
 
 
 def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:

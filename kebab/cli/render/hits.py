@@ -332,8 +332,22 @@ def render_hits(
     for block in blocks:
         yield from (*block, "")
     yield from notes
-    yield from _render_rest(reply, canvas, paging, len(hits) - len(blocks), weaker)
-    yield from _render_trace(reply, canvas)
+    hidden = len(hits) - len(blocks)
+    shown = len(reply.hits) - hidden - weaker
+    if hidden:
+        fits = shown >= len(reply.queries or ())
+        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
+        yield canvas.dim(f"more: {command}")
+    elif weaker:
+        noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
+        yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
+    elif reply.has_more and reply.next_cursor:
+        yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
+    stages = reply.trace or []
+    width = max((measure_width(stage.stage) for stage in stages), default=0)
+    for stage in stages:
+        figures = f"{stage.duration_ms:8.2f} ms  {stage.candidates:6,}"
+        yield canvas.dim(clean(f"{stage.stage:<{width}}  {figures}  {stage.note}").rstrip())
 
 
 def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
@@ -395,22 +409,6 @@ def _count_lines(blocks: list[list[str]]) -> int:
     return sum(len(block) + 1 for block in blocks)
 
 
-def _render_rest(
-    reply: SearchResponse, canvas: Canvas, paging: Paging, hidden: int, weaker: int
-) -> Iterator[str]:
-    """Yield the command that shows more hits."""
-    shown = len(reply.hits) - hidden - weaker
-    if hidden:
-        fits = shown >= len(reply.queries or ())
-        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
-        yield canvas.dim(f"more: {command}")
-    elif weaker:
-        noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
-        yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
-    elif reply.has_more and reply.next_cursor:
-        yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
-
-
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
     if paging.page > 1:
         yield f"no hits on page {paging.page:,} for: {clean(reply.query)}"
@@ -439,11 +437,3 @@ def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield from render_gaps(reply, canvas)
     if reply.left_out:
         yield canvas.dim(describe_left_out(reply.left_out))
-
-
-def _render_trace(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    stages = reply.trace or []
-    width = max((measure_width(stage.stage) for stage in stages), default=0)
-    for stage in stages:
-        figures = f"{stage.duration_ms:8.2f} ms  {stage.candidates:6,}"
-        yield canvas.dim(clean(f"{stage.stage:<{width}}  {figures}  {stage.note}").rstrip())

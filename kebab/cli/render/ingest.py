@@ -123,23 +123,17 @@ def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = Fals
         start = f"  {count:>{width},}  {words}" + ("  " if listed else "")
         yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
         if reason == "unsupported":
-            yield from _render_unsupported(reply.unread, canvas, width, verbose=verbose)
-
-
-def _render_unsupported(
-    kinds: Sequence[UnreadKind], canvas: Canvas, width: int, *, verbose: bool
-) -> Iterator[str]:
-    """Yield the formats that no parser reads on one or two lines, the most files first."""
-    unread = sorted(
-        (kind for kind in kinds if kind.reason == "unsupported"), key=lambda kind: -kind.count
-    )
-    shown = unread if verbose else unread[:_FEW_KINDS]
-    names = [f"{clean(kind.label)} {kind.count:,}" for kind in shown]
-    if len(unread) > len(shown):
-        names.append(f"and {pluralize(len(unread) - len(shown), 'more kind')}")
-    indent = " " * (width + 4)
-    for line in canvas.wrap(_join_names(names), indent) if names else []:
-        yield canvas.dim(line.replace(_NO_BREAK_SPACE, " "))
+            unread = sorted(
+                (kind for kind in reply.unread if kind.reason == "unsupported"),
+                key=lambda kind: -kind.count,
+            )
+            shown = unread if verbose else unread[:_FEW_KINDS]
+            names = [f"{clean(kind.label)} {kind.count:,}" for kind in shown]
+            if len(unread) > len(shown):
+                names.append(f"and {pluralize(len(unread) - len(shown), 'more kind')}")
+            indent = " " * (width + 4)
+            for line in canvas.wrap(_join_names(names), indent) if names else []:
+                yield canvas.dim(line.replace(_NO_BREAK_SPACE, " "))
 
 
 def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -197,21 +191,17 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
     for (_, cause), members in shown:
         if verbose or len(members) == 1:
             for path, error in members:
-                yield from _render_failure(path, error, canvas)
+                reason = error.message
+                if error.code == ParseFailed.meaning.code:  # its message has the path again
+                    reason = str(error.details.get("cause", reason))
+                yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ")
+                if error.hint:
+                    yield f"    {canvas.success('hint:')} {clean(error.hint)}"
         else:
             yield from _render_group(cause, [path for path, _ in members], canvas)
     if len(ordered) > len(shown):
         rest = sum(len(members) for _, members in ordered[len(shown) :])
         yield canvas.dim(f"  and {rest:,} more; --verbose lists them all")
-
-
-def _render_failure(path: str, error: ErrorReply, canvas: Canvas) -> Iterator[str]:
-    # The message of a parser has the path again.
-    refused = error.code == ParseFailed.meaning.code
-    reason = str(error.details.get("cause", error.message)) if refused else error.message
-    yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ")
-    if error.hint:
-        yield f"    {canvas.success('hint:')} {clean(error.hint)}"
 
 
 def _render_group(cause: str, paths: Sequence[str], canvas: Canvas) -> Iterator[str]:
@@ -232,15 +222,6 @@ def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
             yield from canvas.hang(f"{clean(item.doc_path)}: {clean(text)}", "  ")
 
 
-def _render_choice(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
-    """Yield why the run chose its model, and which one would fit the text better."""
-    if vectors.reason:
-        yield from canvas.note(f"this model was chosen because {clean(vectors.reason)}")
-    if vectors.advice:
-        yield from canvas.note(clean(vectors.advice))
-        yield from canvas.hint(vectors.hint or "kebab model list")
-
-
 def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.dry_run:
         return
@@ -248,7 +229,11 @@ def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{canvas.strong('vectors')}  {done}{model}"
-    yield from _render_choice(vectors, canvas)
+    if vectors.reason:
+        yield from canvas.note(f"this model was chosen because {clean(vectors.reason)}")
+    if vectors.advice:
+        yield from canvas.note(clean(vectors.advice))
+        yield from canvas.hint(vectors.hint or "kebab model list")
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")
         again = "" if vectors.pending else "; their passages were embedded again"
@@ -275,18 +260,14 @@ def render_path_explanations(reply: PathExplanations, canvas: Canvas) -> Iterato
     for number, found in enumerate(reply.paths):
         if number:
             yield ""
-        yield from _render_path(found, canvas)
-
-
-def _render_path(found: PathExplanation, canvas: Canvas) -> Iterator[str]:
-    state = canvas.success("in") if found.included else canvas.warning("out")
-    yield f"{canvas.location(clean(found.path))}  {state}"
-    yield from canvas.hang(clean(found.message), "  ")
-    yield from render_fields(_list_fields(found), canvas, "  ")
-    for warning in found.indexed.warnings if found.indexed else []:
-        yield from canvas.note(clean(warning))
-    if found.hint:
-        yield from canvas.hint(clean(found.hint))
+        state = canvas.success("in") if found.included else canvas.warning("out")
+        yield f"{canvas.location(clean(found.path))}  {state}"
+        yield from canvas.hang(clean(found.message), "  ")
+        yield from render_fields(_list_fields(found), canvas, "  ")
+        for warning in found.indexed.warnings if found.indexed else []:
+            yield from canvas.note(clean(warning))
+        if found.hint:
+            yield from canvas.hint(clean(found.hint))
 
 
 def _list_fields(found: PathExplanation) -> list[tuple[str, str]]:
@@ -322,7 +303,10 @@ def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
     """Yield the line of an event; an `indexed` run names its files when they are few."""
     if event.report:
         yield f"{_format_time(canvas)}  {canvas.fit(format_run(event.report), 10)}"
-        yield from _render_faults(event.report, canvas)
+        faulty = [item for item in event.report.items if item.error]
+        for item in faulty[:_MAX_NAMED_FILES]:
+            if item.error:
+                yield f"  {canvas.error('error:')} {clean(item.error.message)}"
     elif event.kind == "started":
         folders = [clean(folder) for folder in event.folders]
         place = folders[0] if len(folders) == 1 else pluralize(len(folders), "folder")
@@ -371,13 +355,6 @@ def _join_counts(counts: dict[str, int]) -> str:
     return ", ".join(
         f"{count:,} {words.get(name, name)}" for name, count in counts.items() if count
     )
-
-
-def _render_faults(report: IngestReport, canvas: Canvas) -> Iterator[str]:
-    faulty = [item for item in report.items if item.error]
-    for item in faulty[:_MAX_NAMED_FILES]:
-        if item.error:
-            yield f"  {canvas.error('error:')} {clean(item.error.message)}"
 
 
 def _render_warning(text: str, canvas: Canvas) -> list[str]:

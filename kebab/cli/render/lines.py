@@ -269,16 +269,12 @@ def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]
     for hit in reply.hits:
         path = clean(format_openable_path(hit.file, hit.doc_path))
         text = mark_cuts(hit)
-        for column in _list_columns(hit):
+        starts = [start for start, _ in hit.highlights] or [0]
+        for start in starts:
+            column = len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1
             # An editor that opens a PDF as text must not be sent to a line of its extracted text.
             place = f"{hit.line}:{column}" if _has_lines(hit) else "1:1"
             yield f"{path}:{place}:{text}"
-
-
-def _list_columns(hit: GrepHit) -> list[int]:
-    """Return the column of each match in bytes, from 1."""
-    starts = [start for start, _ in hit.highlights] or [0]
-    return [len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1 for start in starts]
 
 
 def render_matching_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:

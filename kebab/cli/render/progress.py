@@ -121,7 +121,23 @@ class ProgressBar(WorkDisplay):
         self._stopping = False
         self._tasks: dict[str, Any] = {}
         console = create_console(channel, canvas)
-        self._progress = _create_columns(console)
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<14}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[count]}"),
+            _create_rate_column(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+        )
         self._live = create_live(console, self._render)
 
     def __enter__(self) -> Self:
@@ -256,20 +272,6 @@ def format_count(event: Progress) -> str:
     unit = _UNITS.get(event.unit, event.unit) or ""
     whole = f"/{event.total:,}" if event.total is not None else ""
     return f"{event.done:,}{whole} {unit}".rstrip()
-
-
-def _create_columns(console: Any) -> Any:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description:<14}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[count]}"),
-        _create_rate_column(),
-        TimeRemainingColumn(compact=True),
-        console=console,
-    )
 
 
 def _create_rate_column() -> Any:

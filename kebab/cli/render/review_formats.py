@@ -109,7 +109,17 @@ class SarifLog:
 
     def __init__(self, rules: Sequence[ReviewRule], root: Path) -> None:
         self._root = root
-        self._rules = [_describe_rule(rule) for rule in rules]
+        self._rules = [
+            {
+                "id": rule.id,
+                "shortDescription": {"text": rule.summary},
+                "fullDescription": {"text": rule.explanation or rule.summary},
+                "help": {"text": f"{rule.summary}\n\n{rule.explanation}".rstrip()},
+                "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.enabled},
+                "properties": {"kind": rule.kind},
+            }
+            for rule in rules
+        ]
         self._indexes = {rule.id: index for index, rule in enumerate(rules)}
         self._results: list[dict[str, Any]] = []
 
@@ -132,7 +142,14 @@ class SarifLog:
         if notifications:
             invocation["toolExecutionNotifications"] = notifications
         run = {
-            "tool": {"driver": self._describe_driver()},
+            "tool": {
+                "driver": {
+                    "name": "kebab",
+                    "version": __version__,
+                    "semanticVersion": __version__,
+                    "rules": self._rules,
+                }
+            },
             "columnKind": "utf16CodeUnits",
             "newlineSequences": ["\r\n", "\n", "\r"],
             "originalUriBaseIds": {_ROOT: {"uri": f"{self._root.as_uri().rstrip('/')}/"}},
@@ -148,14 +165,6 @@ class SarifLog:
             physical["region"] = {"startLine": text.lines[0], "endLine": text.lines[1]}
         message = "the language model did not review this"
         return {**_notify(message), "locations": [{"physicalLocation": physical}]}
-
-    def _describe_driver(self) -> dict[str, Any]:
-        return {
-            "name": "kebab",
-            "version": __version__,
-            "semanticVersion": __version__,
-            "rules": self._rules,
-        }
 
     def _build_result(
         self,
@@ -210,17 +219,6 @@ class SarifLog:
 
 def _notify(text: str) -> dict[str, Any]:
     return {"level": "warning", "message": {"text": text}}
-
-
-def _describe_rule(rule: ReviewRule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.explanation or rule.summary},
-        "help": {"text": f"{rule.summary}\n\n{rule.explanation}".rstrip()},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.enabled},
-        "properties": {"kind": rule.kind},
-    }
 
 
 def _build_region(start: Place, end: Place) -> dict[str, int]:

@@ -52,16 +52,6 @@ def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
     yield ""
-    yield from _render_reading(reply, canvas)
-    for number, passage in enumerate(reply.passages, start=1):
-        yield ""
-        yield from _render_passage(number, passage, reply, canvas)
-    for channel in reply.degraded:
-        yield ""
-        yield from render_degraded(channel, canvas)
-
-
-def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     reading = reply.reading
     asked = [f"{term.text} {term.weight:.1f}" for term in reading.terms if term.weight]
     unused = [
@@ -83,6 +73,12 @@ def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     for label, value in rows.items():
         if value:
             yield from canvas.wrap_with_label(f"{label:<{_LABEL}}", clean(value), canvas.dim)
+    for number, passage in enumerate(reply.passages, start=1):
+        yield ""
+        yield from _render_passage(number, passage, reply, canvas)
+    for channel in reply.degraded:
+        yield ""
+        yield from render_degraded(channel, canvas)
 
 
 def _format_phrase(phrase: PhraseReading) -> str:
