@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
-    from kebab.errors.catalog import InvalidInput, UsageInvalid
+    from kebab.errors.catalog import UsageInvalid
     from kebab.errors.translations.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")

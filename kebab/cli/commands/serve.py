@@ -251,13 +251,12 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     if path is None:
         return _report_no_socket(context)
     settings = context.load_settings()
-    from kebab.warm import client
-    from kebab.warm.server import WarmServer
-    from kebab.warm.worker import CallRunner, build_demand
-
     import importlib
 
+    from kebab.warm import client
     from kebab.warm.client import COMMANDS
+    from kebab.warm.server import WarmServer
+    from kebab.warm.worker import CallRunner, build_demand
 
     for name in sorted(COMMANDS):  # so that workers share the memory
         importlib.import_module(f"kebab.cli.commands.{name}")

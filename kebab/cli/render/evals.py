@@ -13,7 +13,6 @@ from kebab.wire.evals import (
     EvalDraft,
     EvalFigure,
     EvalMode,
-    EvalPair,
     EvalReport,
     EvalSide,
     MetricName,
