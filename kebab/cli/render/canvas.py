@@ -346,20 +346,18 @@ def render_columns(
 
     The last cell of a row may be longer and styled, unless its column has a width.
     """
-    widths = [
-        max(measure_width(text) for text in (column.head, *cells))
-        if column.width is None
-        else column.width
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
-    ]
     heads = [column.head for column in columns]
+    widths = [
+        max(map(measure_width, texts)) if column.width is None else column.width
+        for column, texts in zip(columns, zip(heads, *rows, strict=True), strict=True)
+    ]
     for row in [heads, *rows] if any(heads) else rows:
-        line = []
+        line: list[str] = []
         for column, text, width in zip(columns, row, widths, strict=True):
             cell = text if column.width is None else column.cut(text, width)
             if column.right:
                 cell = " " * (width - measure_width(cell)) + cell
-            elif column is not columns[-1]:
+            elif len(line) < len(columns) - 1:
                 cell = pad(cell, width)
             line.append(cell if row is heads else column.paint(cell))
         shown = _GAP.join(line).rstrip()

@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import (
     NO_BREAK_SPACE,
@@ -21,7 +22,6 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport
 from kebab.wire.sources import PathExplanations, SkipRule
 from kebab.wire.stream import WatchEvent, WatchReport
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kebab.wire.error import ErrorReply

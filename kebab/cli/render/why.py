@@ -112,9 +112,16 @@ def _render_passage(
     if number == 1:
         yield _format_row("", "rank", "score", "", canvas)
     yield from _render_stages(passage, reply, canvas)
-    for label, terms in _split_terms(passage, reply.reading).items():
-        if terms:
-            text = clean(", ".join(terms))
+    columns = {name: getattr(passage.held, name) for name in ("title", "headings", "body")}
+    terms: dict[str, list[str]] = {"holds": [], "lacks": []}
+    for term in [term.text for term in reply.reading.terms if term.use == "asked"]:
+        if where := [column for column, words in columns.items() if term in words]:
+            terms["holds"].append(f"{term} ({', '.join(where)})")
+        else:
+            terms["lacks"].append(term)
+    for label, found in terms.items():
+        if found:
+            text = clean(", ".join(found))
             yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", text, canvas.dim)
 
 
@@ -156,17 +163,3 @@ def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> s
 def _format_row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
     label = canvas.dim(f"{name:<11}")
     return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.dim(note)}".rstrip()
-
-
-def _split_terms(passage: PassageAccount, reading: QueryReading) -> dict[str, list[str]]:
-    """Return the terms that a passage contains, with their columns, and those that it lacks."""
-    held = passage.held
-    columns = {"title": held.title, "headings": held.headings, "body": held.body}
-    terms: dict[str, list[str]] = {"holds": [], "lacks": []}
-    for term in [term.text for term in reading.terms if term.use == "asked"]:
-        where = [column for column, words in columns.items() if term in words]
-        if where:
-            terms["holds"].append(f"{term} ({', '.join(where)})")
-        else:
-            terms["lacks"].append(term)
-    return terms
