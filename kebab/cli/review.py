@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 import msgspec
 
 from kebab.app.review_text import ItemLocator
-from kebab.cli.channels import EventDisplay
+from kebab.cli.channels import Display
 from kebab.cli.progress import ReviewEvents, report_events
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
@@ -146,7 +146,7 @@ class SarifDisplay:
         self._out.write_lines(self._log.render(tally, completed=completed))
 
 
-class ReviewDisplay(EventDisplay["ReviewEvent"]):
+class ReviewDisplay(Display["ReviewEvent"]):
     """Shows the pages of a review, and on stderr a line about the work.
 
     On a terminal the line changes every half second; elsewhere there is one every 30 seconds.

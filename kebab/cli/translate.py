@@ -23,7 +23,7 @@ from kebab.wire.review import SEGMENT_KINDS, AgentItems, TranslatedText
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.cli.channels import EventDisplay
+    from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.cli.render.review import ReviewTally
     from kebab.wire.review import TranslateRequest
@@ -129,7 +129,7 @@ def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
 def _work(
     context: CommandContext,
     request: TranslateRequest,
-    display: EventDisplay[ReviewEvent],
+    display: Display[ReviewEvent],
     on_stop: Callable[[], None],
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the last page, and whether the work was cancelled."""

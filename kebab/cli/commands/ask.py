@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import EventDisplay
+    from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.wire.ask import Answer, AnswerEvent
@@ -88,7 +88,7 @@ def check_question_size(raw: bytes) -> bytes:
 
 
 def answer_question(
-    context: CommandContext, kebab: Kebab, request: AskRequest, display: EventDisplay[AnswerEvent]
+    context: CommandContext, kebab: Kebab, request: AskRequest, display: Display[AnswerEvent]
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
     with report_events(context, display) as reporter:
@@ -97,7 +97,7 @@ def answer_question(
 
 def choose_answer_display(
     context: CommandContext, settings: Settings, request: AskRequest
-) -> EventDisplay[AnswerEvent]:
+) -> Display[AnswerEvent]:
     """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
         return AnswerEvents(context, stream=False)

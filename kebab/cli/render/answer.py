@@ -8,7 +8,7 @@ from typing import Any, Self, get_args
 
 from msgspec import UNSET
 
-from kebab.cli.channels import EventDisplay, OutputChannel
+from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
@@ -315,7 +315,7 @@ class AnswerStatus:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog(EventDisplay[AnswerEvent]):
+class AnswerLog(Display[AnswerEvent]):
     """Writes one line to a log when an answer takes long."""
 
     silence_s = _SOON_S
@@ -338,7 +338,7 @@ class AnswerLog(EventDisplay[AnswerEvent]):
             self._channel.write(f"{self._status}\n")
 
 
-class LiveAnswer(EventDisplay[AnswerEvent]):
+class LiveAnswer(Display[AnswerEvent]):
     """Shows the end of the text and a status line until the answer is complete."""
 
     silence_s = float("inf")
