@@ -14,6 +14,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
 
+from kebab.core.progress import Progress, ProgressKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -185,13 +187,11 @@ class Display(Generic[E]):
         """Prepare for the end of the process without unwinding."""
 
 
-class WorkDisplay(Display["Progress"]):
+class WorkDisplay(Display[Progress]):
     """Shows the progress of long work such as ingest."""
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Show that the work continues, with the phase and the path of the last event."""
-        from kebab.core.progress import Progress, ProgressKind
-
         kind, elapsed = ProgressKind.HEARTBEAT, round(elapsed_ms)
         last = self.last or Progress(kind=kind)
         self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed))

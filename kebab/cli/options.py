@@ -232,58 +232,36 @@ def limit_option(most: int | None, noun: str, default: int | None = None) -> Cal
     )
 
 
+def _create_list_filter(
+    kind: NameKind, metavar: str, help_text: str, *names: str
+) -> Callable[[Any], Any]:
+    """Return a filter that can be repeated, with the completer of its values."""
+    more = {"multiple": True, "metavar": metavar, "shell_complete": complete(kind)}
+    return click.option(*names, help=f"{help_text} (repeatable).", **more)
+
+
+_DOCUMENTS = {"shell_complete": complete("documents")}
 _DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
 _FILTERS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--tag",
-        multiple=True,
-        metavar="TAG",
-        shell_complete=complete("tags"),
-        help="Only this tag and those below it, such as `TAG/part` (repeatable).",
+    _create_list_filter(
+        "tags", "TAG", "Only this tag and those below it, such as `TAG/part`", "--tag"
     ),
-    click.option(
-        "--lang",
-        multiple=True,
-        metavar="CODE",
-        shell_complete=complete("languages"),
-        help="Only this language (repeatable).",
+    _create_list_filter("languages", "CODE", "Only this language", "--lang"),
+    _create_list_filter(
+        "media", "TYPE", "Only this type, e.g. `pdf`", "--type", "--media", "media"
     ),
-    click.option(
-        "--type",
-        "--media",
-        "media",
-        multiple=True,
-        metavar="TYPE",
-        shell_complete=complete("media"),
-        help="Only this type, e.g. `pdf` (repeatable).",
-    ),
-    click.option(
-        "--author",
-        multiple=True,
-        metavar="NAME",
-        shell_complete=complete("authors"),
-        help="Only this author (repeatable).",
-    ),
-    click.option(
-        "--source",
-        multiple=True,
-        metavar="NAME",
-        shell_complete=complete("sources"),
-        help="Only this source (repeatable).",
-    ),
+    _create_list_filter("authors", "NAME", "Only this author", "--author"),
+    _create_list_filter("sources", "NAME", "Only this source", "--source"),
     click.option(
         "--path",
         "path_glob",
         metavar="GLOB",
-        shell_complete=complete("documents"),
         help="Only matching paths; `**` spans folders.",
+        **_DOCUMENTS,
     ),
     _DOC_ID,
     click.option(
-        "--links-to",
-        metavar="DOC",
-        shell_complete=complete("documents"),
-        help="Only documents that link to this one.",
+        "--links-to", metavar="DOC", help="Only documents that link to this one.", **_DOCUMENTS
     ),
     click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
     click.option("--until", metavar="WHEN", help="Only documents before a date."),

@@ -136,5 +136,5 @@ def pop_folder_flags(flags: dict[str, Any]) -> InFolder:
     """
     folder, wait = flags.get("folder"), flags.pop("wait")
     if wait is not None and folder is None:
-        raise click.UsageError("`--wait` needs `--in DIR`", click.get_current_context())
+        raise click.UsageError("`--wait` needs `--in DIR`")
     return InFolder(folder, wait)

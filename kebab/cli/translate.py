@@ -56,8 +56,7 @@ def prepare_target(context: CommandContext, write: str, name: str | None, *, yes
 def _refuse_source(target: Path, source: Path) -> None:
     """Refuse to write over the document that is translated."""
     if target.exists() and source.exists() and target.samefile(source):
-        cause = "`--write` names the document itself"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--write` names the document itself")
 
 
 class TranslationFindings:

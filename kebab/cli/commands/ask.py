@@ -118,9 +118,8 @@ def print_answer(context: CommandContext, reply: Answer) -> Exit:
     from kebab.cli.render.answer import render_answer, render_notes
 
     status = context.print_reply(reply, render_answer)
-    if not context.flags.machine and not context.channels.out.is_terminal:
-        err = context.channels.err
-        err.write_lines(render_notes(reply, context.create_canvas(err)))
+    if not context.channels.out.is_terminal:
+        context.print_notes(reply, render_notes)
     return status
 
 

@@ -32,7 +32,6 @@ from kebab.wire.library import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
@@ -155,11 +154,11 @@ class Chat:
         self._last = reply
         from msgspec.structs import replace
 
+        # An earlier answer reported the other channels.
         new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
         self._degraded += new
-        return print_answer(
-            self._context, replace(reply, retrieval=replace(reply.retrieval, degraded=new))
-        )
+        reply = replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+        return print_answer(self._context, reply)
 
     def _print_sources(self) -> None:
         if self._last is None or not self._last.citations:
@@ -218,22 +217,16 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     names a session.
     """
     if context.flags.machine:
-        raise ChatNeedsPersonError("a chat is for people", click.get_current_context())
+        raise ChatNeedsPersonError("a chat is for people")
     settings = context.load_settings()
     terminal = find_terminal(context.channels)
     with context.open_kebab(settings) as kebab:
         chat = Chat(context, kebab, settings, flags, starts_session=terminal is not None)
         if terminal is None:
             return chat.run_lines(_read_lines())
-        history = _find_history(context, settings)
+        stores = settings.ask.history and not context.flags.read_only
+        history = resolve_paths(settings).state / "chat_history" if stores else None
         return chat.run_interactive(Prompt(terminal, context.flags.color, history))
-
-
-def _find_history(context: CommandContext, settings: Settings, /) -> Path | None:
-    """Return the file of typed lines, None when history is not stored."""
-    if not settings.ask.history or context.flags.read_only:
-        return None
-    return resolve_paths(settings).state / "chat_history"
 
 
 def _read_lines() -> Iterator[str]:

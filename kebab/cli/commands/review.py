@@ -269,7 +269,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     given |= {"json"} if context.flags.machine else set()
     given |= {"deep"} if flags["tier"] == "deep" else set()
     for cause in find_contradictions(given):
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError(cause)
     for name, run in _OTHER_TASKS.items():
         if flags[name]:
             return run(context, flags[name])

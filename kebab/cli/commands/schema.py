@@ -40,8 +40,7 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     out. The command also works without a knowledge base.
     """
     if sum((name is not None, commands, errors)) > 1:
-        cause = "give one of NAME, `--commands` and `--errors`"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("give one of NAME, `--commands` and `--errors`")
     if name is not None:
         from kebab.cli.render.health import render_schema_document
         from kebab.wire.json_schema import find_schema

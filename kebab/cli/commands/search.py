@@ -68,12 +68,11 @@ def pop_form(flags: dict[str, Any]) -> str:
     if not flags.pop("files_with_matches"):
         return form
     if form not in ("text", "paths"):
-        cause = f"`-l` prints paths and `--format {form}` does not"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError(f"`-l` prints paths and `--format {form}` does not")
     return "paths"
 
 
-def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any], *, machine: bool) -> None:
     """Refuse flags that exclude each other.
 
     Raises:
@@ -81,17 +80,16 @@ def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None
             something else than the first page of one query, or the lines of whole passages are
             wanted of cut ones.
     """
-    ctx = click.get_current_context()
     if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
-        raise click.UsageError("`--bulk` takes its queries from stdin", ctx)
-    if flags["form"] == "vimgrep" and flags["max_tokens"] and not ctx.obj.flags.machine:
-        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other", ctx)
+        raise click.UsageError("`--bulk` takes its queries from stdin")
+    if flags["form"] == "vimgrep" and flags["max_tokens"] and not machine:
+        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other")
     if flags["interactive"]:
         others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
         others |= {"page": "--page", "cursor": "--cursor"}
         for name, flag in others.items():
             if flags[name]:
-                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other", ctx)
+                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
 
 
 def build_paging(
@@ -132,12 +130,11 @@ def write_notes(
     context: CommandContext, form: str, reply: SearchResponse, paging: "Paging"
 ) -> None:
     """Write notes on lines for programs to stderr, because stdout has only the lines."""
-    if form not in ("paths", "vimgrep"):
-        return
-    from kebab.cli.render.compact import render_notes
+    if form in ("paths", "vimgrep"):
+        from kebab.cli.render.compact import render_notes
 
-    canvas = context.create_canvas(context.channels.err)
-    context.channels.err.write_lines(render_notes(reply, canvas, _find_next_page(reply, paging)))
+        next_page = _find_next_page(reply, paging)
+        context.print_notes(reply, partial(render_notes, next_page=next_page))
 
 
 def _find_next_page(reply: SearchResponse, paging: "Paging") -> str:
@@ -212,7 +209,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
     confidence.
     """
-    refuse_contradictions(query, flags)
+    refuse_contradictions(query, flags, machine=context.flags.machine)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     within = pop_folder_flags(flags)
@@ -276,8 +273,7 @@ def _pick_hit(
 
     channel = find_terminal(context.channels)
     if context.flags.machine or channel is None:
-        cause = "`--interactive` needs a terminal and prints no JSON"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--interactive` needs a terminal and prints no JSON")
     with context.open_kebab(settings) as kebab:
         refresh_folder(context, kebab, within, ["any query"])
 

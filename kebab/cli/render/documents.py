@@ -229,11 +229,11 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
             Column("characters", canvas.dim, right=True),
             Column("", canvas.warning),
         )
-        rows = [
+        passages = [
             (chunk.chunk_id, place, _join_headings(chunk), f"{chunk.chars:,}", note)
             for chunk, place, note in zip(reply.chunks, places, notes, strict=True)
         ]
-        yield from render_columns(columns, rows, canvas, "  ")
+        yield from render_columns(columns, passages, canvas, "  ")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:

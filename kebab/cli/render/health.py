@@ -246,9 +246,9 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
     head = ("client", "on this machine", "skill", "MCP server")
     rows = [[_fill(text, Style(bold=True)) for text in head]]
     for client in reply.clients:
-        found = _fill("yes") if client.found else _fill("no", Style(dim=True))
-        states = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
-        rows.append([_fill(client.name), found, *states])
+        seen = _fill("yes") if client.found else _fill("no", Style(dim=True))
+        cells = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
+        rows.append([_fill(client.name), seen, *cells])
     yield from lay_out_table(rows, canvas.width, canvas)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")

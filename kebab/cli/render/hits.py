@@ -383,6 +383,7 @@ def _fit_hits(
         lines = None if paging.whole else MOST_LINES
         return [list(render_hit(hit, canvas, lines)) for hit in hits]
     room = canvas.height - _PROMPTS - notes - 1
+    blocks: list[list[str]] = []
     for shown in range(MOST_LINES, _FEWEST_LINES - 1, -1):
         blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
         if _count_lines(blocks) <= room:

@@ -6,7 +6,7 @@ from kebab.wire.ask import AnswerEvent
 
 
 def test_a_display_returns_itself_and_ends_without_an_effect():
-    display = Display()
+    display = Display[AnswerEvent]()
 
     with display as entered:
         entered.abort()
