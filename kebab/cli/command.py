@@ -291,13 +291,7 @@ def root() -> None:
 
 
 class DefaultGroup(Group):
-    """A group with a default command.
-
-    Args:
-        name: The name of the group.
-        default: The command that runs when the first argument names no subcommand.
-        attrs: Further arguments of `click.Group`.
-    """
+    """A group with a default command, which runs when the first argument names no subcommand."""
 
     def __init__(self, name: str | None = None, *, default: Command, **attrs: Any) -> None:
         super().__init__(name, **attrs)

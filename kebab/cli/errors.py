@@ -168,9 +168,7 @@ def _drop_unfit_line(line: str | None) -> str | None:
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:
     """Return the view of errors for this caller, even with unusable settings.
 
-    Args:
-        context: The call.
-        language: The language in the unparsed arguments, if any.
+    `language` is that of unparsed arguments, if they name one.
     """
     from kebab.app.classify import build_view
     from kebab.config.load import read_language
@@ -215,18 +213,10 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
         from kebab.cli.suggest import describe_unknown_flag
 
         cause = describe_unknown_flag(error.option_name, error.ctx.command.params)
-    return UsageInvalid(option=_find_option(error), cause=cause[:1].lower() + cause[1:])
-
-
-def _find_option(error: click.ClickException) -> str:
-    """Return the flag or argument of a usage error, or an empty text."""
-    import click
-
-    name = getattr(error, "option_name", None)
-    param = getattr(error, "param", None)
-    if isinstance(name, str):
-        return name
-    return format_parameter(param) if isinstance(param, click.Parameter) else ""
+    option, param = getattr(error, "option_name", None), getattr(error, "param", None)
+    if not isinstance(option, str):
+        option = format_parameter(param) if isinstance(param, click.Parameter) else ""
+    return UsageInvalid(option=option, cause=cause[:1].lower() + cause[1:])
 
 
 def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:

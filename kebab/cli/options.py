@@ -27,7 +27,11 @@ def complete(kind: NameKind) -> Completer:
     def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         del param
         try:
-            return _list_names(ctx, kind, incomplete)
+            from kebab.app.names import list_names
+            from kebab.config.settings import Settings
+
+            settings = ctx.obj.find_settings() or Settings()
+            return list_names(settings, ctx.obj.config_path, kind, incomplete)
         except Exception:  # noqa: BLE001 - a shell that completes a word must never show an error
             return []
 
@@ -42,14 +46,6 @@ def complete_paths(
 
     del ctx, param
     return [CompletionItem(incomplete, type="file")]
-
-
-def _list_names(ctx: click.Context, kind: NameKind, incomplete: str) -> list[str]:
-    from kebab.app.names import list_names
-    from kebab.config.settings import Settings
-
-    settings = ctx.obj.find_settings() or Settings()
-    return list_names(settings, ctx.obj.config_path, kind, incomplete)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -236,11 +232,11 @@ def _create_list_filter(
     kind: NameKind, metavar: str, help_text: str, *names: str
 ) -> Callable[[Any], Any]:
     """Return a filter that can be repeated, with the completer of its values."""
-    more = {"multiple": True, "metavar": metavar, "shell_complete": complete(kind)}
+    more: dict[str, Any] = {"multiple": True, "metavar": metavar, "shell_complete": complete(kind)}
     return click.option(*names, help=f"{help_text} (repeatable).", **more)
 
 
-_DOCUMENTS = {"shell_complete": complete("documents")}
+_DOCUMENTS: dict[str, Any] = {"shell_complete": complete("documents")}
 _DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
 _FILTERS: tuple[Callable[[Any], Any], ...] = (
     _create_list_filter(

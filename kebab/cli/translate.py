@@ -14,7 +14,7 @@ from kebab.cli.progress import ReviewEvents, report_events, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
 from kebab.cli.render.review_formats import render_positions
-from kebab.cli.review import ReviewDisplay
+from kebab.cli.review import PageDisplay, ReviewDisplay
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.library import NotFound
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
-    from kebab.cli.render.review import ReviewTally
     from kebab.wire.review import TranslateRequest
     from kebab.wire.stream import ReviewEvent
 
@@ -59,8 +58,8 @@ def _refuse_source(target: Path, source: Path) -> None:
         raise click.UsageError("`--write` names the document itself")
 
 
-class TranslationFindings:
-    """Collects the findings of pages, because the text comes first; implements `PageDisplay`."""
+class TranslationFindings(PageDisplay):
+    """Collects the findings of pages, because the text comes first."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -77,9 +76,6 @@ class TranslationFindings:
         if found and page.document:
             part = replace(page, items=found)
             self.lines += render_positions(part, self._locator.locate(part))
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Show nothing."""
 
 
 def translate_text(context: CommandContext, request: TranslateRequest, target: Path | None) -> Exit:

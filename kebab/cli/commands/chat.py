@@ -54,13 +54,8 @@ _FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
 class Chat:
     """Runs a chat with one knowledge base; messages about the chat go to stderr.
 
-    Args:
-        context: The call.
-        kebab: The knowledge base.
-        settings: The settings.
-        flags: The flags of the command.
-        starts_session: Whether a chat without a named session starts one. A chat of a program
-            does not, because nobody asked for its questions to be stored.
+    With `starts_session` a chat without a named session starts one. A chat of a program does not,
+    because nobody asked for its questions to be stored.
     """
 
     def __init__(

@@ -107,7 +107,9 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
         new = old
         if wanted is not None:
             new = form.set_entry(old, place, wanted)
-            change = _name_change(old, found, wanted)
+            change = "keep" if is_current(found, wanted) else "update"
+            if old is None or found is None:
+                change = "create" if old is None else "add"
         elif found is not None:
             new = form.remove_entry(old or "", place)
         if new is not None:
@@ -119,14 +121,6 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
     except UnicodeError:
         cause = "the text or the path of kebab is not valid UTF-8"
     raise ClientConfigInvalid(client=client.name, path=resolve_path(path), cause=cause)
-
-
-def _name_change(old: str | None, found: Any, wanted: Entry) -> FileChange:
-    if old is None:
-        return "create"
-    if found is None:
-        return "add"
-    return "keep" if is_current(found, wanted) else "update"
 
 
 def _check_change(

@@ -256,21 +256,14 @@ def remove_entry(text: str, path: Path) -> str | None:
     if root is None or container is None or member is None:
         return text
     if len(container.node.members or ()) == 1:
-        for before in _list_origins(text, root, container):
+        # What the text may have been before the object of the entry was added.
+        head, tail = text[: root.start], text[root.end :]
+        bare = head.removesuffix("\n").removesuffix("\r")
+        origins = [None, head, bare, f"{head}{{}}{tail}"] if len(root.members or ()) == 1 else []
+        for before in (*origins, _apply(text, _cut(text, root, container))):
             if set_entry(before, path, member.node.value) == text:
                 return before
     return _apply(text, _cut(text, container.node, member))
-
-
-def _list_origins(text: str, root: Node, container: Member) -> Iterator[str | None]:
-    """Yield what the text may have been before the object of the entry was added."""
-    head, tail = text[: root.start], text[root.end :]
-    if len(root.members or ()) == 1:
-        yield None
-        yield head
-        yield head.removesuffix("\n").removesuffix("\r")
-        yield f"{head}{{}}{tail}"
-    yield _apply(text, _cut(text, root, container))
 
 
 def _cut(text: str, parent: Node, member: Member) -> list[Edit]:
@@ -346,8 +339,14 @@ class _Form:
         if parent.members:
             return self._insert_behind(parent.members[-1], key, value)
         inside = self._text[parent.start + 1 : parent.end - 1]
-        if inside.strip():
-            return self._insert_behind_comments(parent, inside, key, value)
+        if inside.strip():  # comments
+            place, added = parent.start + 1 + len(inside.rstrip()), f" {_compact(key)}: "
+            if "\n" not in inside:
+                return [(place, place, added + _compact(value))]
+            line = self._text.rfind("\n", 0, parent.end) + 1
+            indent = _match(_BLANKS, self._text, line) + self._unit
+            added = f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}"
+            return [(place, place, added)]
         if new and not inside:
             return [(parent.start, parent.end, self.render({key: value}))]
         place = parent.start + 1
@@ -367,19 +366,6 @@ class _Form:
         if last.comma:
             return [(place, place, f"{added},")]
         return [(last.node.end, last.node.end, ","), (place, place, added)]
-
-    def _insert_behind_comments(
-        self, parent: Node, inside: str, key: str, value: Any
-    ) -> list[Edit]:
-        place = parent.start + 1 + len(inside.rstrip())
-        if "\n" not in inside:
-            return [(place, place, f" {_compact(key)}: {_compact(value)}")]
-        line = self._text.rfind("\n", 0, parent.end) + 1
-        outer = _match(_BLANKS, self._text, line)
-        indent = outer + self._unit
-        return [
-            (place, place, f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}")
-        ]
 
 
 def _compact(value: Any) -> str:

@@ -275,12 +275,7 @@ _FEWEST_ROWS = 4
 
 
 class AnswerStatus:
-    """Describes the state of an answer in words.
-
-    Args:
-        model: The model that writes the answer, if any.
-        clock: Returns monotonic seconds.
-    """
+    """Describes the state of an answer in words; `model` is what writes it, if anything does."""
 
     def __init__(self, model: str | None, clock: Callable[[], float] = time.monotonic) -> None:
         self.model = clean(model) if model else None

@@ -466,15 +466,7 @@ def render_outcome(
     target: Path | None,
     canvas: Canvas,
 ) -> Iterator[str]:
-    """Yield how many segments are translated, the rating, and where the text is.
-
-    Args:
-        reply: The last page.
-        findings: The lines of the findings.
-        score: The rating of the whole, if there is one.
-        target: The file with the text; None when it is on stdout.
-        canvas: The output.
-    """
+    """Yield how many segments are translated, the rating (`score`), and where the text is."""
     text = reply.translation if isinstance(reply.translation, TranslatedText) else None
     if text is None:
         yield canvas.warning("the translation is not complete")

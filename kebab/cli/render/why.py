@@ -11,7 +11,6 @@ from kebab.cli.render.hits import (
     render_degraded,
 )
 from kebab.wire.related import (
-    Barrier,
     Explanation,
     FilterReading,
     PassageAccount,
@@ -108,7 +107,11 @@ def _render_passage(
     if context := format_headings(reply.document.title, passage.heading_path):
         yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
     for barrier in passage.barriers:
-        yield INDENT + canvas.warning(clean(f"kept out: {_format_barrier(barrier)}"))
+        cause = f"filter {barrier.filter}"
+        if barrier.phrase is not None:
+            verb = "holds the excluded" if barrier.kind == "exclusion" else "does not hold"
+            cause = f"{verb} {_format_phrase(barrier.phrase)}"
+        yield INDENT + canvas.warning(clean(f"kept out: {cause}"))
     if number == 1:
         yield _format_row("", "rank", "score", "", canvas)
     yield from _render_stages(passage, reply, canvas)
@@ -123,13 +126,6 @@ def _render_passage(
         if found:
             text = clean(", ".join(found))
             yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", text, canvas.dim)
-
-
-def _format_barrier(barrier: Barrier) -> str:
-    if barrier.phrase is None:
-        return f"filter {barrier.filter}"
-    verb = "holds the excluded" if barrier.kind == "exclusion" else "does not hold"
-    return f"{verb} {_format_phrase(barrier.phrase)}"
 
 
 def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
