@@ -49,6 +49,7 @@ def _render_search(reply: SearchResponse) -> Iterator[str]:
 def _render_fetched(reply: FetchList) -> Iterator[str]:
     """Yield each text below its reference, and what is left out."""
     from kebab.cli.render.documents import render_not_found
+    from kebab.cli.render.hits import note_freshness
     from kebab.cli.render.lines import render_lines
 
     for number, one in enumerate(reply.results):
@@ -58,9 +59,9 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
             yield from render_not_found(one, _PIPE)
             continue
         lines = f"lines {one.start_line} to {one.end_line} of {one.line_count}"
-        changed = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
+        changed = note_freshness(one.freshness, ", {}")
         indexed = ", this is the text that was indexed" * one.is_indexed_text
-        yield f"==> {clean(one.citation.uri)} <== {lines}{changed[one.freshness]}{indexed}"
+        yield f"==> {clean(one.citation.uri)} <== {lines}{changed}{indexed}"
         yield from render_lines(one, _PIPE)
         if one.rest:
             yield f"cut off by max_tokens; the rest: {clean(one.rest)}"

@@ -23,9 +23,9 @@ from kebab.cli.render.canvas import (
     truncate,
 )
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     fit_location,
     format_headings,
+    note_freshness,
     render_degraded,
     render_location,
     render_refresh,
@@ -148,7 +148,7 @@ def _render_place(
     ranged: bool = False,
 ) -> str:
     """Return a location with its headings, cut to the line."""
-    note = FRESHNESS_NOTES[found.freshness]
+    note = note_freshness(found.freshness)
     if canvas.width is not None:
         where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
         room = canvas.width - margin - measure_width(where + note) - 2

@@ -19,8 +19,10 @@ from kebab.cli.render.hits import (
     describe_no_answer,
     get_line,
     list_queries,
+    note_freshness,
     render_degraded,
     render_gaps,
+    render_limits,
     render_refresh,
     render_unmatched_filters,
 )
@@ -103,7 +105,6 @@ def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
     return (1, 1, found) if top is None else (top + index, column, found)
 
 
-_FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
 _CONFIDENCES = ("strong", "fair", "weak")
 
 CONTEXT_MARK = "context: "
@@ -163,10 +164,7 @@ def render_compact(
     shared = f"{count}{place} (revision {reply.corpus_revision}) for:"
     header = [shared, *queries] if queries else [f"{shared} {clean(reply.query)}"]
     yield from map(canvas.dim, header)
-    for channel in reply.degraded:
-        yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.refresh, canvas)
-    yield from render_gaps(reply, canvas)
+    yield from render_limits(reply, canvas)
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
@@ -216,7 +214,7 @@ def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
     first = block.first
     found = sorted({index for hit in block.hits for index in hit.queries or []})
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
-    facts += _FRESHNESS[first.freshness]
+    facts += note_freshness(first.freshness, ", {}")
     headings = " > ".join(map(clean, select_headings(first)))
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""

@@ -19,11 +19,11 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     fit_headings,
     fit_location,
     format_line_range,
     format_location,
+    note_freshness,
     render_degraded,
     render_location,
     render_unmatched_filters,
@@ -128,7 +128,7 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") ->
             paint = canvas.success if member.exact else canvas.warning
             score = paint("same" if member.exact else f"{member.similarity:.2f}")
             if group.unit == "document":
-                note = FRESHNESS_NOTES[member.freshness]
+                note = note_freshness(member.freshness)
                 room = max(_MARGIN, canvas.width - _MARGIN - len(note))
                 path = canvas.location(truncate_path(clean(member.doc_path), room))
                 where = canvas.link(path, member.file) + canvas.warning(note)
@@ -358,7 +358,7 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
         media = get_media_type(detect_media_type(reply.doc_path or "") or "")
         size, unit = reply.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
     path = canvas.link(canvas.location(clean(reply.ref or "")), reply.file)
-    note = canvas.warning(FRESHNESS_NOTES[reply.freshness or "fresh"])
+    note = canvas.warning(note_freshness(reply.freshness or "fresh"))
     sizes = f"{pluralize(size, unit)}, about {reply.tokens:,} tokens"
     yield f"{path}  {canvas.dim(sizes)}{note}"
     if not reply.sections:

@@ -112,8 +112,12 @@ def get_page(citation: Citation) -> int | None:
     return citation.page.number if isinstance(citation, PageCitation) else None
 
 
-FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
-"""The notes on files that changed after they were indexed."""
+_FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
+
+
+def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
+    """Return what happened to a file after it was indexed, empty when nothing did."""
+    return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
 
 
 def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -> Iterator[str]:
@@ -155,7 +159,7 @@ def render_location(
     On a terminal the path is shortened to fit beside `margin` cells; its file name and line stay.
     A `ranged` location has its last line too.
     """
-    note = FRESHNESS_NOTES[freshness]
+    note = note_freshness(freshness)
     text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
     shown = canvas.location(text)
     link = canvas.link(shown, file, get_line(citation), get_page(citation))
@@ -239,6 +243,14 @@ def render_gaps(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(gaps))
 
 
+def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield which channels did not work, and what of the files is missing or outdated."""
+    for channel in reply.degraded:
+        yield from render_degraded(channel, canvas)
+    yield from render_refresh(reply.refresh, canvas)
+    yield from render_gaps(reply, canvas)
+
+
 def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:
     """Return what the token budget left out; it has another name where there are no flags."""
     part = "parts of the hits" if left_out.queries else "a part of the first hit"
@@ -314,8 +326,7 @@ def render_hits(
         yield from _render_no_hits(reply, canvas, paging)
     hits, weaker = _split_hits(reply, canvas, paging)
     head = list(_render_head(reply, canvas))
-    notes = [line for one in reply.degraded for line in render_degraded(one, canvas)]
-    notes += [*render_refresh(reply.refresh, canvas), *render_gaps(reply, canvas)]
+    notes = list(render_limits(reply, canvas))
     if reply.left_out:
         notes.append(canvas.dim(describe_left_out(reply.left_out)))
     yield from (*head, "") if head and hits else head

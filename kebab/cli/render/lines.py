@@ -21,10 +21,10 @@ from kebab.cli.render.canvas import (
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.documents import render_not_found
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     format_fragment,
     format_location,
     get_page,
+    note_freshness,
     render_unmatched_filters,
 )
 from kebab.wire.citation import CodeCitation, LineCitation
@@ -32,7 +32,6 @@ from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult, NotFound
 
-_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
 _SHORTEST = 12
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 
@@ -46,7 +45,7 @@ def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
 
         if several and not canvas.is_terminal:
             name = result.name if isinstance(result, NotFound) else result.citation.uri
-            note = "" if isinstance(result, NotFound) else FRESHNESS_NOTES[result.freshness]
+            note = "" if isinstance(result, NotFound) else note_freshness(result.freshness)
             yield f"==> {clean(name)} <=={note}"
         if isinstance(result, NotFound):
             yield from render_not_found(result, canvas)
@@ -68,7 +67,7 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         yield from _insert_marks(text, reply.start_line, marks) if marks else [text]
         return
     indexed = ", indexed text" if reply.is_indexed_text else ""
-    note = canvas.warning(_FETCH_NOTES[reply.freshness] + indexed)
+    note = canvas.warning(note_freshness(reply.freshness, "  {}") + indexed)
     match reply.citation:
         case LineCitation(line=span) | CodeCitation(code=span):
             lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
@@ -152,7 +151,7 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
             continue
         if number:
             yield ""
-        note = canvas.warning(FRESHNESS_NOTES[hits[0].freshness])
+        note = canvas.warning(note_freshness(hits[0].freshness))
         page = get_page(hits[0].citation)
         yield canvas.link(canvas.location(path), hits[0].file, hits[0].line, page) + note
         yield from _render_below_file(hits, canvas)

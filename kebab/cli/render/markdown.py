@@ -105,7 +105,11 @@ _TAB = 4
 _BAR = "│ "
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 """Letters beyond ASCII in an address, which Markdown encodes."""
-_INLINE = {"strong": {"bold": True}, "em": {"italic": True}, "s": {"dim": True}}
+_INLINE: dict[str, dict[str, Any]] = {
+    "strong": {"bold": True},
+    "em": {"italic": True},
+    "s": {"dim": True},
+}
 
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.cli.render.excerpt import INDENT
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     format_headings,
     format_line_range,
+    note_freshness,
     render_degraded,
 )
 from kebab.wire.related import (
@@ -59,7 +59,7 @@ def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
         if term.use in _UNUSED_TERMS
     ]
     rows = {
-        "document": reply.document.doc_path + FRESHNESS_NOTES[reply.document.freshness],
+        "document": reply.document.doc_path + note_freshness(reply.document.freshness),
         "query": reading.plain,
         "terms": ", ".join(asked),
         "left out": ", ".join(unused),
