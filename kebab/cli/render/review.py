@@ -73,40 +73,32 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
     number = located.start.line
     gutter = len(str(number + len(old) - 1))
     room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - gutter - 3)
-    drawer = _Drawer(canvas, gutter, room, located.item.s)
-    is_insertion = located.start == located.end
-    sign = _OLD if isinstance(fix, ItemFix) else _SAME
-    yield from drawer.draw(old, number, sign, marks=not (new and is_insertion))
-    yield from drawer.draw(new, number, _NEW, marks=is_insertion)
+    paint = PAINTS[located.item.s]
 
+    def begin(label: str, sign: str) -> str:
+        painted = canvas.paint(sign, fg=_DIFF_COLORS.get(sign), dim=sign == _SAME)
+        return f"{_INDENT}{canvas.dim(f'{label:>{gutter}}')} {painted} "
 
-class _Drawer(NamedTuple):
-    """Draws lines behind their numbers, with a sign between both."""
-
-    canvas: Canvas
-    gutter: int
-    room: int
-    severity: SeverityName
-
-    def draw(self, lines: Sequence[_Line], number: int, sign: str, *, marks: bool) -> Iterator[str]:
+    def draw(lines: Sequence[_Line], sign: str, *, marks: bool) -> Iterator[str]:
         """Yield lines, with `marks` below their words; the middle of many lines is omitted."""
         for index, line in enumerate(lines):
             if _MOST_LINES - 1 <= index < len(lines) - 1:
                 if index == _MOST_LINES - 1:
-                    yield self._begin("", sign) + self.canvas.dim(_ELLIPSIS)
+                    yield begin("", sign) + canvas.dim(_ELLIPSIS)
                 continue
-            text, first, last = _cut(line, self.room)
+            text, first, last = _cut(line, room)
             before, words, after = text[:first], text[first:last], text[last:]
-            painted = self.canvas.paint(words, fg=_DIFF_COLORS.get(sign), bold=True)
-            yield f"{self._begin(str(number + index), sign)}{before}{painted}{after}"
+            painted = canvas.paint(words, fg=_DIFF_COLORS.get(sign), bold=True)
+            yield f"{begin(str(number + index), sign)}{before}{painted}{after}"
             if marks and line.text:
                 blank = " " * measure_width(before)
-                arrows = PAINTS[self.severity](self.canvas, "^" * max(1, measure_width(words)))
-                yield self._begin("", sign if sign == _SAME else " ") + blank + arrows
+                arrows = paint(canvas, "^" * max(1, measure_width(words)))
+                yield begin("", sign if sign == _SAME else " ") + blank + arrows
 
-    def _begin(self, label: str, sign: str) -> str:
-        painted = self.canvas.paint(sign, fg=_DIFF_COLORS.get(sign), dim=sign == _SAME)
-        return f"{_INDENT}{self.canvas.dim(f'{label:>{self.gutter}}')} {painted} "
+    is_insertion = located.start == located.end
+    sign = _OLD if isinstance(fix, ItemFix) else _SAME
+    yield from draw(old, sign, marks=not (new and is_insertion))
+    yield from draw(new, _NEW, marks=is_insertion)
 
 
 def _list_lines(located: LocatedItem) -> list[_Line]:
