@@ -18,6 +18,7 @@ from kebab.cli.channels import Display
 from kebab.cli.progress import ReviewEvents, report_events
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
+from kebab.cli.render.progress import CLEAR_LINE, STOPPING
 from kebab.cli.render.review import (
     ReviewTally,
     render_applied,
@@ -50,9 +51,7 @@ if TYPE_CHECKING:
     from kebab.wire.review import AgentItems, ReviewRequest
     from kebab.wire.stream import ReviewEventData
 
-_CLEAR_LINE = "\r\x1b[K"
 _EVERY_MS = 30_000
-_STOPPING = "stopping soon; Ctrl-C again leaves at once"
 
 
 class PageDisplay:
@@ -182,14 +181,14 @@ class ReviewDisplay(Display["ReviewEvent"]):
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
-        self._label = _STOPPING
+        self._label = STOPPING
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Write the line about the work."""
         line = f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
         if self._canvas.live:
             line = truncate(line, self._channel.columns - 1)
-            self._channel.write(_CLEAR_LINE + self._canvas.dim(line))
+            self._channel.write(CLEAR_LINE + self._canvas.dim(line))
             self._is_drawn = True
         elif elapsed_ms - self._written_ms >= _EVERY_MS:
             self._written_ms = elapsed_ms
@@ -207,7 +206,7 @@ class ReviewDisplay(Display["ReviewEvent"]):
     def abort(self) -> None:
         """Remove the line."""
         if self._is_drawn:
-            self._channel.write(_CLEAR_LINE)
+            self._channel.write(CLEAR_LINE)
             self._is_drawn = False
 
 

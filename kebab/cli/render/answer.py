@@ -160,10 +160,9 @@ def _render_place(
 
 
 def _render_footer(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    used = reply.retrieval.chunks_used
+    used, took = reply.retrieval.chunks_used, reply.usage.latency_ms
     if not used:
         return
-    took = reply.usage.latency_ms
     time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
     model = clean(reply.model or reply.mode)
     yield canvas.dim(f"{model} · {pluralize(used, 'passage')} · {time}")

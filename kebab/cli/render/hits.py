@@ -205,12 +205,10 @@ def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> st
     whole = format_headings(title, path)
     if canvas.width is None or measure_width(whole) <= canvas.width - margin:
         return whole
-    parts = whole.split(_ARROW)
-    for kept in range(len(parts) - 2, 0, -1):
-        text = _ARROW.join([parts[0], "…", *parts[-kept:]])
-        if measure_width(text) <= canvas.width - margin:
-            return text
-    return canvas.fit(whole, margin)
+    first, *parts = whole.split(_ARROW)
+    shorter = (_ARROW.join([first, "…", *parts[kept:]]) for kept in range(1, len(parts)))
+    fitting = (text for text in shorter if measure_width(text) <= canvas.width - margin)
+    return next(fitting, canvas.fit(whole, margin))
 
 
 def list_queries(queries: Sequence[str]) -> list[str]:
