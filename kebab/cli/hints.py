@@ -189,15 +189,8 @@ def _replace_hints(value: Any, flags: Flags) -> Any:
     changed: dict[str, Any] = {}
     for name in value.__struct_fields__:
         old = getattr(value, name)
-        new = _complete_field(name, old, flags)
+        is_hint = isinstance(old, str) and name in _HINT_FIELDS
+        new = complete_hint(old, flags) if is_hint else _replace_hints(old, flags)
         if new is not old:
             changed[name] = new
     return msgspec.structs.replace(value, **changed) if changed else value
-
-
-def _complete_field(name: str, value: Any, flags: Flags) -> Any:
-    if isinstance(value, str):
-        return complete_hint(value, flags) if name in _HINT_FIELDS else value
-    if value is None or isinstance(value, (int, float)):
-        return value
-    return _replace_hints(value, flags)

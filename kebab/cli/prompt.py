@@ -84,7 +84,11 @@ class Prompt:
     def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
         self._channel = channel
         self._history = history
-        self._readline = _import_readline()
+        self._readline: ModuleType | None = None
+        with suppress(ImportError):  # Python may be built without it
+            import readline
+
+            self._readline = readline
         self._typed = ""
         canvas = create_canvas(channel, color)
         self._prompt = canvas.strong(_PROMPT)
@@ -158,12 +162,3 @@ def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
         for descriptor, before in zip(_OUTPUTS, saved, strict=True):
             os.dup2(before, descriptor)
             os.close(before)
-
-
-def _import_readline() -> ModuleType | None:
-    """Return readline, None when Python is built without it."""
-    try:
-        import readline
-    except ImportError:
-        return None
-    return readline
