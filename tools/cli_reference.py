@@ -12,7 +12,7 @@ from kebab.cli.options import GlobalOption, create_global_options
 def build_commands_table() -> str:
     """Return the commands as a Markdown table."""
     rows = ["| command | what |", "|---|---|"]
-    rows += [f"| `kebab {name}` | {entry.summary} |" for name, entry in COMMANDS.items()]
+    rows += [f"| `kebab {name}` | {summary} |" for name, summary in COMMANDS.items()]
     return "\n".join(rows)
 
 

@@ -290,16 +290,6 @@ def _redact_details(signal: Signal, view: View) -> Signal:
     return replace(signal, **safe)  # type: ignore[type-var]
 
 
-def _list_public_details(signal: Signal) -> dict[str, Any]:
-    """Return the details that a caller may see; without `--verbose` there is no `chain`."""
-    public = signal.public
-    return {
-        name: value
-        for name, value in signal.details().items()
-        if (public or isinstance(value, int | float)) and (name, value) != ("chain", None)
-    }
-
-
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
     if _is_lack_of_memory(fault):
         return build_memory_error(operation)

@@ -14,10 +14,11 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
 
+from kebab.core.progress import Progress, ProgressKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kebab.core.progress import Progress
     from kebab.wire.ingest import IngestReport
 
 _STANDARD = (0, 1, 2)
@@ -158,8 +159,13 @@ def _ensure_open(descriptor: int, null: int) -> bool:
 E = TypeVar("E")
 
 
-class Display:
-    """Shows progress. Methods that a display does not override do nothing."""
+class Display(Generic[E]):
+    """Shows the events of work. Methods that a display does not override do nothing."""
+
+    silence_s: float = 1.0
+    """The longest time without an event or a heartbeat."""
+    last: E | None = None
+    """The last event that was reported."""
 
     def __enter__(self) -> Self:
         return self
@@ -167,33 +173,28 @@ class Display:
     def __exit__(self, *_: object) -> None:
         """End the display."""
 
-    def abort(self) -> None:
-        """Prepare for the end of the process without unwinding."""
-
-
-class WorkDisplay(Display):
-    """Shows the progress of long work such as ingest."""
-
-    def __call__(self, event: Progress) -> None:
-        """Show an event."""
-        raise NotImplementedError
-
-    def announce_stop(self) -> None:
-        """Show that the work stops soon."""
-
-    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
-        """Show the end."""
-
-
-class EventDisplay(Display, Generic[E]):
-    """Shows the events of work that ends as soon as nobody reads them."""
-
-    silence_s: float
-    """The longest time without an event or a heartbeat."""
-
-    def __call__(self, event: E) -> bool:
-        """Show an event; return whether the reader saw it."""
+    def __call__(self, event: E) -> bool | None:
+        """Show an event; return False when the reader does not see it."""
         raise NotImplementedError
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Show that the work continues."""
+
+    def announce_stop(self) -> None:
+        """Show that the work stops soon."""
+
+    def abort(self) -> None:
+        """Prepare for the end of the process without unwinding."""
+
+
+class WorkDisplay(Display[Progress]):
+    """Shows the progress of long work such as ingest."""
+
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Show that the work continues, with the phase and the path of the last event."""
+        kind, elapsed = ProgressKind.HEARTBEAT, round(elapsed_ms)
+        last = self.last or Progress(kind=kind)
+        self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed))
+
+    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
+        """Show the end."""

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -167,49 +167,52 @@ def _print_json(ctx: click.Context, reply: "Reply") -> None:
     ctx.obj.write_json(reply, Exit.DONE)
 
 
-class CommandEntry(NamedTuple):
-    """One line of help."""
-
-    section: str
-    summary: str
-
-
-COMMANDS = {
-    "init": CommandEntry("Start", "Write a commented settings file"),
-    "ingest": CommandEntry("Start", "Read files into the knowledge base"),
-    "watch": CommandEntry("Start", "Keep the index current"),
-    "search": CommandEntry("Start", "Find passages by words and by meaning"),
-    "grep": CommandEntry("Start", "Search files for a regular expression"),
-    "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
-    "chat": CommandEntry("Start", "Ask one question after another"),
-    "rank": CommandEntry("Library", "Order lines from stdin by words and by meaning"),
-    "list": CommandEntry("Library", "List the documents"),
-    "inspect": CommandEntry("Library", "Show all metadata of a document or a passage"),
-    "fetch": CommandEntry("Library", "Print original lines of a file"),
-    "open": CommandEntry("Library", "Open a file at a hit or a reference"),
-    "outline": CommandEntry("Library", "Show the headings of a document or a folder"),
-    "related": CommandEntry("Library", "Find similar documents"),
-    "dupes": CommandEntry("Library", "Find copies and near copies"),
-    "why": CommandEntry("Library", "Explain why a search finds or misses a document"),
-    "review": CommandEntry("Library", "Find mistakes in documents"),
-    "translate": CommandEntry("Library", "Translate a document"),
-    "rm": CommandEntry("Library", "Remove documents from the index; files stay"),
-    "source": CommandEntry("Library", "List sources, or remove one from the index; files stay"),
-    "session": CommandEntry("Library", "List, show or delete ask sessions"),
-    "reset": CommandEntry("Library", "Delete the index; files stay"),
-    "doctor": CommandEntry("Health", "Check everything and show how to fix problems"),
-    "schema": CommandEntry("Health", "Show capabilities, models and statistics"),
-    "errors": CommandEntry("Health", "Count recent errors"),
-    "stats": CommandEntry("Health", "Count reviews and translations"),
-    "explain": CommandEntry("Health", "Explain an error code"),
-    "serve": CommandEntry("Health", "Keep models and tables open"),
-    "mcp": CommandEntry("Health", "Serve the notes to an agent through MCP"),
-    "install": CommandEntry("Health", "Let a coding agent or an editor use kebab"),
-    "completion": CommandEntry("Health", "Print the completion script of a shell"),
-    "model": CommandEntry("Health", "List, download or change the embedding model"),
-    "eval": CommandEntry("Health", "Measure search quality"),
-    "bench": CommandEntry("Health", "Measure speed and size against budgets"),
+SECTIONS = {
+    "Start": {
+        "init": "Write a commented settings file",
+        "ingest": "Read files into the knowledge base",
+        "watch": "Keep the index current",
+        "search": "Find passages by words and by meaning",
+        "grep": "Search files for a regular expression",
+        "ask": "Answer a question from the notes, with citations",
+        "chat": "Ask one question after another",
+    },
+    "Library": {
+        "rank": "Order lines from stdin by words and by meaning",
+        "list": "List the documents",
+        "inspect": "Show all metadata of a document or a passage",
+        "fetch": "Print original lines of a file",
+        "open": "Open a file at a hit or a reference",
+        "outline": "Show the headings of a document or a folder",
+        "related": "Find similar documents",
+        "dupes": "Find copies and near copies",
+        "why": "Explain why a search finds or misses a document",
+        "review": "Find mistakes in documents",
+        "translate": "Translate a document",
+        "rm": "Remove documents from the index; files stay",
+        "source": "List sources, or remove one from the index; files stay",
+        "session": "List, show or delete ask sessions",
+        "reset": "Delete the index; files stay",
+    },
+    "Health": {
+        "doctor": "Check everything and show how to fix problems",
+        "schema": "Show capabilities, models and statistics",
+        "errors": "Count recent errors",
+        "stats": "Count reviews and translations",
+        "explain": "Explain an error code",
+        "serve": "Keep models and tables open",
+        "mcp": "Serve the notes to an agent through MCP",
+        "install": "Let a coding agent or an editor use kebab",
+        "completion": "Print the completion script of a shell",
+        "model": "List, download or change the embedding model",
+        "eval": "Measure search quality",
+        "bench": "Measure speed and size against budgets",
+    },
 }
+"""The sections of help, with the summary of each command."""
+
+COMMANDS = {name: summary for rows in SECTIONS.values() for name, summary in rows.items()}
+"""The summary of each command, in the order of help."""
 
 
 class LazyGroup(Group):
@@ -230,7 +233,7 @@ class LazyGroup(Group):
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Return the names and summaries of the table, which needs no import."""
         del ctx
-        return [(name, entry.summary) for name, entry in COMMANDS.items()]
+        return [*COMMANDS.items()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command after importing its module."""
@@ -244,15 +247,9 @@ class LazyGroup(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names with their summaries, section by section."""
         del ctx
-        for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
+        for section, rows in SECTIONS.items():
             with formatter.section(section):
-                rows = [
-                    (name, entry.summary)
-                    for name, entry in COMMANDS.items()
-                    if entry.section == section
-                ]
-                longest = max(len(name) for name, _ in rows)
-                formatter.write_dl(rows, col_spacing=max(2, 12 - longest))
+                formatter.write_dl([*rows.items()], col_spacing=max(2, 12 - max(map(len, rows))))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
@@ -294,13 +291,7 @@ def root() -> None:
 
 
 class DefaultGroup(Group):
-    """A group with a default command.
-
-    Args:
-        name: The name of the group.
-        default: The command that runs when the first argument names no subcommand.
-        attrs: Further arguments of `click.Group`.
-    """
+    """A group with a default command, which runs when the first argument names no subcommand."""
 
     def __init__(self, name: str | None = None, *, default: Command, **attrs: Any) -> None:
         super().__init__(name, **attrs)

@@ -34,9 +34,15 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
 
 def list_commands() -> CommandList:
     """Return every command on one line, with what all of them share."""
-    filters = _list_filters()
+
+    @filter_options
+    def carry() -> None: ...
+
+    filters = _describe(click.command()(carry).params)
+    # `--output-format json` is `--json`.
+    shared = [one for one in _describe(create_global_options()) if one.name != "--output-format"]
     return CommandList(
-        global_flags=_format_options(_list_global_options()),
+        global_flags=_format_options(shared),
         filters=_format_options(filters),
         modes=_MODES,
         commands=[
@@ -47,18 +53,6 @@ def list_commands() -> CommandList:
         ],
         exits={str(status.value): meaning for status, meaning in EXIT_MEANINGS.items()},
     )
-
-
-def _list_global_options() -> list[HelpOption]:
-    """Return the global flags without `--output-format json`, which is `--json`."""
-    return [one for one in _describe(create_global_options()) if one.name != "--output-format"]
-
-
-def _list_filters() -> list[HelpOption]:
-    @filter_options
-    def carry() -> None: ...
-
-    return _describe(click.command()(carry).params)
 
 
 def _format_usage(path: str, command: Command, filters: Sequence[HelpOption]) -> str:

@@ -248,8 +248,7 @@ class CommandContext:
         if self.flags.machine:
             self.write_json(reply, status)
             return status
-        reply = self._complete_hints(reply)
-        canvas = self.create_canvas()
+        reply, canvas = self._complete_hints(reply), self.create_canvas()
         if isinstance(reply, NotFound):
             from kebab.cli.render.documents import render_not_found
 
@@ -258,6 +257,12 @@ class CommandContext:
             text = "\n".join(render(reply, canvas))
         self.channels.out.write(text + "\n" if text else "")
         return status
+
+    def print_notes(self, reply: R, render: Renderer[R]) -> None:
+        """Print on stderr what a reader of the result must know; JSON has it already."""
+        if not self.flags.machine:
+            err = self.channels.err
+            err.write_lines(render(reply, self.create_canvas(err)))
 
     def _complete_hints(self, reply: A) -> A:
         """Return a reply whose hints use the settings and the knowledge base of this call."""

@@ -1,7 +1,6 @@
 """Describes a command, its arguments and its flags as records, for help under `--json`."""
 
 import inspect
-from typing import Any
 
 import click
 
@@ -13,16 +12,13 @@ _TYPE_NAMES = {"integer range": "integer", "float range": "float", "directory": 
 
 
 def describe_command(command: click.Command, name: str) -> Help:
-    """Return the help of a command.
-
-    Args:
-        command: The command.
-        name: Its name with its parents, such as `kebab model pull`.
-    """
+    """Return the help of a command; its name has its parents, as in `kebab model pull`."""
     ctx = click.Context(command, info_name=name, **command.context_settings)
     text = inspect.cleandoc(command.help or "")
     options = [param for param in command.params if isinstance(param, click.Option)]
     options.sort(key=lambda option: isinstance(option, GlobalOption))
+    group = getattr(command, "owner", None) or command
+    summaries = group.summarize_commands(ctx) if hasattr(group, "summarize_commands") else []
     return Help(
         name=name,
         usage=" ".join([name, *command.collect_usage_pieces(ctx)]),
@@ -34,10 +30,7 @@ def describe_command(command: click.Command, name: str) -> Help:
             if isinstance(param, click.Argument)
         ],
         options=[describe_option(option) for option in options if not option.hidden],
-        commands=[
-            HelpCommand(name=below, summary=summary)
-            for below, summary in _list_subcommands(command, ctx)
-        ],
+        commands=[HelpCommand(name=below, summary=summary) for below, summary in summaries],
         examples=list(getattr(command, "examples", ())),
         exits=[
             HelpExit(status=status, meaning=meaning)
@@ -62,17 +55,21 @@ def describe_option(option: click.Option) -> HelpOption:
     long = max(option.opts, key=len)
     short = next((name for name in option.opts if not name.startswith("--")), None)
     takes_value = not (option.is_flag or option.count)
+    kind, default = _name_type(option), option.default
+    name = "N" if kind in ("integer", "float") else str(option.name).upper()
+    # JSON has only simple defaults.
+    is_told = isinstance(default, _SIMPLE) and not option.multiple
     rest = [name for name in option.opts if name not in (long, short)]
     return HelpOption(
         name=long,
         short=short if short != long else None,
         others=[*rest, *option.secondary_opts],
-        type=_name_type(option) if takes_value else "boolean",
-        metavar=_choose_metavar(option) if takes_value else None,
+        type=kind if takes_value else "boolean",
+        metavar=option.metavar or name if takes_value else None,
         choices=_list_choices(option) if takes_value else [],
         minimum=getattr(option.type, "min", None),
         maximum=getattr(option.type, "max", None),
-        default=_find_default(option),
+        default=default if is_told else None,
         required=option.required,
         repeatable=option.multiple or option.count,
         shared=isinstance(option, GlobalOption),
@@ -86,30 +83,11 @@ def summarize_help(command: click.Command) -> str:
     return " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
 
 
-def _list_subcommands(command: click.Command, ctx: click.Context) -> list[tuple[str, str]]:
-    group = getattr(command, "owner", None) or command
-    listed: list[tuple[str, str]] = getattr(group, "summarize_commands", lambda _: [])(ctx)
-    return listed
-
-
 def _name_type(param: click.Parameter) -> str:
     name = param.type.name
     return _TYPE_NAMES.get(name, name)
 
 
-def _choose_metavar(option: click.Option) -> str:
-    numeric = _name_type(option) in {"integer", "float"}
-    return option.metavar or ("N" if numeric else str(option.name).upper())
-
-
 def _list_choices(param: click.Parameter) -> list[str]:
     kind = param.type
     return [str(choice) for choice in kind.choices] if isinstance(kind, click.Choice) else []
-
-
-def _find_default(option: click.Option) -> Any:
-    """Return the declared default as JSON has it; None when there is none."""
-    default = option.default
-    if option.multiple or default is None:
-        return None
-    return default if isinstance(default, _SIMPLE) else None

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from kebab.cli.channels import OutputChannels
@@ -17,42 +17,34 @@ from kebab.core.progress import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
 from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
 
-_Arguments = Callable[[str, int], list[str]]
-
-
-def _plus(file: str, line: int) -> list[str]:
-    return [f"+{line}", file]
-
-
-def _goto(file: str, line: int) -> list[str]:
-    return ["--goto", f"{file}:{line}"]
-
-
-def _colon(file: str, line: int) -> list[str]:
-    return [f"{file}:{line}"]
-
-
-def _flag(file: str, line: int) -> list[str]:
-    return ["--line", str(line), file]
-
-
-def _put_line_in_flag(file: str, line: int) -> list[str]:
-    return [f"-n{line}", file]
-
-
-_EDITORS_BY_SYNTAX: Mapping[_Arguments, str] = {
-    _plus: "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne"
-    " emacs emacsclient gedit xed pluma gnome-text-editor bbedit less",
-    _goto: "code code-insiders codium vscodium cursor windsurf positron",
-    _colon: "subl sublime_text zed zeditor atom pulsar lapce",
-    _flag: "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite"
-    " mate",
-    _put_line_in_flag: "notepad++",
-}
 _EDITORS = {
-    name: arguments for arguments, names in _EDITORS_BY_SYNTAX.items() for name in names.split()
+    "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient"
+    " gedit xed pluma gnome-text-editor bbedit less": ("+{number}", "{file}"),
+    "code code-insiders codium vscodium cursor windsurf positron": ("--goto", "{file}:{number}"),
+    "subl sublime_text zed zeditor atom pulsar lapce": ("{file}:{number}",),
+    "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite mate": (
+        "--line",
+        "{number}",
+        "{file}",
+    ),
+    "notepad++": ("-n{number}", "{file}"),
 }
-"""How each editor takes a line; the JetBrains editors take `--line` before the file."""
+"""How editors take a line; the JetBrains editors take `--line` before the file."""
+
+_VIEWERS = {
+    "zathura": ("-P", "{number}", "{file}"),
+    "okular atril foxitreader": ("-p", "{number}", "{file}"),
+    "sioyek": ("--page", "{number}", "{file}"),
+    "sumatrapdf": ("-page", "{number}", "{file}"),
+    "qpdfview": ("{file}#{number}",),
+    "skim": ("skim:{address}#page={number}",),
+    "evince xreader papers": ("-i", "{number}", "{file}"),
+    "mupdf mupdf-gl mupdf-x11 xpdf tdf": ("{file}", "{number}"),
+    "firefox chromium chromium-browser google-chrome brave brave-browser": (
+        "file:{address}#page={number}",
+    ),
+}
+"""How viewers take a page, counted from 1."""
 
 _OPENERS = {"darwin": "open"}
 
@@ -67,10 +59,7 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
     """
     editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     if editor:
-        words = split_words(editor)
-        name = PurePath(words[0]).name.lower().removesuffix(".exe")
-        known = _EDITORS.get(name)
-        return [*words, *(known(file, line) if known else [file])]
+        return _add_place(split_words(editor), _EDITORS, file, line)
     return build_opener_command(file, environ, "export EDITOR=vi")
 
 
@@ -120,34 +109,17 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
 
 
-def _put_page_behind_flag(letter: str) -> _Arguments:
-    return lambda file, page: [letter, str(page), file]
-
-
-def _put_page_behind_file(file: str, page: int) -> list[str]:
-    return [file, str(page)]
-
-
-def _put_page_in_address(file: str, page: int) -> list[str]:
-    return [f"{Path(file).as_uri()}#page={page}"]
-
-
-_VIEWER_SYNTAX: Mapping[str, _Arguments] = {
-    "zathura": _put_page_behind_flag("-P"),
-    "okular": _put_page_behind_flag("-p"),
-    "sioyek": _put_page_behind_flag("--page"),
-    "sumatrapdf": _put_page_behind_flag("-page"),
-    "qpdfview": lambda file, page: [f"{file}#{page}"],
-    "skim": lambda file, page: ["open", f"skim://{Path(file).as_uri()[7:]}#page={page}"],
-    **dict.fromkeys(("evince", "xreader", "papers"), lambda file, page: ["-i", str(page), file]),
-    **dict.fromkeys(("atril", "foxitreader"), lambda file, page: ["-p", str(page), file]),
-    **dict.fromkeys(("mupdf", "mupdf-gl", "mupdf-x11", "xpdf", "tdf"), _put_page_behind_file),
-    **dict.fromkeys(
-        ("firefox", "chromium", "chromium-browser", "google-chrome", "brave", "brave-browser"),
-        _put_page_in_address,
-    ),
-}
-"""How each viewer takes a page, counted from 1."""
+def _add_place(
+    words: list[str], syntaxes: Mapping[str, tuple[str, ...]], file: str, number: int
+) -> list[str]:
+    """Return a command that opens a file at a line or a page; an unknown program gets the file."""
+    name = PurePath(words[0]).name.lower().removesuffix(".exe")
+    found = (syntax for names, syntax in syntaxes.items() if name in names.split())
+    syntax = next(found, ("{file}",))
+    address = Path(file).as_uri().removeprefix("file:") if Path(file).is_absolute() else file
+    filled = [one.format(file=file, number=number, address=address) for one in syntax]
+    # Skim is no program, but `open` knows its addresses.
+    return ["open", *filled] if name == "skim" else [*words, *filled]
 
 
 def build_open_command(
@@ -162,13 +134,5 @@ def build_open_command(
         return build_command(file, line, environ)
     viewer = environ.get("PDFVIEWER", "").strip()
     if viewer and isinstance(citation, PageCitation):
-        return _build_viewer_command(split_words(viewer), file, citation.page.number)
+        return _add_place(split_words(viewer), _VIEWERS, file, citation.page.number)
     return build_opener_command(file, environ, "export PDFVIEWER=zathura")
-
-
-def _build_viewer_command(words: list[str], file: str, page: int) -> list[str]:
-    """Return the command of a viewer; one that is not known gets the file without the page."""
-    name = PurePath(words[0]).name.lower().removesuffix(".exe")
-    known = _VIEWER_SYNTAX.get(name)
-    arguments = known(file, page) if known else [file]
-    return arguments if name == "skim" else [*words, *arguments]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
-    from kebab.errors.catalog import InvalidInput, UsageInvalid
+    from kebab.errors.catalog import UsageInvalid
     from kebab.errors.translations.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
@@ -107,7 +107,10 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if isinstance(error, click.Abort):
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
-        error = _rename_field(error, context.params)
+        renamed = replace(error, field=find_parameter_name(error.field, context.params))
+        renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
+        renamed.__suppress_context__ = error.__suppress_context__
+        error = renamed.with_traceback(error.__traceback__)
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
     hint = _choose_hint(context, error, classified)
     if hint is not None:
@@ -166,9 +169,7 @@ def _drop_unfit_line(line: str | None) -> str | None:
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:
     """Return the view of errors for this caller, even with unusable settings.
 
-    Args:
-        context: The call.
-        language: The language in the unparsed arguments, if any.
+    `language` is that of unparsed arguments, if they name one.
     """
     from kebab.app.classify import build_view
     from kebab.config.load import read_language
@@ -213,18 +214,10 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
         from kebab.cli.suggest import describe_unknown_flag
 
         cause = describe_unknown_flag(error.option_name, error.ctx.command.params)
-    return UsageInvalid(option=_find_option(error), cause=cause[:1].lower() + cause[1:])
-
-
-def _find_option(error: click.ClickException) -> str:
-    """Return the flag or argument of a usage error, or an empty text."""
-    import click
-
-    name = getattr(error, "option_name", None)
-    param = getattr(error, "param", None)
-    if isinstance(name, str):
-        return name
-    return format_parameter(param) if isinstance(param, click.Parameter) else ""
+    option, param = getattr(error, "option_name", None), getattr(error, "param", None)
+    if not isinstance(option, str):
+        option = format_parameter(param) if isinstance(param, click.Parameter) else ""
+    return UsageInvalid(option=option, cause=cause[:1].lower() + cause[1:])
 
 
 def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:
@@ -239,14 +232,6 @@ def format_parameter(param: click.Parameter) -> str:
     if param.param_type_name == "option":
         return max(param.opts, key=len)
     return param.human_readable_name.strip("[]…")
-
-
-def _rename_field(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
-    """Return a copy of the error that names the flag or argument instead of the JSON path."""
-    renamed = replace(error, field=find_parameter_name(error.field, params))
-    renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
-    renamed.__suppress_context__ = error.__suppress_context__
-    return renamed.with_traceback(error.__traceback__)
 
 
 def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
@@ -264,25 +249,22 @@ def report_missing_library(
         write(describe_start_failure(error, arguments))
         return Exit.ERROR
     if detect_json_output(arguments):
-        write(_encode_without_msgspec(signal))
+        import json
+        from datetime import UTC, datetime
+
+        name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
+        envelope = {
+            "schema_version": "error.v1",
+            "command": name,
+            "timestamp": now.replace("+00:00", "Z"),
+            "exit_code": int(signal.exit),
+            "output_format": "json",
+        }
+        message, hint, details = str(signal), signal.format_hint(), signal.details()
+        fields = build_error_fields(
+            signal, operation=name, message=message, hint=hint, details=details
+        )
+        write(json.dumps({**envelope, **fields}) + "\n")
     else:
         write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.code}\n")
     return signal.exit
-
-
-def _encode_without_msgspec(signal: Signal) -> str:
-    """Return `error.v1` as a line of JSON."""
-    import json
-    from datetime import UTC, datetime
-
-    name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
-    envelope = {
-        "schema_version": "error.v1",
-        "command": name,
-        "timestamp": now.replace("+00:00", "Z"),
-        "exit_code": int(signal.exit),
-        "output_format": "json",
-    }
-    message, hint, details = str(signal), signal.format_hint(), signal.details()
-    fields = build_error_fields(signal, operation=name, message=message, hint=hint, details=details)
-    return json.dumps({**envelope, **fields}) + "\n"

@@ -53,11 +53,8 @@ class Chunk(NamedTuple):
 def complete_hint(hint: str, flags: Flags) -> str:
     """Return a hint whose commands use the settings and the knowledge base of this call.
 
-    A hint that is completed again does not change.
-
-    Args:
-        hint: A command, or a sentence with commands in backticks.
-        flags: The flags of this call.
+    A hint is a command, or a sentence with commands in backticks. One that is completed again
+    does not change.
     """
     if not (flags.config or flags.data_dir):
         return hint
@@ -74,13 +71,7 @@ def complete_reply(reply: S, flags: Flags) -> S:
 def repeat_call(
     arguments: Sequence[str], params: Iterable[click.Parameter], rerun: Rerun
 ) -> str | None:
-    """Return the command line of a call with other flags; None when the command has no such flag.
-
-    Args:
-        arguments: The words of the call after `kebab`.
-        params: The parameters of the command.
-        rerun: The change.
-    """
+    """Return the command line of a call with other flags; None if the command has no such flag."""
     params = list(params)
     known = {name for param in params for name in param.opts}
     if not {word for word in rerun.add if word.startswith("--")} <= known:
@@ -113,13 +104,9 @@ def change_flags(
     add: Sequence[str] = (),
     with_value: Collection[str] = (),
 ) -> list[str]:
-    """Return the words of a command line without some flags and with others.
+    """Return the words of a command line without some flags and with others, which precede `--`.
 
-    Args:
-        arguments: The words after `kebab`.
-        drop: The flags to leave out, with their values.
-        add: The words to add; they precede `--`.
-        with_value: The flags that take a value.
+    The flags of `with_value` take a value, which is dropped with its flag.
     """
     chunks = list(split_arguments(arguments, with_value))
     end = next((at for at, chunk in enumerate(chunks) if chunk.name == _END), len(chunks))
@@ -202,15 +189,8 @@ def _replace_hints(value: Any, flags: Flags) -> Any:
     changed: dict[str, Any] = {}
     for name in value.__struct_fields__:
         old = getattr(value, name)
-        new = _complete_field(name, old, flags)
+        is_hint = isinstance(old, str) and name in _HINT_FIELDS
+        new = complete_hint(old, flags) if is_hint else _replace_hints(old, flags)
         if new is not old:
             changed[name] = new
     return msgspec.structs.replace(value, **changed) if changed else value
-
-
-def _complete_field(name: str, value: Any, flags: Flags) -> Any:
-    if isinstance(value, str):
-        return complete_hint(value, flags) if name in _HINT_FIELDS else value
-    if value is None or isinstance(value, (int, float)):
-        return value
-    return _replace_hints(value, flags)

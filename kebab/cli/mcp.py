@@ -1,6 +1,7 @@
 """Puts the MCP server together, and renders replies as text for the model behind its client."""
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -8,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kebab.cli.context import CommandContext
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.config.settings import Settings
+from kebab.wire.ask import Answer
 from kebab.wire.fetch import FetchList, GrepResponse
-from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound, Reply
 from kebab.wire.search import SearchResponse
 
@@ -27,7 +28,12 @@ _WIDE = Canvas(width=1_000_000)
 
 def render_for_model(reply: Reply) -> str:
     """Return the text of a reply: what the command line prints to a program, with its notes."""
-    lines = _RENDERERS[str(reply.__struct_config__.tag)](reply)
+    tag = str(reply.__struct_config__.tag)
+    if tag in _RENDERERS:
+        lines = _RENDERERS[tag](reply)
+    else:
+        module, name = _PIPE_RENDERERS[tag]
+        lines = getattr(import_module(f"kebab.cli.render.{module}"), name)(reply, _PIPE)
     return "\n".join(lines).strip("\n")
 
 
@@ -42,6 +48,7 @@ def _render_search(reply: SearchResponse) -> Iterator[str]:
 def _render_fetched(reply: FetchList) -> Iterator[str]:
     """Yield each text below its reference, and what is left out."""
     from kebab.cli.render.documents import render_not_found
+    from kebab.cli.render.hits import note_freshness
     from kebab.cli.render.lines import render_lines
 
     for number, one in enumerate(reply.results):
@@ -50,80 +57,44 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
         if isinstance(one, NotFound):
             yield from render_not_found(one, _PIPE)
             continue
-        yield f"==> {clean(one.citation.uri)} <=={_describe_state(one)}"
+        lines = f"lines {one.start_line} to {one.end_line} of {one.line_count}"
+        changed = note_freshness(one.freshness, ", {}")
+        indexed = ", this is the text that was indexed" * one.is_indexed_text
+        yield f"==> {clean(one.citation.uri)} <== {lines}{changed}{indexed}"
         yield from render_lines(one, _PIPE)
         if one.rest:
             yield f"cut off by max_tokens; the rest: {clean(one.rest)}"
 
 
-def _describe_state(one: FetchResult) -> str:
-    """Return where the lines are in their document, and whether it has changed."""
-    lines = f" lines {one.start_line} to {one.end_line} of {one.line_count}"
-    changed = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}[one.freshness]
-    return lines + changed + (", this is the text that was indexed" * one.is_indexed_text)
-
-
 def _render_grep(reply: GrepResponse) -> Iterator[str]:
     from kebab.cli.render.lines import list_grep_notes, render_matches
 
-    yield from chain(render_matches(reply, _WIDE), list_grep_notes(reply, _PIPE))
+    return chain(render_matches(reply, _WIDE), list_grep_notes(reply, _PIPE))
 
 
-def _render_outline(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.documents import render_outline
-
-    return render_outline(reply, _PIPE)
-
-
-def _render_why(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.why import render_why
-
-    return render_why(reply, _PIPE)
-
-
-def _render_paths(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.ingest import render_path_explanations
-
-    return render_path_explanations(reply, _PIPE)
-
-
-def _render_not_found(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.documents import render_not_found
-
-    return render_not_found(reply, _PIPE)
-
-
-def _render_report(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.ingest import render_ingest_report
-
-    return render_ingest_report(reply, _PIPE)
-
-
-def _render_answer(reply: Any) -> Iterator[str]:
+def _render_answer(reply: Answer) -> Iterator[str]:
     from kebab.cli.render.answer import render_answer, render_notes
 
-    yield from chain(render_answer(reply, _PIPE), render_notes(reply, _PIPE))
+    return chain(render_answer(reply, _PIPE), render_notes(reply, _PIPE))
 
 
-def _render_error(reply: Any) -> Iterator[str]:
-    from kebab.cli.render.errors import render_error
-
-    return render_error(reply, _PIPE)
-
-
-# The names of the records, because each is rendered by modules that only its own tool needs.
 _RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "answer.v1": _render_answer,
-    "error.v1": _render_error,
-    "explanation.v1": _render_why,
     "fetch_list.v1": _render_fetched,
     "grep_response.v1": _render_grep,
-    "ingest_report.v1": _render_report,
-    "not_found.v1": _render_not_found,
-    "outline.v1": _render_outline,
-    "path_explanations.v1": _render_paths,
     "search_response.v1": _render_search,
 }
+
+# Names of modules, because each reply is rendered by modules that only its own tool needs.
+_PIPE_RENDERERS = {
+    "error.v1": ("errors", "render_error"),
+    "explanation.v1": ("why", "render_why"),
+    "ingest_report.v1": ("ingest", "render_ingest_report"),
+    "not_found.v1": ("documents", "render_not_found"),
+    "outline.v1": ("documents", "render_outline"),
+    "path_explanations.v1": ("ingest", "render_path_explanations"),
+}
+"""The module and the function of replies that a model reads as a pipe does."""
 
 
 MCP_PATH = "/mcp"
@@ -142,7 +113,7 @@ def build_caller(
         settings,
         context.config_path,
         read_only=context.flags.read_only,
-        render=_render,
+        render=render_for_model,
         tools=tools,
         pool=KebabPool(),
     )
@@ -162,8 +133,3 @@ def build_application(
     caller = build_caller(context, settings, tools)
     handlers = Handlers(caller, Resources(caller), text_only=False)
     return McpApplication(handlers, caller.describe_index)
-
-
-def _render(reply: "Reply") -> str:
-    """Render a reply; the renderers are imported after the handshake."""
-    return render_for_model(reply)

@@ -27,7 +27,11 @@ def complete(kind: NameKind) -> Completer:
     def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         del param
         try:
-            return _list_names(ctx, kind, incomplete)
+            from kebab.app.names import list_names
+            from kebab.config.settings import Settings
+
+            settings = ctx.obj.find_settings() or Settings()
+            return list_names(settings, ctx.obj.config_path, kind, incomplete)
         except Exception:  # noqa: BLE001 - a shell that completes a word must never show an error
             return []
 
@@ -42,14 +46,6 @@ def complete_paths(
 
     del ctx, param
     return [CompletionItem(incomplete, type="file")]
-
-
-def _list_names(ctx: click.Context, kind: NameKind, incomplete: str) -> list[str]:
-    from kebab.app.names import list_names
-    from kebab.config.settings import Settings
-
-    settings = ctx.obj.find_settings() or Settings()
-    return list_names(settings, ctx.obj.config_path, kind, incomplete)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -232,58 +228,36 @@ def limit_option(most: int | None, noun: str, default: int | None = None) -> Cal
     )
 
 
+def _create_list_filter(
+    kind: NameKind, metavar: str, help_text: str, *names: str
+) -> Callable[[Any], Any]:
+    """Return a filter that can be repeated, with the completer of its values."""
+    more: dict[str, Any] = {"multiple": True, "metavar": metavar, "shell_complete": complete(kind)}
+    return click.option(*names, help=f"{help_text} (repeatable).", **more)
+
+
+_DOCUMENTS: dict[str, Any] = {"shell_complete": complete("documents")}
 _DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
 _FILTERS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--tag",
-        multiple=True,
-        metavar="TAG",
-        shell_complete=complete("tags"),
-        help="Only this tag and those below it, such as `TAG/part` (repeatable).",
+    _create_list_filter(
+        "tags", "TAG", "Only this tag and those below it, such as `TAG/part`", "--tag"
     ),
-    click.option(
-        "--lang",
-        multiple=True,
-        metavar="CODE",
-        shell_complete=complete("languages"),
-        help="Only this language (repeatable).",
+    _create_list_filter("languages", "CODE", "Only this language", "--lang"),
+    _create_list_filter(
+        "media", "TYPE", "Only this type, e.g. `pdf`", "--type", "--media", "media"
     ),
-    click.option(
-        "--type",
-        "--media",
-        "media",
-        multiple=True,
-        metavar="TYPE",
-        shell_complete=complete("media"),
-        help="Only this type, e.g. `pdf` (repeatable).",
-    ),
-    click.option(
-        "--author",
-        multiple=True,
-        metavar="NAME",
-        shell_complete=complete("authors"),
-        help="Only this author (repeatable).",
-    ),
-    click.option(
-        "--source",
-        multiple=True,
-        metavar="NAME",
-        shell_complete=complete("sources"),
-        help="Only this source (repeatable).",
-    ),
+    _create_list_filter("authors", "NAME", "Only this author", "--author"),
+    _create_list_filter("sources", "NAME", "Only this source", "--source"),
     click.option(
         "--path",
         "path_glob",
         metavar="GLOB",
-        shell_complete=complete("documents"),
         help="Only matching paths; `**` spans folders.",
+        **_DOCUMENTS,
     ),
     _DOC_ID,
     click.option(
-        "--links-to",
-        metavar="DOC",
-        shell_complete=complete("documents"),
-        help="Only documents that link to this one.",
+        "--links-to", metavar="DOC", help="Only documents that link to this one.", **_DOCUMENTS
     ),
     click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
     click.option("--until", metavar="WHEN", help="Only documents before a date."),

@@ -132,13 +132,8 @@ def pick_hit(
 ) -> SearchHit | None:
     """Return the hit that a person chooses, None when the person leaves.
 
-    Args:
-        search: Returns the hits of a query with their whole passages.
-        query: The first query.
-        channel: The terminal to draw on.
-        color: Whether to use colour.
-        open_hit: Opens the file of a hit in an editor, and waits for it.
-        devices: The keyboard and the screen, by default stdin and the channel.
+    `search` and `open_hit` are those of `Selection`. The keyboard and the screen (`devices`) are
+    by default stdin and the channel.
 
     Raises:
         DependencyMissing: The library of the picker cannot be loaded.

@@ -18,15 +18,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.dispatch import ReviewFrames
-from kebab.cli.channels import EventDisplay, WorkDisplay
+from kebab.cli.channels import Display, WorkDisplay
 from kebab.core.progress import Heartbeat, Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
-from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
+from kebab.wire.ingest import EventKind, IngestProgress
 from kebab.wire.record import find_exit_status
 from kebab.wire.stream import EventData, ReviewEvent, SearchEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kebab.app.classify import ClassifiedError
     from kebab.cli.channels import OutputChannel
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
     from kebab.wire.ingest import IngestReport
-    from kebab.wire.record import Reply
+    from kebab.wire.record import NotFound, Reply
+    from kebab.wire.review import AgentItems
     from kebab.wire.search import SearchResponse
+
+    ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
 
 FrameKind: TypeAlias = Literal["stage", "items", "progress", "complete", "error", "end"]
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
@@ -45,7 +48,7 @@ _SILENCE_S = 3.0
 Write: TypeAlias = Callable[["Reply", "int | None"], None]
 
 
-class AnswerEvents(EventDisplay[AnswerEvent]):
+class AnswerEvents(Display[AnswerEvent]):
     """`answer_event.v1` lines: all events on stdout as a stream, or only heartbeats on stderr.
 
     A stream ends with exactly one `final` or `error` event.
@@ -193,103 +196,36 @@ class SearchFrames:
 
 E = TypeVar("E")
 
-SILENCE_S = 1.0
-"""The longest time without an event of long work."""
-
 _LONGEST_INTERVAL_S = 0.5
 
 
 class Reporter(Generic[E]):
-    """Shows events, and calls `_show_heartbeat` after each long silence.
+    """Shows events, and a heartbeat after each long silence.
 
     Args:
-        silence_s: The longest time without an event that the reader sees.
+        display: Shows them.
+        out: The pipe without whose reader the work is of no use: closing it interrupts the work,
+            and leaving the context then raises `BrokenPipeError`. None for other work.
         clock: Returns monotonic seconds.
     """
 
-    def __init__(self, silence_s: float, clock: Callable[[], float]) -> None:
-        self._silence_s = silence_s
+    def __init__(
+        self,
+        display: Display[E],
+        out: OutputChannel | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._display = display
+        self._out = out
         self._clock = clock
         self._started = self._last = clock()
         self._lock = threading.RLock()
-        self._heartbeat = Heartbeat(self.beat, min(silence_s / 2, _LONGEST_INTERVAL_S))
+        self._heartbeat = Heartbeat(self.beat, min(display.silence_s / 2, _LONGEST_INTERVAL_S))
+        self._reader_gone = False
 
     def __enter__(self) -> Self:
         self._heartbeat.__enter__()
         return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop the heartbeat."""
-        self._heartbeat.__exit__()
-
-    def __call__(self, event: E) -> None:
-        """Show an event."""
-        with self._lock:
-            if self._show(event):
-                self._last = self._clock()
-
-    def beat(self) -> None:
-        """Send a heartbeat if the silence is too long."""
-        with self._lock:
-            now = self._clock()
-            if not self._heartbeat.stopped and now - self._last >= self._silence_s:
-                self._last = now
-                self._show_heartbeat(round((now - self._started) * 1000))
-
-    def _show(self, event: E) -> bool:
-        """Show an event; return whether the reader saw it."""
-        raise NotImplementedError
-
-    def _show_heartbeat(self, elapsed_ms: int) -> None:
-        raise NotImplementedError
-
-
-class WorkReporter(Reporter[Progress]):
-    """Reports long work; a heartbeat repeats the phase and the path of the last event."""
-
-    def __init__(
-        self,
-        display: WorkDisplay,
-        *,
-        silence_s: float = SILENCE_S,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(silence_s, clock)
-        self.display = display
-        self._event = Progress(kind=ProgressKind.HEARTBEAT)
-
-    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
-        """Show the end; no heartbeat follows."""
-        self._heartbeat.stop()
-        with self._lock:
-            self.display.finish(status, report, cancelled=cancelled)
-
-    def _show(self, event: Progress) -> bool:
-        self._event = event
-        self.display(event)
-        return True
-
-    def _show_heartbeat(self, elapsed_ms: int) -> None:
-        kind, last = ProgressKind.HEARTBEAT, self._event
-        self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed_ms))
-
-
-class EventReporter(Reporter[E]):
-    """Reports work that is of no use without a reader: closing the pipe interrupts it.
-
-    Leaving the context then raises `BrokenPipeError`.
-    """
-
-    def __init__(
-        self,
-        display: EventDisplay[E],
-        out: OutputChannel,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(display.silence_s, clock)
-        self._display = display
-        self._out = out
-        self._reader_gone = False
 
     def __exit__(self, *_: object) -> None:
         """Stop the heartbeat.
@@ -298,31 +234,53 @@ class EventReporter(Reporter[E]):
             BrokenPipeError: The reader closed the pipe.
         """
         try:
-            super().__exit__()
+            self._heartbeat.__exit__()
         except KeyboardInterrupt:
             if not self._reader_gone:
                 raise
         if self._reader_gone:
             raise BrokenPipeError
 
-    def _show(self, event: E) -> bool:
-        return self._display(event)
-
-    def _show_heartbeat(self, elapsed_ms: int) -> None:
-        self._display.show_heartbeat(elapsed_ms)
+    def __call__(self, event: E) -> None:
+        """Show an event."""
+        with self._lock:
+            self._display.last = event
+            if self._display(event) is not False:
+                self._last = self._clock()
 
     def beat(self) -> None:
         """Send a heartbeat if the silence is too long, and interrupt the work without a reader."""
         try:
-            self._reader_gone = is_reader_gone(self._out)
-            super().beat()
+            self._reader_gone = self._out is not None and is_reader_gone(self._out)
+            with self._lock:
+                now = self._clock()
+                is_silent = now - self._last >= self._display.silence_s
+                if is_silent and not self._heartbeat.stopped:
+                    self._last = now
+                    self._display.show_heartbeat(round((now - self._started) * 1000))
         except BrokenPipeError:
+            if self._out is None:
+                raise
             self._reader_gone = True
         if self._reader_gone:
             self._heartbeat.stop()
             main = threading.main_thread().ident
             assert main is not None
             signal.pthread_kill(main, signal.SIGINT)
+
+
+class WorkReporter(Reporter[Progress]):
+    """Reports long work, which goes on without a reader."""
+
+    def __init__(self, display: WorkDisplay, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(display, clock=clock)
+        self.display = display
+
+    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
+        """Show the end; no heartbeat follows."""
+        self._heartbeat.stop()
+        with self._lock:
+            self.display.finish(status, report, cancelled=cancelled)
 
 
 def is_reader_gone(channel: OutputChannel) -> bool:
@@ -333,13 +291,13 @@ def is_reader_gone(channel: OutputChannel) -> bool:
 
 
 @contextmanager
-def report_events(context: CommandContext, display: EventDisplay[E]) -> Iterator[EventReporter[E]]:
+def report_events(context: CommandContext, display: Display[E]) -> Iterator[Reporter[E]]:
     """Yield the reporter of an answer or of a review.
 
     Raises:
         BrokenPipeError: The reader closed the pipe.
     """
-    with display, EventReporter(display, context.channels.out) as reporter:
+    with display, Reporter(display, context.channels.out) as reporter:
         context.on_abort = display.abort
         yield reporter
 
@@ -394,20 +352,7 @@ def report_measurements(
         line.end()
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kebab.app.classify import ClassifiedError
-    from kebab.cli.context import CommandContext
-    from kebab.core.progress import Cancel
-    from kebab.errors.signal import Exit
-    from kebab.wire.record import NotFound
-    from kebab.wire.review import AgentItems
-
-    ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
-
-
-class ReviewEvents(EventDisplay[ReviewEvent]):
+class ReviewEvents(Display[ReviewEvent]):
     """`review_event.v1` lines: a whole stream on stdout, or events without pages on stderr.
 
     A stream ends with exactly one `end`, which has the exit status.

@@ -84,14 +84,21 @@ class Prompt:
     def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
         self._channel = channel
         self._history = history
-        self._readline = _import_readline()
+        self._readline: ModuleType | None = None
+        with suppress(ImportError):  # Python may be built without it
+            import readline
+
+            self._readline = readline
         self._typed = ""
         canvas = create_canvas(channel, color)
         self._prompt = canvas.strong(_PROMPT)
         if self._readline:
             # Readline ignores the width of text between these marks.
             self._prompt = _ESCAPE_SEQUENCE.sub("\x01\\g<0>\x02", self._prompt)
-        self._read_history()
+        if self._readline and self._history:
+            self._readline.set_history_length(_MAX_HISTORY_LINES)
+            with suppress(OSError):
+                self._readline.read_history_file(self._history)
 
     def __call__(self) -> str:
         """Return the next line, empty when Ctrl-C cleared it; the history keeps a cleared line.
@@ -111,7 +118,9 @@ class Prompt:
             self._channel.write("\n")
             if not self._typed:
                 raise
-            self._keep_line(self._typed)
+            if self._readline and self._typed.strip():  # the key Up recalls it
+                self._readline.add_history(self._typed)
+                self._write_history()
             return ""
         self._write_history()
         return line.strip()
@@ -131,18 +140,6 @@ class Prompt:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
-
-    def _keep_line(self, line: str) -> None:
-        """Add a line to the history that was not sent, so that the key Up recalls it."""
-        if self._readline and line.strip():
-            self._readline.add_history(line)
-            self._write_history()
-
-    def _read_history(self) -> None:
-        if self._readline and self._history:
-            self._readline.set_history_length(_MAX_HISTORY_LINES)
-            with suppress(OSError):
-                self._readline.read_history_file(self._history)
 
     def _write_history(self) -> None:
         """Write the lines so far to a private file, if possible."""
@@ -165,12 +162,3 @@ def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
         for descriptor, before in zip(_OUTPUTS, saved, strict=True):
             os.dup2(before, descriptor)
             os.close(before)
-
-
-def _import_readline() -> ModuleType | None:
-    """Return readline, None when Python is built without it."""
-    try:
-        import readline
-    except ImportError:
-        return None
-    return readline

@@ -79,20 +79,16 @@ def refresh_folder(
         return None
     place = resolve_folder(folder)
     if context.flags.read_only:
-        _require_folder(folder)
+        from kebab.errors.system import translate_os_errors
+
+        with translate_os_errors(folder, "read"):
+            os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
         return IndexRefresh(folder=place, refreshed=False, reason="`--read-only`")
     try:
         report = _ingest(context, kebab, place, WAIT_S if wait is None else wait)
     except Locked as signal:
         return IndexRefresh(folder=place, refreshed=False, reason=signal.format_message())
     return summarize_report(report, folder=place)
-
-
-def _require_folder(folder: str) -> None:
-    from kebab.errors.system import translate_os_errors
-
-    with translate_os_errors(folder, "read"):
-        os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
 
 
 def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> IngestReport:
@@ -140,5 +136,5 @@ def pop_folder_flags(flags: dict[str, Any]) -> InFolder:
     """
     folder, wait = flags.get("folder"), flags.pop("wait")
     if wait is not None and folder is None:
-        raise click.UsageError("`--wait` needs `--in DIR`", click.get_current_context())
+        raise click.UsageError("`--wait` needs `--in DIR`")
     return InFolder(folder, wait)

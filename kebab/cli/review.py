@@ -5,19 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
 from kebab.app.review_text import ItemLocator
-from kebab.cli.channels import EventDisplay
+from kebab.cli.channels import Display
 from kebab.cli.progress import ReviewEvents, report_events
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
+from kebab.cli.render.progress import CLEAR_LINE, STOPPING
 from kebab.cli.render.review import (
     ReviewTally,
     render_applied,
@@ -49,13 +50,11 @@ if TYPE_CHECKING:
     from kebab.wire.review import AgentItems, ReviewRequest
     from kebab.wire.stream import ReviewEventData
 
-_CLEAR_LINE = "\r\x1b[K"
 _EVERY_MS = 30_000
-_STOPPING = "stopping soon; Ctrl-C again leaves at once"
 
 
-class PageDisplay(Protocol):
-    """Shows the pages of a review."""
+class PageDisplay:
+    """Shows the pages of a review; this one shows nothing, because fixes are applied."""
 
     def show(self, page: AgentItems) -> None:
         """Show a page."""
@@ -64,17 +63,7 @@ class PageDisplay(Protocol):
         """Show the end."""
 
 
-class HiddenPages:
-    """Shows no findings, because their fixes are applied."""
-
-    def show(self, page: AgentItems) -> None:
-        """Show nothing."""
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Show nothing."""
-
-
-class FindingsView:
+class FindingsView(PageDisplay):
     """Shows findings below their file on a terminal."""
 
     def __init__(self, context: CommandContext) -> None:
@@ -88,12 +77,9 @@ class FindingsView:
         if page.document is None or not page.items:
             return
         located = self._locator.locate(page)
-        lines = []
+        lines = [""] if self._file else []
         if page.document.file != self._file:
-            lines += [""] if self._file else []
             lines += render_path(page.document, located.state, self._canvas)
-        else:
-            lines.append("")
         self._file = page.document.file
         self._out.write_lines([*lines, *render_items(page, located, self._canvas)])
 
@@ -104,7 +90,7 @@ class FindingsView:
         self._out.write_lines([*blank, *render_summary(tally, self._canvas)])
 
 
-class FindingLines:
+class FindingLines(PageDisplay):
     """Shows one line for each finding; the summary is on stderr."""
 
     def __init__(self, context: CommandContext, form: str) -> None:
@@ -128,7 +114,7 @@ class FindingLines:
         err.write_lines(render_summary(tally, self._context.create_canvas(err)))
 
 
-class SarifDisplay:
+class SarifDisplay(PageDisplay):
     """Writes the log of all findings at the end."""
 
     def __init__(self, context: CommandContext, log: SarifLog) -> None:
@@ -145,15 +131,10 @@ class SarifDisplay:
         self._out.write_lines(self._log.render(tally, completed=completed))
 
 
-class ReviewDisplay(EventDisplay["ReviewEvent"]):
+class ReviewDisplay(Display["ReviewEvent"]):
     """Shows the pages of a review, and on stderr a line about the work.
 
     On a terminal the line changes every half second; elsewhere there is one every 30 seconds.
-
-    Args:
-        context: The call.
-        pages: Shows the pages.
-        verb: What the line says that is done.
     """
 
     silence_s = 0.5
@@ -175,7 +156,7 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
 
     def __exit__(self, *_: object) -> None:
         """Remove the line."""
-        self._clear()
+        self.abort()
 
     def __call__(self, event: ReviewEvent) -> bool:
         """Show an event; only pages are seen at once."""
@@ -194,27 +175,23 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
         self.run_id, self._last = page.run_id, page
         self.tally.add(page)
         self.status = max(self.status, find_exit_status(page))
-        self._clear()
+        self.abort()
         self._pages.show(page)
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
-        self._label = _STOPPING
+        self._label = STOPPING
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Write the line about the work."""
         line = f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
         if self._canvas.live:
             line = truncate(line, self._channel.columns - 1)
-            self._channel.write(_CLEAR_LINE + self._canvas.dim(line))
+            self._channel.write(CLEAR_LINE + self._canvas.dim(line))
             self._is_drawn = True
         elif elapsed_ms - self._written_ms >= _EVERY_MS:
             self._written_ms = elapsed_ms
             self._channel.write(f"{line}\n")
-
-    def abort(self) -> None:
-        """Restore the terminal."""
-        self._clear()
 
     def finish(self, reply: AgentItems, *, completed: bool) -> None:
         """Show the last page unless it was reported, and the summary."""
@@ -225,9 +202,10 @@ class ReviewDisplay(EventDisplay["ReviewEvent"]):
             self._show(reply)
         self._pages.finish(self.tally, completed=completed)
 
-    def _clear(self) -> None:
+    def abort(self) -> None:
+        """Remove the line."""
         if self._is_drawn:
-            self._channel.write(_CLEAR_LINE)
+            self._channel.write(CLEAR_LINE)
             self._is_drawn = False
 
 
@@ -260,7 +238,7 @@ def review_quietly(
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
     machine = context.flags.machine
-    text = ReviewDisplay(context, HiddenPages())
+    text = ReviewDisplay(context, PageDisplay())
     with (
         report_events(context, ReviewEvents(context, stream=False) if machine else text) as report,
         context.interrupts.cancelling(text.announce_stop) as cancel,
@@ -342,18 +320,12 @@ def read_recording(lines: Iterable[bytes]) -> Iterator[ReviewEvent]:
                 yield msgspec.json.decode(line, type=ReviewEvent)
                 found = True
         except DECODE_ERRORS as error:
-            fault = _describe_fault(index, error)
+            broken = to_invalid_input(error)
+            path = f"$[{index}]{broken.field.removeprefix('$')}"
+            fault = InvalidInput(field=path, cause=f"line {index + 1}: {broken.cause}")
+            fault.__cause__ = error
     if not found:
         raise fault or InvalidInput(field="$", cause=_NO_EVENT)
-
-
-def _describe_fault(index: int, error: Exception) -> InvalidInput:
-    """Return the signal for a broken line; lines are counted from 1 in its cause."""
-    fault = to_invalid_input(error)
-    path = f"$[{index}]{fault.field.removeprefix('$')}"
-    signal = InvalidInput(field=path, cause=f"line {index + 1}: {fault.cause}")
-    signal.__cause__ = error
-    return signal
 
 
 @contextmanager
@@ -395,18 +367,12 @@ class Replay:
             counts = self.stages.setdefault(clean(data.stage), Counter())
             counts[str(data.status)] += 1
             counts["items"] += data.item_count or 0
-        self._display.show_heartbeat(self._measure_ms(event))
-
-    def _measure_ms(self, event: ReviewEvent) -> float:
-        """Return the time between the first event and this one, as recorded."""
-        if not event.timestamp:
-            return 0.0
-        try:
-            moment = datetime.fromisoformat(event.timestamp)
+        elapsed_ms = 0.0  # between the first event and this one, as recorded
+        with suppress(ValueError, TypeError):
+            moment = datetime.fromisoformat(event.timestamp or "")
             self._began = self._began or moment
-            return (moment - self._began).total_seconds() * _SECOND_MS
-        except (ValueError, TypeError):
-            return 0.0
+            elapsed_ms = (moment - self._began).total_seconds() * _SECOND_MS
+        self._display.show_heartbeat(elapsed_ms)
 
 
 def replay_review(context: CommandContext, path: str, display: ReviewDisplay) -> Exit:

@@ -31,13 +31,7 @@ _DESTRUCTIVE = ("reset", "rm")
 
 
 class UnknownCommand(click.UsageError):
-    """The command line names a command that does not exist.
-
-    Args:
-        words: The words from the unknown command on.
-        names: The commands that exist.
-        ctx: The context of their group.
-    """
+    """The command line names a command that does not exist: the first of `words`."""
 
     def __init__(self, words: Sequence[str], names: Sequence[str], ctx: click.Context) -> None:
         self.name = words[0]
@@ -51,16 +45,17 @@ class UnknownCommand(click.UsageError):
 
 
 def suggest_correction(error: click.ClickException, arguments: Sequence[str]) -> str | None:
-    """Return the whole command line without the mistake; None when it cannot be guessed.
-
-    Args:
-        error: The error of click.
-        arguments: The words of the call after `kebab`.
-    """
+    """Return the whole command line without the mistake; None when it cannot be guessed."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     words = change_flags(arguments, drop=OUTPUT_FLAGS, with_value=["--output-format", "--color"])
     if isinstance(error, UnknownCommand):
-        corrected = _correct_command(error, words)
+        corrected = None
+        if error.name in words and error.near not in _DESTRUCTIVE:
+            at = words.index(error.name)
+            if error.near:
+                corrected = [*words[:at], error.near, *words[at + 1 :]]
+            elif error.is_question:
+                corrected = [*words[:at], "search", *words[at:]]
     elif isinstance(error, click.NoSuchOption) and ctx is not None:
         corrected = _correct_flag(error.option_name, ctx.command.params, words)
     elif isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
@@ -86,17 +81,6 @@ def _find_near(name: str, names: Iterable[str]) -> str | None:
     return find_near_name(name, names, 1 if len(name.strip("-")) < _SHORT else 2)
 
 
-def _correct_command(error: UnknownCommand, words: list[str]) -> list[str] | None:
-    if error.name not in words:
-        return None
-    at = words.index(error.name)
-    if error.near in _DESTRUCTIVE:
-        return None
-    if error.near:
-        return [*words[:at], error.near, *words[at + 1 :]]
-    return [*words[:at], "search", *words[at:]] if error.is_question else None
-
-
 def _is_question(words: Sequence[str]) -> bool:
     """Return whether words are more likely a question than a mistyped command."""
     first = words[0]
@@ -108,9 +92,7 @@ def _correct_flag(
     name: str, params: Iterable[click.Parameter], words: list[str]
 ) -> list[str] | None:
     near = find_near_flag(name, params)
-    if near is None:
-        return None
-    for at, word in enumerate(words):
+    for at, word in enumerate(words if near else []):
         flag, equals, value = word.partition("=")
         if flag == name:
             return [*words[:at], f"{near}{equals}{value}", *words[at + 1 :]]

@@ -14,7 +14,7 @@ from kebab.cli.progress import ReviewEvents, report_events, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
 from kebab.cli.render.review_formats import render_positions
-from kebab.cli.review import ReviewDisplay
+from kebab.cli.review import PageDisplay, ReviewDisplay
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.record import NotFound
@@ -23,9 +23,8 @@ from kebab.wire.review import SEGMENT_KINDS, AgentItems, TranslatedText
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.cli.channels import EventDisplay
+    from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
-    from kebab.cli.render.review import ReviewTally
     from kebab.wire.review import TranslateRequest
     from kebab.wire.stream import ReviewEvent
 
@@ -56,12 +55,11 @@ def prepare_target(context: CommandContext, write: str, name: str | None, *, yes
 def _refuse_source(target: Path, source: Path) -> None:
     """Refuse to write over the document that is translated."""
     if target.exists() and source.exists() and target.samefile(source):
-        cause = "`--write` names the document itself"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--write` names the document itself")
 
 
-class TranslationFindings:
-    """Collects the findings of pages, because the text comes first; implements `PageDisplay`."""
+class TranslationFindings(PageDisplay):
+    """Collects the findings of pages, because the text comes first."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -78,9 +76,6 @@ class TranslationFindings:
         if found and page.document:
             part = replace(page, items=found)
             self.lines += render_positions(part, self._locator.locate(part))
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Show nothing."""
 
 
 def translate_text(context: CommandContext, request: TranslateRequest, target: Path | None) -> Exit:
@@ -129,7 +124,7 @@ def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
 def _work(
     context: CommandContext,
     request: TranslateRequest,
-    display: EventDisplay[ReviewEvent],
+    display: Display[ReviewEvent],
     on_stop: Callable[[], None],
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the last page, and whether the work was cancelled."""

@@ -114,15 +114,6 @@ class _NotebookReader:
         if self._front == Metadata():
             self._front = document.metadata
 
-    def _add_output(self, output: Mapping[str, Any]) -> None:
-        text = _ANSI.sub("", _read_output(output)).strip("\n")
-        lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
-        short = "\n".join(lines)
-        if len(short) < len(text):
-            self._shortened += 1
-            short += "\n…"
-        self._builder.add_code(short, "text")
-
     def _build_metadata(self) -> Metadata:
         """Return what the front matter and the metadata of the notebook say."""
         title = self._metadata.get("title")

@@ -28,9 +28,9 @@ MARKS = (
 
 DENSE = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1050-\u108f\u1100-\u11ff"
-    "\u1780-\u17d3\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b-\u303bぁ-\u3096"
-    "\u309d-\u309fァ-\u30faー-ヿ\u3105-\u312f\u3131-\u318e\u31a0-\u31bf"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c가-힣\ud7b0-\ud7fb"
+    "\u1780-\u17d3\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b-\u303b\u3041-\u3096"
+    "\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
     "\uf900-\ufad9\U0001b000-\U0001b16f\U00020000-\U0003134f"
 )
 """Scripts that are cut into bigrams: Han, Kana, Hangul, Bopomofo, Thai, Lao, Myanmar, Khmer."""
@@ -48,7 +48,9 @@ SYMBOLS = (
 )
 """Signs that are searched for by themselves: emoji, arrows, currency, mathematics."""
 
-_LINKED = r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u2010’]|(?<=\d),(?=\d)){word})*(?:\+\+|\#(?!\w))?"
+_LINKED = (
+    r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u2010\u2019]|(?<=\d),(?=\d)){word})*(?:\+\+|\#(?!\w))?"
+)
 """Words that are written as one: `snake_case`, `a.b`, `well-known`, `don't`, `.env`, `c++`."""
 
 _PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
@@ -98,8 +100,8 @@ def _is_dense_letter(letter: str) -> bool:
 
 _ANY_LETTER = "[^\\W\\d_]"
 _LETTERS = {
-    "kana": "[ぁ-ヿ]",
-    "hangul": "[\u1100-\u11ff\u3131-\u318e가-힣]",
+    "kana": "[\u3041-\u30ff]",
+    "hangul": "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]",
     "han": "[\u3400-\u9fff]",
     "cyrillic": "[\u0400-\u04ff]",
     "arabic": "[\u0600-\u06ff]",
@@ -300,10 +302,10 @@ _OPENERS = {
     "nl": "hoe waarom welke hoeveel wanneer",
 }
 _LANGUAGE_OF_OPENER = {word: code for code, words in _OPENERS.items() for word in words.split()}
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*")
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
 _BEFORE_OPENER = " \t\n\u00bf\u00a1*_>-"
-_EASTERN = re.compile("[ぁ-ヿ\u3400-\u9fff가-힣]+")
-_HIRAGANA = re.compile("[ぁ-\u309f]")
+_EASTERN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +362,10 @@ def detect_question_language(question: str) -> Language:
     """
     code = None
     first = _LATIN_WORD.match(question.lstrip(_BEFORE_OPENER))
-    if first is None or len(_EASTERN.findall(question)) > 1 or _HIRAGANA.search(question):
-        return None
-    return _LANGUAGE_OF_OPENER.get(first[0].lower().replace("’", "'"))
+    if first and len(_EASTERN.findall(question)) <= 1 and not _HIRAGANA.search(question):
+        code = _LANGUAGE_OF_OPENER.get(first[0].lower().replace("\u2019", "'"))
+    code = code or detect_language(question)
+    return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
 
 
 def detect_text_language(text: str) -> str | None:

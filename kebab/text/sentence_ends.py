@@ -8,32 +8,34 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-_WIDE_STOPS = "。！？｡．"
+from kebab.text.normalize import split_names
+
+_WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)
 """Stops of scripts without blanks; a blank follows any other stop."""
 
-_STOPS = ".!?…\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
+_STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
 _find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))").finditer
 """Runs of stops, without the points in numbers and file names."""
 
-_CLOSERS = "[\"'”’»)\\]*_}]*"
+_CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
 _NOTES = r"(?:\s?\[\d{1,3}\])*"
 _match_closing = re.compile(
     rf"{_CLOSERS}(?:\s?\[\d{{1,3}}\]|\[(?!\d{{1,3}}\])[^\[\]\n]{{1,24}}\])*(?=\s|$)"
-    r"(?=[\s\"'“‘«(\[*_{\u00bf\u00a1]*+(\S?))"
+    r"(?=[\s\"'\u201c\u2018\u00ab(\[*_{\u00bf\u00a1]*+(\S?))"
 ).match
 """Closing signs after a stop, notes in brackets, and the first sign of the next sentence."""
 
-_WIDE_CLOSERS = "[」』）】〉》］”’\"')\\]*_]"
+_WIDE_CLOSERS = "[\u300d\u300f\uff09\u3011\u3009\u300b\uff3d\u201d\u2019\"')\\]*_]"
 _match_wide_closing = re.compile(
-    rf"(?:{_WIDE_CLOSERS}++(?![ぁ-\u309f、，,])|(?!{_WIDE_CLOSERS})){_NOTES}"
+    rf"(?:{_WIDE_CLOSERS}++(?![\u3041-\u309f\u3001\uff0c,])|(?!{_WIDE_CLOSERS})){_NOTES}"
 ).match
 """The same after a full-width stop; a particle after a quotation continues the sentence."""
 
 _find_unsplit = re.compile(
     r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)"
-    r"|「[^「」]{0,300}」|『[^『』]{0,300}』"
-    r"|（[^（）]{0,300}）"
+    r"|\u300c[^\u300c\u300d]{0,300}\u300d|\u300e[^\u300e\u300f]{0,300}\u300f"
+    r"|\uff08[^\uff08\uff09]{0,300}\uff09"
 ).finditer
 """Spans that contain no sentence end: code, link targets, quotations and full-width brackets."""
 
@@ -45,7 +47,7 @@ _WRAPPED = 50
 
 _find_newlines = re.compile("\n[\\s]*").finditer
 _opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
-_ends_line = re.compile(f"[{_STOPS}:|][\"'”’»)\\]*_\\s]*$").search
+_ends_line = re.compile(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
 
 
 _NEVER_LAST = split_names(
@@ -134,15 +136,9 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     return None if abbreviated else found.end()
 
 
-def _is_decimal(part: str, stop: re.Match[str]) -> bool:
-    """Return whether a full-width full stop is between digits."""
-    start, end = stop.span()
-    return stop[0] == "．" and part[start - 1 : start].isdigit() and part[end : end + 1].isdigit()
-
-
 def _continues(signs: str, following: str, *, uncased: bool) -> bool:
     """Return whether a small letter after stops continues the sentence."""
-    ellipsis = signs[-1] == "…" or signs.endswith("..")
+    ellipsis = signs[-1] == "\u2026" or signs.endswith("..")
     return following.islower() and (ellipsis or not uncased)
 
 

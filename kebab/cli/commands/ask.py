@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import EventDisplay
+    from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.wire.ask import Answer, AnswerEvent
@@ -88,7 +88,7 @@ def check_question_size(raw: bytes) -> bytes:
 
 
 def answer_question(
-    context: CommandContext, kebab: Kebab, request: AskRequest, display: EventDisplay[AnswerEvent]
+    context: CommandContext, kebab: Kebab, request: AskRequest, display: Display[AnswerEvent]
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
     with report_events(context, display) as reporter:
@@ -97,7 +97,7 @@ def answer_question(
 
 def choose_answer_display(
     context: CommandContext, settings: Settings, request: AskRequest
-) -> EventDisplay[AnswerEvent]:
+) -> Display[AnswerEvent]:
     """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
         return AnswerEvents(context, stream=False)
@@ -118,9 +118,8 @@ def print_answer(context: CommandContext, reply: Answer) -> Exit:
     from kebab.cli.render.answer import render_answer, render_notes
 
     status = context.print_reply(reply, render_answer)
-    if not context.flags.machine and not context.channels.out.is_terminal:
-        err = context.channels.err
-        err.write_lines(render_notes(reply, context.create_canvas(err)))
+    if not context.channels.out.is_terminal:
+        context.print_notes(reply, render_notes)
     return status
 
 

@@ -32,7 +32,6 @@ from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
@@ -55,13 +54,8 @@ _FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
 class Chat:
     """Runs a chat with one knowledge base; messages about the chat go to stderr.
 
-    Args:
-        context: The call.
-        kebab: The knowledge base.
-        settings: The settings.
-        flags: The flags of the command.
-        starts_session: Whether a chat without a named session starts one. A chat of a program
-            does not, because nobody asked for its questions to be stored.
+    With `starts_session` a chat without a named session starts one. A chat of a program does not,
+    because nobody asked for its questions to be stored.
     """
 
     def __init__(
@@ -153,15 +147,13 @@ class Chat:
             self._print(*self._canvas.note("interrupted"))
             return Exit.INTERRUPTED
         self._last = reply
-        return print_answer(self._context, self._drop_repeated_degraded(reply))
-
-    def _drop_repeated_degraded(self, reply: Answer) -> Answer:
-        """Return an answer without the degraded channels that an earlier answer reported."""
         from msgspec.structs import replace
 
+        # An earlier answer reported the other channels.
         new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
         self._degraded += new
-        return replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+        reply = replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+        return print_answer(self._context, reply)
 
     def _print_sources(self) -> None:
         if self._last is None or not self._last.citations:
@@ -220,22 +212,16 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     names a session.
     """
     if context.flags.machine:
-        raise ChatNeedsPersonError("a chat is for people", click.get_current_context())
+        raise ChatNeedsPersonError("a chat is for people")
     settings = context.load_settings()
     terminal = find_terminal(context.channels)
     with context.open_kebab(settings) as kebab:
         chat = Chat(context, kebab, settings, flags, starts_session=terminal is not None)
         if terminal is None:
             return chat.run_lines(_read_lines())
-        history = _find_history(context, settings)
+        stores = settings.ask.history and not context.flags.read_only
+        history = resolve_paths(settings).state / "chat_history" if stores else None
         return chat.run_interactive(Prompt(terminal, context.flags.color, history))
-
-
-def _find_history(context: CommandContext, settings: Settings, /) -> Path | None:
-    """Return the file of typed lines, None when history is not stored."""
-    if not settings.ask.history or context.flags.read_only:
-        return None
-    return resolve_paths(settings).state / "chat_history"
 
 
 def _read_lines() -> Iterator[str]:

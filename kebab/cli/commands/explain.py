@@ -27,7 +27,7 @@ def command(context: CommandContext, /, code: str | None, *, all_codes: bool) ->
     The command needs neither settings nor a network. `kebab schema --errors` lists all codes.
     """
     if all_codes is (code is not None):
-        raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
+        raise click.UsageError("name one CODE, or take `--all`")
     with context.open_kebab(Settings()) as kebab:
         reply = kebab.run(ExplainRequest(code=code))
     return context.print_reply(reply, render_error_explanations)

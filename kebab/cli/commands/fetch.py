@@ -14,8 +14,6 @@ from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kebab.wire.library import FetchResult
     from kebab.wire.record import NotFound
 
@@ -65,21 +63,14 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     with context.open_kebab() as kebab:
         reply = kebab.run(request)
     status = context.print_reply(reply, render_fetched)
-    _write_notes(context, reply.results)
+    context.print_notes(reply, lambda reply, canvas: list_notes(reply.results, canvas))
     return status
-
-
-def _write_notes(context: CommandContext, results: "Sequence[FetchResult | NotFound]") -> None:
-    """Write notes on bare lines to stderr."""
-    if not context.flags.machine:
-        err = context.channels.err
-        err.write_lines(list_notes(results, context.create_canvas(err)))
 
 
 def _print_lines(context: CommandContext, reply: "FetchResult | NotFound") -> Exit:
     """Print the lines of one reference, and the notes on them."""
     status = context.print_reply(reply, render_lines)
-    _write_notes(context, [reply])
+    context.print_notes(reply, lambda reply, canvas: list_notes([reply], canvas))
     return status
 
 
@@ -92,17 +83,15 @@ def _read_references(refs: tuple[str, ...]) -> list[str]:
     wanted = refs or (("-",) if sys.stdin and not sys.stdin.isatty() else ())
     found: list[str] = []
     for ref in wanted:
-        found += _read_lines() if ref == "-" else [ref]
+        if ref != "-":
+            found.append(ref)
+            continue
+        data = sys.stdin.buffer.read() if sys.stdin else b""
+        lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
+        found += [line for line in lines if line.strip()]
     if not found:
-        raise click.UsageError("no REF", click.get_current_context())
+        raise click.UsageError("no REF")
     return found
-
-
-def _read_lines() -> list[str]:
-    """Return the lines of stdin that are not empty."""
-    data = sys.stdin.buffer.read() if sys.stdin else b""
-    lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
-    return [line for line in lines if line.strip()]
 
 
 @click.group(

@@ -1,7 +1,6 @@
 """`kebab grep` searches the indexed files for a pattern."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -9,10 +8,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, complete, filter_options, limit_option, merge_flags
 from kebab.errors.signal import Exit
-from kebab.wire.fetch import GrepRequest, GrepResponse
-
-if TYPE_CHECKING:
-    from kebab.cli.render.canvas import Canvas
+from kebab.wire.fetch import GrepRequest
 
 
 @click.command(
@@ -62,44 +58,25 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     by line. In a pipe, lines are `path:line:text`, which `kebab fetch -` reads. Files must match
     all filters.
     """
-    _refuse_contradictions(form, flags)
-    around, columns = flags.pop("around"), flags.pop("max_columns")
-    columns = None if form == "vimgrep" else columns
-    flags["before"] = around if flags["before"] is None else flags["before"]
-    flags["after"] = around if flags["after"] is None else flags["after"]
-    fields = merge_flags({"pattern": pattern, "max_columns": columns or None}, flags)
-    request = build_request(fields, GrepRequest)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
-    status = context.print_reply(reply, _choose_renderer(request, form))
-    if not context.flags.machine:
-        from kebab.cli.render.lines import list_grep_notes
-
-        err = context.channels.err
-        err.write_lines(list_grep_notes(reply, context.create_canvas(err)))
-    return status
-
-
-def _refuse_contradictions(form: str, flags: dict[str, Any]) -> None:
-    """Refuse flags that ask for two forms of output.
-
-    Raises:
-        UsageError: They do.
-    """
     forms = {"-l": flags["files_only"], "-c": flags["count_only"], "--format": form != "text"}
     given = [name for name, is_given in forms.items() if is_given]
     if len(given) > 1:
-        cause = f"`{given[0]}` and `{given[1]}` exclude each other"
-        raise click.UsageError(cause, click.get_current_context())
-
-
-def _choose_renderer(
-    request: GrepRequest, form: str
-) -> Callable[[GrepResponse, "Canvas"], Iterator[str]]:
+        raise click.UsageError(f"`{given[0]}` and `{given[1]}` exclude each other")
+    around, columns = flags.pop("around"), flags.pop("max_columns")
+    columns = None if form == "vimgrep" else columns or None
+    for side in ("before", "after"):
+        flags[side] = around if flags[side] is None else flags[side]
+    fields = merge_flags({"pattern": pattern, "max_columns": columns}, flags)
+    request = build_request(fields, GrepRequest)
+    with context.open_kebab() as kebab:
+        reply = kebab.run(request)
     from kebab.cli.render import lines
 
+    render = lines.render_match_positions if form == "vimgrep" else lines.render_matches
     if request.files_only:
-        return lines.render_matching_files
-    if request.count_only:
-        return lines.render_match_counts
-    return lines.render_match_positions if form == "vimgrep" else lines.render_matches
+        render = lines.render_matching_files
+    elif request.count_only:
+        render = lines.render_match_counts
+    status = context.print_reply(reply, render)
+    context.print_notes(reply, lines.list_grep_notes)
+    return status

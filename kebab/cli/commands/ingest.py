@@ -69,8 +69,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
 def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -> Exit:
     """Say why paths are in the index or not; 1 when any is left out."""
     if not paths or stream:
-        cause = "`--explain` needs PATH, and goes with no other flag"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--explain` needs PATH, and goes with no other flag")
     with context.open_kebab() as kebab:
         reply = kebab.run(ExplainPathsRequest(paths=list(paths)))
     return context.print_reply(reply, render_path_explanations)
@@ -78,16 +77,15 @@ def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -
 
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
-    context = click.get_current_context()
     if flags["explain"] and any(flags[name] for name in flags if name != "explain"):
-        raise click.UsageError("`--explain` goes with no other flag", context)
+        raise click.UsageError("`--explain` goes with no other flag")
     if flags["from_stdin"]:
         if paths or flags["force"]:
-            raise click.UsageError("`--stdin` takes neither PATH nor `--force`", context)
+            raise click.UsageError("`--stdin` takes neither PATH nor `--force`")
         if not flags["title"]:
-            raise click.UsageError("`--stdin` needs `--title TITLE`", context)
+            raise click.UsageError("`--stdin` needs `--title TITLE`")
     elif flags["title"] or flags["source_uri"]:
-        raise click.UsageError("`--title` and `--source-uri` go with `--stdin`", context)
+        raise click.UsageError("`--title` and `--source-uri` go with `--stdin`")
 
 
 def _ingest(

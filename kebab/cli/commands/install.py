@@ -1,11 +1,9 @@
 """`kebab install` lets the clients of agents use kebab: by a skill, or as an MCP server."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -14,7 +12,6 @@ from kebab.cli.context import CommandContext
 from kebab.cli.integrations.clients import (
     CLIENTS,
     Client,
-    Entry,
     Places,
     Scope,
     build_entry,
@@ -87,58 +84,41 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     the entry of kebab and nothing else. A skill that was edited is kept as a copy beside the new
     one. Nothing happens when everything is already as it should be.
     """
-    wish = _Wish(**flags)
-    _refuse_contradictions(client, wish)
+    _refuse_contradictions(client, flags)
     places, server_flags = find_places(), _list_server_flags(context)
+    scope: Scope = "project" if flags["for_project"] else "user"
     if client is None:
-        return context.print_reply(
-            _survey_clients(places, wish.scope, server_flags), render_overview
-        )
-    found = find_client(client)
+        return context.print_reply(_survey_clients(places, scope, server_flags), render_overview)
+    found, dry_run, uninstall = find_client(client), flags["dry_run"], flags["uninstall"]
     entry = build_entry(found.fixed, server_flags)
-    if wish.print_only:
-        return _print_snippet(context, found, places.resolve(found.entries[wish.scope]), entry)
-    if not wish.dry_run:
+    if flags["print_only"]:
+        path = places.resolve(found.entries[scope])
+        snippet = format_snippet(found, path, entry)
+        reply = InstallSnippet(integration=client, path=str(path), snippet=snippet)
+        return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
+    if not dry_run:
         context.require_writable(f"install {client}")
-    kinds = _choose_kinds(found, wish)
-    plans = plan_files(found, places, wish.scope, kinds, None if wish.uninstall else entry)
-    if not wish.uninstall:
-        _warn(context, found, places, wish.scope, kinds)
-    if any(plan.is_needed for plan in plans) and not (wish.yes or wish.dry_run):
+    kinds = _choose_kinds(found, flags)
+    plans = plan_files(found, places, scope, kinds, None if uninstall else entry)
+    if not uninstall:
+        _warn(context, found, places, scope, kinds)
+    if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
         confirm(context, f"install {client}", partial(_render_diffs, plans))
-    files = [describe_plan(plan) if wish.dry_run else apply_plan(plan) for plan in plans]
-    reply = _build_report(client, files, dry_run=wish.dry_run)
-    return context.print_reply(reply, partial(_render_report, plans))
+    files = [describe_plan(plan) if dry_run else apply_plan(plan) for plan in plans]
+    return context.print_reply(
+        _build_report(client, files, dry_run=dry_run), partial(_render_report, plans)
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
-    """The flags of the command."""
-
-    skill: bool
-    mcp: bool
-    for_user: bool
-    for_project: bool
-    uninstall: bool
-    dry_run: bool
-    print_only: bool
-    yes: bool
-
-    @property
-    def scope(self) -> Scope:
-        return "project" if self.for_project else "user"
-
-
-def _refuse_contradictions(client: str | None, wish: _Wish) -> None:
-    cause = ""
-    if wish.for_user and wish.for_project:
-        cause = "`--user` and `--project` exclude each other"
-    elif wish.print_only and (wish.uninstall or wish.dry_run):
+def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> None:
+    changes = flags["uninstall"] or flags["dry_run"]
+    if flags["for_user"] and flags["for_project"]:
+        raise click.UsageError("`--user` and `--project` exclude each other")
+    if flags["print_only"] and changes:
         cause = "`--print` changes nothing, so `--uninstall` and `--dry-run` have no meaning"
-    elif client is None and (wish.print_only or wish.uninstall or wish.dry_run):
-        cause = "name the client"
-    if cause:
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError(cause)
+    if client is None and (flags["print_only"] or changes):
+        raise click.UsageError("name the client")
 
 
 def _build_report(client: str, files: list[InstalledFile], *, dry_run: bool) -> InstallReport:
@@ -160,14 +140,14 @@ def _list_server_flags(context: CommandContext) -> list[str]:
     return [word for flag, value in named if value for word in (flag, resolve_path(value))]
 
 
-def _choose_kinds(client: Client, wish: _Wish) -> tuple[IntegrationKind, ...]:
+def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[IntegrationKind, ...]:
     """Return what to install: what is asked for, or what suits the client; or all to remove."""
-    if wish.skill and not client.skills:
-        cause = f"`{client.name}` reads no skills"
-        raise click.UsageError(cause, click.get_current_context())
-    if wish.skill != wish.mcp:
-        return ("skill",) if wish.skill else ("mcp",)
-    if wish.skill or wish.uninstall:
+    skill = flags["skill"]
+    if skill and not client.skills:
+        raise click.UsageError(f"`{client.name}` reads no skills")
+    if skill != flags["mcp"]:
+        return ("skill",) if skill else ("mcp",)
+    if skill or flags["uninstall"]:
         return ("skill", "mcp")
     return ("skill",) if client.prefers_skill else ("mcp",)
 
@@ -185,12 +165,6 @@ def _warn(
     if "mcp" in kinds and find_spec("mcp") is None:
         hint = format_install("kebab", ["mcp"])
         context.warn(f"the MCP server needs a library: `{hint}`", hint)
-
-
-def _print_snippet(context: CommandContext, client: Client, path: Path, entry: Entry) -> Exit:
-    snippet = format_snippet(client, path, entry)
-    reply = InstallSnippet(integration=client.name, path=str(path), snippet=snippet)
-    return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
 
 
 def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:

@@ -49,9 +49,7 @@ def command(
     fields: id, source, path, title, passages, time of change, freshness.
     """
     if all_ and limit is not None:
-        raise click.UsageError(
-            "`--all` and `--limit` exclude each other", click.get_current_context()
-        )
+        raise click.UsageError("`--all` and `--limit` exclude each other")
     to_person = context.channels.out.is_terminal and not context.flags.machine
     if limit is None and to_person and not all_:
         limit = _SCREEN
@@ -60,7 +58,6 @@ def command(
         reply = kebab.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
     status = context.print_reply(reply, partial(render_document_list, next_page=next_page))
-    if not to_person and not context.flags.machine and (reply.has_more or not reply.documents):
-        err = context.channels.err
-        err.write_lines(render_list_notes(reply, context.create_canvas(err), next_page))
+    if not to_person and (reply.has_more or not reply.documents):
+        context.print_notes(reply, partial(render_list_notes, next_page=next_page))
     return status

@@ -57,8 +57,7 @@ def command(
     `{"mcpServers": {"kebab": {"command": "kebab", "args": ["mcp"]}}}`.
     """
     if allow_write and context.flags.read_only:
-        cause = "`--allow-write` and `--read-only` exclude each other"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--allow-write` and `--read-only` exclude each other")
     with translate_import_errors("the MCP server", SDK, extra="mcp"):
         if find_spec(SDK) is None:
             raise ModuleNotFoundError(name=SDK)

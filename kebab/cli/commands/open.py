@@ -11,7 +11,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.errors.signal import Exit
-from kebab.wire.citation import CodeCitation, LineCitation, PageCitation
+from kebab.wire.citation import PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
@@ -47,8 +47,11 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
     from kebab.cli.editor import build_open_command, run_command
+    from kebab.cli.render.hits import get_line
 
-    file, line = str(found.file), _get_line(found)
+    # Where a file no longer has the passage, its last line is shown.
+    line = max(1, min(get_line(found.citation) or 1, found.line_count))
+    file = str(found.file)
     words = build_open_command(file, found.citation, line, os.environ)
     if not print_only:
         run_command(words, file, context.channels, quiet=context.flags.machine)
@@ -82,15 +85,6 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
         if not isinstance(found.file, str):
             return build_lookup_fault(ref, f"this text has no file: {found.doc_path}")
     return found
-
-
-def _get_line(found: FetchResult) -> int:
-    """Return the first line; where a file no longer has the passage, at most its last line."""
-    match found.citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return max(1, min(lines.start, found.line_count))
-        case _:
-            return 1
 
 
 def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:

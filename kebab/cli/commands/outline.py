@@ -42,8 +42,7 @@ def command(
     `kebab outline`.
     """
     if all_ and limit is not None:
-        cause = "`--all` and `--limit` exclude each other"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--all` and `--limit` exclude each other")
     default = OutlineRequest()
     request = OutlineRequest(name=name, depth=depth, limit=None if all_ else limit or default.limit)
     with context.open_kebab() as kebab:

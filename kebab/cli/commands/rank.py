@@ -55,16 +55,12 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     fields = merge_flags({"query": " ".join(query), "lines": lines}, flags)
     with context.open_kebab() as kebab:
         reply = kebab.run(build_request(fields, RankRequest))
-    status = find_exit_status(reply)
-    if context.flags.machine:
-        return context.print_reply(reply, partial(_render_lines, raw))
-    if context.channels.out.is_terminal:
+    if context.flags.machine or context.channels.out.is_terminal:
         context.print_reply(reply, partial(_render_lines, raw))
     else:
         context.channels.out.write_bytes(b"".join(raw[one.index] + b"\n" for one in reply.items))
-    err = context.channels.err
-    err.write_lines(_render_notes(reply, context.create_canvas(err)))
-    return status
+    context.print_notes(reply, _render_notes)
+    return find_exit_status(reply)
 
 
 def _read_lines() -> list[bytes]:
@@ -75,8 +71,7 @@ def _read_lines() -> list[bytes]:
         TooLarge: There are too many bytes.
     """
     if sys.stdin is None or sys.stdin.isatty():
-        cause = "pipe lines into `kebab rank`"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("pipe lines into `kebab rank`")
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         from kebab.errors.catalog import TooLarge

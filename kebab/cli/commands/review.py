@@ -268,7 +268,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     given |= {"json"} if context.flags.machine else set()
     given |= {"deep"} if flags["tier"] == "deep" else set()
     for cause in find_contradictions(given):
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError(cause)
     for name, run in _OTHER_TASKS.items():
         if flags[name]:
             return run(context, flags[name])
@@ -278,14 +278,19 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         request = _build_request(names, flags, all_pages=True)
         return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
     if flags["replay"]:
-        return _replay(context, flags["replay"], form)
+        from kebab.cli.review import ReviewDisplay, choose_display, replay_review
+
+        with context.open_kebab() as kebab:
+            pages = choose_display(context, form, partial(_create_log, kebab))
+            return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
     if flags["stream"]:
         from kebab.cli.progress import stream_review
 
         return stream_review(context, partial(_review_pages, context, names, flags))
     if context.flags.machine:
         return _print_page(context, _build_request(names, flags))
-    return _show_findings(context, names, form, flags)
+    with context.open_kebab() as kebab:
+        return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
 
 
 def _build_request(
@@ -322,15 +327,6 @@ def _review_pages(
         return kebab.run(request, report=report, cancel=cancel)
 
 
-def _replay(context: CommandContext, path: str, form: str) -> Exit:
-    """Show a recorded stream."""
-    from kebab.cli.review import ReviewDisplay, choose_display, replay_review
-
-    with context.open_kebab() as kebab:
-        display = ReviewDisplay(context, choose_display(context, form, partial(_create_log, kebab)))
-        return replay_review(context, path, display)
-
-
 def _print_page(context: CommandContext, request: ReviewRequest) -> Exit:
     """Print one page; its progress is on stderr."""
     from kebab.cli.review import review_quietly
@@ -345,14 +341,6 @@ def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
     """Render no page, because `--json` prints it."""
     del reply, canvas
     return ()
-
-
-def _show_findings(
-    context: CommandContext, names: tuple[str, ...], form: str, flags: dict[str, Any]
-) -> Exit:
-    """Show the findings of all pages as they come."""
-    with context.open_kebab() as kebab:
-        return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
 
 
 def _review_and_show(

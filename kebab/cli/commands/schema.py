@@ -40,12 +40,17 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     out. The command also works without a knowledge base.
     """
     if sum((name is not None, commands, errors)) > 1:
-        cause = "give one of NAME, `--commands` and `--errors`"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("give one of NAME, `--commands` and `--errors`")
     if name is not None:
-        return _print_schema(context, name)
+        from kebab.cli.render.health import render_schema_document
+        from kebab.wire.json_schema import find_schema
+
+        return context.print_reply(find_schema(name), render_schema_document)
     if commands:
-        return _print_commands(context)
+        from kebab.cli.command_list import list_commands
+        from kebab.cli.render.health import render_command_list
+
+        return context.print_reply(list_commands(), render_command_list)
     if errors:
         return _print_error_codes(context)
     from kebab.wire.health import SchemaRequest
@@ -53,20 +58,6 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     with context.open_kebab() as kebab:
         reply = kebab.run(SchemaRequest())
     return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
-
-
-def _print_schema(context: CommandContext, name: str) -> Exit:
-    from kebab.cli.render.health import render_schema_document
-    from kebab.wire.json_schema import find_schema
-
-    return context.print_reply(find_schema(name), render_schema_document)
-
-
-def _print_commands(context: CommandContext) -> Exit:
-    from kebab.cli.command_list import list_commands
-    from kebab.cli.render.health import render_command_list
-
-    return context.print_reply(list_commands(), render_command_list)
 
 
 def _print_error_codes(context: CommandContext) -> Exit:

@@ -58,40 +58,26 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 """The forms of text output with the fields of the request that each changes by default."""
 
 
-def pop_form(flags: dict[str, Any]) -> str:
-    """Return the form of text output, and drop its flags.
-
-    Raises:
-        UsageError: `-l` contradicts another form.
-    """
-    form: str = flags.pop("form")
-    if not flags.pop("files_with_matches"):
-        return form
-    if form not in ("text", "paths"):
-        cause = f"`-l` prints paths and `--format {form}` does not"
-        raise click.UsageError(cause, click.get_current_context())
-    return "paths"
-
-
-def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any], *, machine: bool) -> None:
     """Refuse flags that exclude each other.
 
     Raises:
         UsageError: Queries come from stdin and from the command line, a person chooses from
-            something else than the first page of one query, or the lines of whole passages are
-            wanted of cut ones.
+            something else than the first page of one query, the lines of whole passages are
+            wanted of cut ones, or `-l` contradicts another form.
     """
-    ctx = click.get_current_context()
     if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
-        raise click.UsageError("`--bulk` takes its queries from stdin", ctx)
-    if flags["form"] == "vimgrep" and flags["max_tokens"] and not ctx.obj.flags.machine:
-        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other", ctx)
+        raise click.UsageError("`--bulk` takes its queries from stdin")
+    if flags["form"] == "vimgrep" and flags["max_tokens"] and not machine:
+        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other")
     if flags["interactive"]:
         others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
         others |= {"page": "--page", "cursor": "--cursor"}
         for name, flag in others.items():
             if flags[name]:
-                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other", ctx)
+                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
+    if flags["files_with_matches"] and flags["form"] not in ("text", "paths"):
+        raise click.UsageError(f"`-l` prints paths and `--format {flags['form']}` does not")
 
 
 def build_paging(
@@ -111,44 +97,29 @@ def build_paging(
     )
 
 
-def render_form(
-    form: str, reply: SearchResponse, canvas: "Canvas", paging: "Paging"
+def render_page(
+    context: CommandContext, form: str, paging: "Paging", reply: SearchResponse, canvas: "Canvas"
 ) -> Iterator[str]:
-    """Yield the lines of a page in a form of text output."""
+    """Yield the lines of a page in a form of text output.
+
+    Where these are for programs, the notes on them go to stderr.
+    """
+    more = reply.has_more and reply.next_cursor and reply.hits
+    next_page = paging.next_page(reply, reply.hits[-1].rank) if more else ""
     if form == "text":
         from kebab.cli.render.hits import render_hits
 
         return render_hits(reply, canvas, paging)
+    from kebab.cli.render import compact
+
     if form == "compact":
-        from kebab.cli.render.compact import render_compact
-
-        return render_compact(reply, canvas, _find_next_page(reply, paging))
-    from kebab.cli.render.compact import render_paths, render_vimgrep
-
-    return render_paths(reply, canvas) if form == "paths" else render_vimgrep(reply, canvas)
-
-
-def write_notes(
-    context: CommandContext, form: str, reply: SearchResponse, paging: "Paging"
-) -> None:
-    """Write notes on lines for programs to stderr, because stdout has only the lines."""
-    if form not in ("paths", "vimgrep"):
-        return
-    from kebab.cli.render.compact import render_notes
-
-    canvas = context.create_canvas(context.channels.err)
-    context.channels.err.write_lines(render_notes(reply, canvas, _find_next_page(reply, paging)))
-
-
-def _find_next_page(reply: SearchResponse, paging: "Paging") -> str:
-    """Return the command for the next page, empty at the end."""
-    more = reply.has_more and reply.next_cursor and reply.hits
-    return paging.next_page(reply, reply.hits[-1].rank) if more else ""
+        return compact.render_compact(reply, canvas, next_page)
+    context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
+    render = compact.render_paths if form == "paths" else compact.render_vimgrep
+    return render(reply, canvas)
 
 
 DETAILS = ("ids", "snippets", "passages")
-
-
 _LONGEST_REPEATED = 200
 """The longest query from stdin that commands for further pages repeat."""
 
@@ -212,8 +183,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
     confidence.
     """
-    refuse_contradictions(query, flags)
-    bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), pop_form(flags)
+    refuse_contradictions(query, flags, machine=context.flags.machine)
+    bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
+    form = "paths" if flags.pop("files_with_matches") else form
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     within = pop_folder_flags(flags)
     frames = None
@@ -224,7 +196,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
     fields = merge_flags({**list_request_defaults("search", settings), **defaults}, flags)
-    if _draws_excerpts(context, settings, form, flags):
+    chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
+    is_default = settings.search.snippet_chars == Search().snippet_chars
+    is_text = form == "text" and not context.flags.machine
+    # A passage has the beginning of its code blocks and tables, which a snippet may lack.
+    if is_text and is_default and not chosen and context.channels.out.is_terminal:
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
@@ -243,35 +219,14 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         paging = build_paging(context, request, flags, show_all=show_all)
-        write_notes(context, form, reply, paging)
-        return render_form(form, reply, canvas, paging)
+        return render_page(context, form, paging, reply, canvas)
 
-    _store_hits(context, settings, form, reply)
-    return context.print_reply(reply, render)
-
-
-def _store_hits(
-    context: CommandContext, settings: Settings, form: str, reply: SearchResponse
-) -> None:
-    """Store the hits that a person sees at a terminal, for `kebab open N`."""
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
     if is_seen and not context.flags.read_only:
         from kebab.app.references import store_hits
 
         store_hits(settings, reply.hits)
-
-
-def _draws_excerpts(
-    context: CommandContext, settings: Settings, form: str, flags: dict[str, Any]
-) -> bool:
-    """Return whether a terminal shows lines of whole passages instead of snippets.
-
-    A passage has the beginning of its code blocks and tables, which a snippet may lack.
-    """
-    chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
-    is_default = settings.search.snippet_chars == Search().snippet_chars
-    is_text = form == "text" and not context.flags.machine
-    return is_text and is_default and not chosen and context.channels.out.is_terminal
+    return context.print_reply(reply, render)
 
 
 def _pick_hit(
@@ -292,8 +247,7 @@ def _pick_hit(
 
     channel = find_terminal(context.channels)
     if context.flags.machine or channel is None:
-        cause = "`--interactive` needs a terminal and prints no JSON"
-        raise click.UsageError(cause, click.get_current_context())
+        raise click.UsageError("`--interactive` needs a terminal and prints no JSON")
     with context.open_kebab(settings) as kebab:
         refresh_folder(context, kebab, within, ["any query"])
 

@@ -6,6 +6,7 @@ import os
 import signal
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -119,29 +120,21 @@ def command(
     the file that it names, as `Authorization: Bearer TOKEN`, and a request of the operation OP as
     JSON to `POST /v1/OP`. `GET /v1/openapi.json` describes all of them.
     """
-    _check_flags(shows_status=shows_status, stops=stops, background=background, **http)
+    if shows_status and stops:
+        raise click.UsageError("give one of `--status` and `--stop`")
     if http["address"] is not None:
+        if shows_status or stops or background:
+            raise click.UsageError("`--http` goes with neither `--status` nor `--stop`")
         return _serve_http(context, **http)
+    if http["allow_write"] or http["deadline"] is not None:
+        raise click.UsageError("`--allow-write` and `--deadline` go with `--http`")
     context.load_settings()
-    if shows_status:
-        status = _read_status()
-        return context.print_reply(status, _render_status, _choose_exit(done=status.running))
     if stops:
         return _stop(context)
-    return _serve(context, background=background)
-
-
-def _check_flags(*, shows_status: bool, stops: bool, background: bool, **http: Any) -> None:
-    """Refuse flags that exclude each other."""
-    cause = ""
-    if shows_status and stops:
-        cause = "give one of `--status` and `--stop`"
-    elif http["address"] is not None and (shows_status or stops or background):
-        cause = "`--http` goes with neither `--status` nor `--stop`"
-    elif http["address"] is None and (http["allow_write"] or http["deadline"] is not None):
-        cause = "`--allow-write` and `--deadline` go with `--http`"
-    if cause:
-        raise click.UsageError(cause, click.get_current_context())
+    if not shows_status:
+        return _serve(context, background=background)
+    status = _read_status()
+    return context.print_reply(status, _render_status, Exit.DONE if status.running else Exit.NO)
 
 
 def _serve_http(
@@ -225,7 +218,7 @@ def _stop(context: CommandContext) -> Exit:
 
         raise build_io_error(fault, "write", path) from fault
     render = partial(_render_status, absent="the warm process ended") if ended else _render_status
-    return context.print_reply(_read_status(), render, _choose_exit(done=ended))
+    return context.print_reply(_read_status(), render, Exit.DONE if ended else Exit.NO)
 
 
 def _report_no_socket(context: CommandContext) -> Exit:
@@ -235,10 +228,6 @@ def _report_no_socket(context: CommandContext) -> Exit:
     else:
         context.warn("no warm process: it needs Linux or macOS")
     return context.print_reply(_read_status(), _render_status, Exit.NO)
-
-
-def _choose_exit(*, done: bool) -> Exit:
-    return Exit.DONE if done else Exit.NO
 
 
 def _serve(context: CommandContext, *, background: bool) -> Exit:
@@ -255,7 +244,8 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     from kebab.warm.server import WarmServer
     from kebab.warm.worker import CallRunner, build_demand
 
-    _import_commands()
+    for name in sorted(client.COMMANDS):  # so that workers share the memory
+        import_module(f"kebab.cli.commands.{name}")
     writable = not context.flags.read_only
     demand = build_demand(settings, context.config_path, os.environ) if writable else None
     if background:
@@ -265,13 +255,10 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         if not background and not context.flags.machine:
             context.channels.err.write_lines([f"listening: {path}", "Ctrl-C ends"])
 
-    def preload(opener: KebabOpener) -> None:
-        _preload(context, opener)
-
     server = WarmServer(
         path,
         client.compute_identity(os.environ),
-        CallRunner(run_call, preload),
+        CallRunner(run_call, partial(_preload, context)),
         settings.daemon.idle_minutes * _MINUTE_S,
         demand,
     )
@@ -279,16 +266,6 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         render = partial(_render_status, heading="the warm process runs already")
         return context.print_reply(_read_status(), render, Exit.NO)
     return Exit.DONE
-
-
-def _import_commands() -> None:
-    """Import what the commands of the warm process need, so that workers share the memory."""
-    import importlib
-
-    from kebab.warm.client import COMMANDS
-
-    for name in sorted(COMMANDS):
-        importlib.import_module(f"kebab.cli.commands.{name}")
 
 
 def _preload(context: CommandContext, opener: KebabOpener) -> None:
@@ -327,8 +304,7 @@ def _render_status(
     total += sum(watcher.memory_bytes for watcher in reply.watchers)
     yield f"memory   {total / _MB:.0f} MB in all, {own / _MB:.0f} MB in the parent"
     for worker in reply.workers:
-        state = "busy" if worker.busy else "idle"
-        memory = worker.memory_bytes / _MB
+        state, memory = "busy" if worker.busy else "idle", worker.memory_bytes / _MB
         calls = "1 call" if worker.calls == 1 else f"{worker.calls} calls"
         yield f"worker   {worker.pid}, {state}, {calls}, {memory:.0f} MB"
     for watcher in reply.watchers:

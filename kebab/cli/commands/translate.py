@@ -77,19 +77,17 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
 
 def _check_flags(given: dict[str, Any]) -> None:
     """Refuse flags that exclude or need each other."""
-    context = click.get_current_context()
-    if not given["name"] and not given["run_id"]:
-        raise click.UsageError("give DOC, or `--run-id`", context)
-    if given["name"] and given["run_id"]:
-        raise click.UsageError("DOC and `--run-id` exclude each other", context)
-    if given["name"] and not given["to"]:
-        raise click.UsageError("DOC goes with `--to`", context)
-    if given["cursor"] and not given["run_id"]:
-        raise click.UsageError("`--cursor` goes with `--run-id`", context)
-    if given["cursor"] and given["write"]:
-        raise click.UsageError("`--cursor` and `--write` exclude each other", context)
-    if given["stream"] and given["write"]:
-        raise click.UsageError("`--stream` and `--write` exclude each other", context)
+    name, run_id, cursor, write = (given[one] for one in ("name", "run_id", "cursor", "write"))
+    for is_wrong, cause in (
+        (not name and not run_id, "give DOC, or `--run-id`"),
+        (name and run_id, "DOC and `--run-id` exclude each other"),
+        (name and not given["to"], "DOC goes with `--to`"),
+        (cursor and not run_id, "`--cursor` goes with `--run-id`"),
+        (cursor and write, "`--cursor` and `--write` exclude each other"),
+        (given["stream"] and write, "`--stream` and `--write` exclude each other"),
+    ):
+        if is_wrong:
+            raise click.UsageError(cause)
 
 
 def _build_request(flags: dict[str, Any], *, all_pages: bool = False) -> TranslateRequest:

@@ -28,12 +28,9 @@ class EntryError(ValueError):
 def build_entry(
     fixed: Mapping[str, str], flags: Sequence[str], arguments: Sequence[str] = sys.argv
 ) -> Entry:
-    """Return the entry that starts the MCP server.
+    """Return the entry that starts the MCP server as this process was started.
 
-    Args:
-        fixed: The members that the client asks for besides the command.
-        flags: Flags of the server.
-        arguments: How this process was started.
+    `fixed` are the members that the client asks for besides the command.
     """
     program, *first = find_program(arguments)
     return {**fixed, "command": program, "args": [*first, "mcp", *flags]}

@@ -99,38 +99,28 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
     if wanted is None and NAME.encode() not in (before or b""):
         return FilePlan(kind="mcp", path=path, before=before, after=before, change="none")
     try:
-        return _plan_entry(client, path, before, wanted)
+        bom = _BOM if (before or b"").startswith(_BOM) else b""
+        old = None if before is None else before.removeprefix(bom).decode()
+        form, place = _find_format(path), (client.container, NAME)
+        found = _pop_entry(form.read_values(old or ""), place)[0]
+        change: FileChange = "none" if found is None else "remove"
+        new = old
+        if wanted is not None:
+            new = form.set_entry(old, place, wanted)
+            change = "keep" if is_current(found, wanted) else "update"
+            if old is None or found is None:
+                change = "create" if old is None else "add"
+        elif found is not None:
+            new = form.remove_entry(old or "", place)
+        if new is not None:
+            _check_change(form, old or "", new, place, wanted)
+        after = None if new is None else bom + new.encode()
+        return FilePlan(kind="mcp", path=path, before=before, after=after, change=change)
     except EntryError as fault:
         cause = str(fault)
     except UnicodeError:
         cause = "the text or the path of kebab is not valid UTF-8"
     raise ClientConfigInvalid(client=client.name, path=resolve_path(path), cause=cause)
-
-
-def _plan_entry(client: Client, path: Path, before: bytes | None, wanted: Entry | None) -> FilePlan:
-    bom = _BOM if (before or b"").startswith(_BOM) else b""
-    old = None if before is None else before.removeprefix(bom).decode()
-    form, place = _find_format(path), (client.container, NAME)
-    found = _pop_entry(form.read_values(old or ""), place)[0]
-    change: FileChange = "none" if found is None else "remove"
-    new = old
-    if wanted is not None:
-        new = form.set_entry(old, place, wanted)
-        change = _name_change(old, found, wanted)
-    elif found is not None:
-        new = form.remove_entry(old or "", place)
-    if new is not None:
-        _check_change(form, old or "", new, place, wanted)
-    after = None if new is None else bom + new.encode()
-    return FilePlan(kind="mcp", path=path, before=before, after=after, change=change)
-
-
-def _name_change(old: str | None, found: Any, wanted: Entry) -> FileChange:
-    if old is None:
-        return "create"
-    if found is None:
-        return "add"
-    return "keep" if is_current(found, wanted) else "update"
 
 
 def _check_change(
@@ -166,7 +156,12 @@ def apply_plan(plan: FilePlan) -> InstalledFile:
     backup = None
     if plan.is_needed:
         with translate_os_errors(plan.path, "write"):
-            _require_unchanged(plan)
+            target = Path(os.path.realpath(plan.path))
+            # A new file could replace a write-protected one.
+            if target.is_file() and not target.stat().st_mode & 0o222:
+                raise PermissionError(errno.EACCES, "the file is write-protected")
+            if _read(plan.path) != plan.before:
+                raise OSError(errno.EBUSY, "another program changed the file meanwhile")
             if plan.kind == "skill":
                 backup = keep_copy(plan.path, read_skill().decode())
             if plan.after is None:
@@ -181,18 +176,6 @@ def describe_plan(plan: FilePlan, backup: Path | None = None) -> InstalledFile:
     """Return the record of a planned change."""
     copy = None if backup is None else str(backup)
     return InstalledFile(kind=plan.kind, path=str(plan.path), change=plan.change, backup=copy)
-
-
-def _require_unchanged(plan: FilePlan) -> None:
-    """Refuse to write over what another program wrote after the plan, or what may not be written.
-
-    The mode is checked too, because a new file can replace a write-protected one.
-    """
-    target = Path(os.path.realpath(plan.path))
-    if target.is_file() and not target.stat().st_mode & 0o222:
-        raise PermissionError(errno.EACCES, "the file is write-protected")
-    if _read(plan.path) != plan.before:
-        raise OSError(errno.EBUSY, "another program changed the file meanwhile")
 
 
 def _remove(plan: FilePlan) -> None:

@@ -130,7 +130,16 @@ class _Parser:
         if self._word == "{":
             return self._read_object(level)
         if self._word == "[":
-            return self._read_array(level)
+            start, values, separated = self._start, list[Any](), True
+            self._next()
+            while self._word != "]":
+                if not separated:
+                    raise self._refuse("`,` or `]`")
+                values.append(self._read_value(level + 1).value)
+                separated = self._skip_comma() is not None
+            end = self._end
+            self._next()
+            return Node(start, end, values)
         return self._read_scalar()
 
     def _read_scalar(self) -> Node:
@@ -159,18 +168,6 @@ class _Parser:
         end = self._end
         self._next()
         return Node(start, end, {one.key: one.node.value for one in members}, members)
-
-    def _read_array(self, level: int) -> Node:
-        start, values, separated = self._start, list[Any](), True
-        self._next()
-        while self._word != "]":
-            if not separated:
-                raise self._refuse("`,` or `]`")
-            values.append(self._read_value(level + 1).value)
-            separated = self._skip_comma() is not None
-        end = self._end
-        self._next()
-        return Node(start, end, values)
 
     def _skip_comma(self) -> int | None:
         """Skip a comma; return where it ends, None when there is none."""
@@ -259,21 +256,14 @@ def remove_entry(text: str, path: Path) -> str | None:
     if root is None or container is None or member is None:
         return text
     if len(container.node.members or ()) == 1:
-        for before in _list_origins(text, root, container):
+        # What the text may have been before the object of the entry was added.
+        head, tail = text[: root.start], text[root.end :]
+        bare = head.removesuffix("\n").removesuffix("\r")
+        origins = [None, head, bare, f"{head}{{}}{tail}"] if len(root.members or ()) == 1 else []
+        for before in (*origins, _apply(text, _cut(text, root, container))):
             if set_entry(before, path, member.node.value) == text:
                 return before
     return _apply(text, _cut(text, container.node, member))
-
-
-def _list_origins(text: str, root: Node, container: Member) -> Iterator[str | None]:
-    """Yield what the text may have been before the object of the entry was added."""
-    head, tail = text[: root.start], text[root.end :]
-    if len(root.members or ()) == 1:
-        yield None
-        yield head
-        yield head.removesuffix("\n").removesuffix("\r")
-        yield f"{head}{{}}{tail}"
-    yield _apply(text, _cut(text, root, container))
 
 
 def _cut(text: str, parent: Node, member: Member) -> list[Edit]:
@@ -349,8 +339,14 @@ class _Form:
         if parent.members:
             return self._insert_behind(parent.members[-1], key, value)
         inside = self._text[parent.start + 1 : parent.end - 1]
-        if inside.strip():
-            return self._insert_behind_comments(parent, inside, key, value)
+        if inside.strip():  # comments
+            place, added = parent.start + 1 + len(inside.rstrip()), f" {_compact(key)}: "
+            if "\n" not in inside:
+                return [(place, place, added + _compact(value))]
+            line = self._text.rfind("\n", 0, parent.end) + 1
+            indent = _match(_BLANKS, self._text, line) + self._unit
+            added = f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}"
+            return [(place, place, added)]
         if new and not inside:
             return [(parent.start, parent.end, self.render({key: value}))]
         place = parent.start + 1
@@ -370,19 +366,6 @@ class _Form:
         if last.comma:
             return [(place, place, f"{added},")]
         return [(last.node.end, last.node.end, ","), (place, place, added)]
-
-    def _insert_behind_comments(
-        self, parent: Node, inside: str, key: str, value: Any
-    ) -> list[Edit]:
-        place = parent.start + 1 + len(inside.rstrip())
-        if "\n" not in inside:
-            return [(place, place, f" {_compact(key)}: {_compact(value)}")]
-        line = self._text.rfind("\n", 0, parent.end) + 1
-        outer = _match(_BLANKS, self._text, line)
-        indent = outer + self._unit
-        return [
-            (place, place, f"{self.newline}{indent}{_compact(key)}: {self.render(value, indent)}")
-        ]
 
 
 def _compact(value: Any) -> str:

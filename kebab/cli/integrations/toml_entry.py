@@ -99,11 +99,8 @@ def _update(text: str, path: Path, entry: Entry, found: Any) -> str:
         statements = {one.keys: one for one in _iterate_statements(text)}
         old, header = statements.get((*path, key)), statements.get(path)
         if old:
-            start, end, new = (
-                old.start,
-                old.end,
-                _replace_value(text[old.start : old.end], entry[key]),
-            )
+            start, end = old.start, old.end
+            new = _replace_value(text[start:end], entry[key])
         elif header and header.is_header:
             start = end = header.end
             new = f"{key} = {_dump(entry[key])}{_find_newline(text)}"

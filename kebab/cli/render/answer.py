@@ -8,24 +8,27 @@ from typing import Any, Self, get_args
 
 from msgspec import UNSET
 
-from kebab.cli.channels import EventDisplay, OutputChannel
+from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.render.canvas import (
     Canvas,
+    Column,
     clean,
     clean_lines,
+    format_minute,
     format_tabs,
     limit_text_width,
     measure_width,
-    pad,
     pluralize,
+    render_columns,
     truncate,
 )
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     fit_location,
     format_headings,
+    note_freshness,
     render_degraded,
     render_location,
+    render_refresh,
     render_unmatched_filters,
 )
 from kebab.cli.render.markdown import render_markdown
@@ -40,7 +43,6 @@ from kebab.wire.ask import (
     SessionRemoved,
     SessionSummary,
     SessionTranscript,
-    SessionTurn,
 )
 from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.search import SearchHit
@@ -69,7 +71,10 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from render_sources(reply, canvas, quoted=reply.mode != "extractive")
     if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
         yield ""
-        yield from _render_nearest(reply.suggestions, canvas)
+        yield canvas.dim("nearest:")
+        for hit in reply.suggestions[:_NEAREST]:
+            context = format_headings(hit.title, hit.heading_path)
+            yield "  " + _render_place(hit, context, canvas, 2)
     if canvas.is_terminal:
         after = [*render_notes(reply, canvas), *_render_footer(reply, canvas)]
         yield from ["", *after] if after else []
@@ -87,12 +92,18 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(gaps))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
-    if reply.retrieval.refresh and not reply.retrieval.refresh.refreshed:
-        reason = clean(reply.retrieval.refresh.reason or "")
-        yield from canvas.note(f"the index was not brought up to date: {reason}")
+    yield from render_refresh(reply.retrieval.refresh, canvas)
     yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
-    for hint in _list_hints(reply):
-        yield from canvas.hint(hint)
+    # Commands may find what the answer lacks.
+    if reply.retrieval.unmatched_filters:
+        return
+    if reply.refusal_reason == "no_chunks":
+        yield from canvas.hint("kebab list")
+        yield from canvas.hint("kebab ingest FOLDER")
+    elif reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
+        words = shlex.quote(clean(reply.question).strip())
+        words = f"-- {words}" if words.startswith("-") else words
+        yield from canvas.hint(f"kebab search {words if len(words) <= _LONGEST_HINT else 'WORDS'}")
 
 
 def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
@@ -122,14 +133,10 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
             place = _render_place(source, context, canvas, len(_INDENT), ranged=True)
             yield (_INDENT if number else canvas.location(label)) + place
             if quoted:
-                yield from _render_quote(source.quote, canvas)
-
-
-def _render_quote(text: str, canvas: Canvas) -> Iterator[str]:
-    quote = " ".join(clean(text).split())
-    if canvas.width is not None:
-        quote = truncate(quote, _QUOTED_LINES * (canvas.width - len(_INDENT) - 2))
-    yield from (canvas.dim(line) for line in canvas.wrap(f'"{quote}"', _INDENT))
+                quote = _join_lines(source.quote)
+                if canvas.width is not None:
+                    quote = truncate(quote, _QUOTED_LINES * (canvas.width - len(_INDENT) - 2))
+                yield from map(canvas.dim, canvas.wrap(f'"{quote}"', _INDENT))
 
 
 def _render_place(
@@ -141,7 +148,7 @@ def _render_place(
     ranged: bool = False,
 ) -> str:
     """Return a location with its headings, cut to the line."""
-    note = FRESHNESS_NOTES[found.freshness]
+    note = note_freshness(found.freshness)
     if canvas.width is not None:
         where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
         room = canvas.width - margin - measure_width(where + note) - 2
@@ -152,38 +159,16 @@ def _render_place(
     return f"{location}  {canvas.dim(context)}" if context else location
 
 
-def _render_nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
-    yield canvas.dim("nearest:")
-    for hit in hits[:_NEAREST]:
-        context = format_headings(hit.title, hit.heading_path)
-        yield "  " + _render_place(hit, context, canvas, 2)
-
-
-def _list_hints(reply: Answer) -> Iterator[str]:
-    """Yield commands that may find what the answer lacks."""
-    if reply.retrieval.unmatched_filters:
-        return
-    if reply.refusal_reason == "no_chunks":
-        yield from ("kebab list", "kebab ingest FOLDER")
-    elif reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
-        words = shlex.quote(clean(reply.question).strip())
-        end_of_flags = "-- " if words.startswith("-") else ""
-        short = len(words) <= _LONGEST_HINT
-        yield f"kebab search {end_of_flags}{words}" if short else "kebab search WORDS"
-
-
 def _render_footer(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    used = reply.retrieval.chunks_used
+    used, took = reply.retrieval.chunks_used, reply.usage.latency_ms
     if not used:
         return
-    took = reply.usage.latency_ms
     time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
     model = clean(reply.model or reply.mode)
     yield canvas.dim(f"{model} · {pluralize(used, 'passage')} · {time}")
 
 
 _DATE = len("2025-01-31")
-_MINUTE = len("2025-01-31T12:00")
 _FEW = 10
 
 
@@ -195,7 +180,20 @@ def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
             yield format_tabs(session.name, str(session.turns), *times, session.first_question)
         return
     if reply.sessions:
-        yield from _render_table(reply.sessions, canvas, canvas.width)
+        names = [clean(session.name) for session in reply.sessions]
+        turns = [pluralize(session.turns, "turn") for session in reply.sessions]
+        dates = [session.updated_at[:_DATE] for session in reply.sessions]
+        questions = [_join_lines(session.first_question) for session in reply.sessions]
+        name = max(8, min(max(map(measure_width, names)), canvas.width // 3))
+        question = max(8, canvas.width - name - max(map(len, turns)) - _DATE - 6)
+        columns = (
+            Column("", canvas.strong, name),
+            Column("", canvas.dim, right=True),
+            Column("", canvas.dim),
+            Column("", width=question),
+        )
+        rows = list(zip(names, turns, dates, questions, strict=True))
+        yield from render_columns(columns, rows, canvas)
         yield ""
         yield canvas.dim(_count_turns(reply.sessions))
         yield canvas.step("show one", "kebab session show NAME")
@@ -213,7 +211,26 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
     yield f"{canvas.strong(clean(session.name))}  {canvas.dim(pluralize(session.turns, 'turn'))}"
     for turn in reply.turns:
         yield ""
-        yield from _render_turn(turn, canvas)
+        margin = f"{turn.turn_index + 1:>2}  "
+        indent = " " * len(margin)
+        first, *rest = _wrap_lines(turn.question, canvas, indent) or [indent]
+        yield canvas.strong(margin + first[len(indent) :])
+        yield from map(canvas.strong, rest)
+        origin = f"{format_minute(turn.created_at)} UTC · {clean(turn.model or turn.mode)}"
+        reason = turn.refusal_reason
+        shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
+        refused = f" · {canvas.warning(shown)}" if reason else ""
+        yield indent + canvas.dim(origin) + refused
+        if _join_lines(turn.query) != _join_lines(turn.question):
+            searched = canvas.wrap(f"searched for: {_join_lines(turn.query)}", indent)
+            yield from map(canvas.dim, searched)
+        # A pipe gets the original Markdown.
+        if canvas.width is None:
+            answer = _wrap_lines(turn.answer, canvas, indent)
+        else:
+            lines = render_markdown(turn.answer, canvas, canvas.width - len(indent))
+            answer = [(indent + line).rstrip() for line in lines]
+        yield from ["", *answer] if answer else []
 
 
 def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
@@ -240,50 +257,6 @@ def _count_turns(sessions: list[SessionSummary]) -> str:
     return f"{pluralize(len(sessions), 'session')} with {turns}"
 
 
-def _render_table(sessions: list[SessionSummary], canvas: Canvas, width: int) -> Iterator[str]:
-    longest = max(measure_width(clean(session.name)) for session in sessions)
-    count = max(len(pluralize(session.turns, "turn")) for session in sessions)
-    name = max(8, min(longest, width // 3))
-    question = max(8, width - name - count - _DATE - 6)
-    for session in sessions:
-        columns = (
-            canvas.strong(pad(truncate(clean(session.name), name), name)),
-            canvas.dim(f"{pluralize(session.turns, 'turn'):>{count}}"),
-            canvas.dim(session.updated_at[:_DATE]),
-            truncate(_join_lines(session.first_question), question),
-        )
-        yield "  ".join(columns)
-
-
-def _render_turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
-    """Yield a question with its number, how it was answered, and the answer."""
-    margin = f"{turn.turn_index + 1:>2}  "
-    indent = " " * len(margin)
-    first, *rest = _wrap_lines(turn.question, canvas, indent) or [indent]
-    yield canvas.strong(margin + first[len(indent) :])
-    yield from map(canvas.strong, rest)
-    time = turn.created_at[:_MINUTE].replace("T", " ")
-    reason = turn.refusal_reason
-    shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
-    refused = canvas.warning(shown) if reason else ""
-    origin = canvas.dim(f"{time} UTC · {clean(turn.model or turn.mode)}")
-    yield indent + (f"{origin} · {refused}" if refused else origin)
-    if _join_lines(turn.query) != _join_lines(turn.question):
-        searched = canvas.wrap(f"searched for: {_join_lines(turn.query)}", indent)
-        yield from map(canvas.dim, searched)
-    if answer := _render_answer(turn.answer, canvas, indent):
-        yield ""
-        yield from answer
-
-
-def _render_answer(text: str, canvas: Canvas, indent: str) -> list[str]:
-    """Return an answer as lines; a pipe gets the original Markdown."""
-    if canvas.width is None:
-        return _wrap_lines(text, canvas, indent)
-    lines = render_markdown(text, canvas, canvas.width - len(indent))
-    return [(indent + line).rstrip() for line in lines]
-
-
 def _wrap_lines(text: str, canvas: Canvas, indent: str) -> list[str]:
     """Return text as lines that fit; its own line breaks stay, blank lines at its ends do not."""
     lines = clean_lines(text).expandtabs(4).strip("\n").split("\n")
@@ -292,7 +265,6 @@ def _wrap_lines(text: str, canvas: Canvas, indent: str) -> list[str]:
 
 
 def _join_lines(text: str) -> str:
-    """Return text as one line without runs of blanks."""
     return " ".join(clean(text).split())
 
 
@@ -302,12 +274,7 @@ _FEWEST_ROWS = 4
 
 
 class AnswerStatus:
-    """Describes the state of an answer in words.
-
-    Args:
-        model: The model that writes the answer, if any.
-        clock: Returns monotonic seconds.
-    """
+    """Describes the state of an answer in words; `model` is what writes it, if anything does."""
 
     def __init__(self, model: str | None, clock: Callable[[], float] = time.monotonic) -> None:
         self.model = clean(model) if model else None
@@ -342,7 +309,7 @@ class AnswerStatus:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog(EventDisplay[AnswerEvent]):
+class AnswerLog(Display[AnswerEvent]):
     """Writes one line to a log when an answer takes long."""
 
     silence_s = _SOON_S
@@ -365,7 +332,7 @@ class AnswerLog(EventDisplay[AnswerEvent]):
             self._channel.write(f"{self._status}\n")
 
 
-class LiveAnswer(EventDisplay[AnswerEvent]):
+class LiveAnswer(Display[AnswerEvent]):
     """Shows the end of the text and a status line until the answer is complete."""
 
     silence_s = float("inf")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partialmethod
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -64,19 +65,15 @@ def truncate_path(path: str, width: int) -> str:
     folders, _, name = path.rpartition("/")
     room = width - measure_width(name) - measure_width(f"{_ELLIPSIS}/")
     if not folders or room < 0:
-        return _truncate_middle(name, width)
+        if measure_width(name) <= width:
+            return name
+        # The beginning and the end of a long name tell most.
+        last = max(0, width - 1) // 2
+        tail = name[len(name) - _count_fitting(name[::-1], last) :] if last else ""
+        return name[: _count_fitting(name, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
     head = folders[: _count_fitting(folders, room)]
     whole = head[: head.rfind("/") + 1]
     return f"{whole or head}{_ELLIPSIS}/{name}"
-
-
-def _truncate_middle(text: str, width: int) -> str:
-    """Return text of at most `width` cells; an ellipsis replaces its middle."""
-    if measure_width(text) <= width:
-        return text
-    last = max(0, width - 1) // 2
-    tail = text[len(text) - _count_fitting(text[::-1], last) :] if last else ""
-    return text[: _count_fitting(text, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
 
 
 def _count_fitting(text: str, width: int) -> int:
@@ -184,8 +181,9 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
+_GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
-_NO_BREAK_SPACE = "\xa0"
+NO_BREAK_SPACE = "\xa0"
 _ESCAPE = "\x1b"
 _MINUTE = 60
 _MANY = 20
@@ -251,21 +249,22 @@ class Canvas:
         spans = wrap_text(text, max(20, self.width - len(indent)))
         return [indent + text[start:end] for start, end in spans]
 
-    def hang(self, text: str, indent: str = "", more: str = "  ") -> list[str]:
-        """Return text as lines that fit; the lines after the first have `more` indentation."""
-        first, *rest = self.wrap(text, indent + more) or [indent + more]
-        return [indent + first[len(indent + more) :], *rest]
+    def hang(self, text: str, label: str, margin: int) -> list[str]:
+        """Return text as lines that fit: a label before the first, `margin` blanks before others.
+
+        The label may be styled.
+        """
+        first, *rest = self.wrap(text, " " * margin) or [" " * margin]
+        return [label + first[margin:], *rest]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, with a label before the first and blanks before others.
 
         Text in backticks is not wrapped.
         """
-        indent = " " * (len(label) + 1)
-        glued = _LITERAL.sub(lambda match: match[0].replace(" ", _NO_BREAK_SPACE), text)
-        lines = self.wrap(glued, indent) or [indent]
-        first, *rest = (line.replace(_NO_BREAK_SPACE, " ") for line in lines)
-        return [f"{paint(label)} {first[len(indent) :]}", *rest]
+        glued = _LITERAL.sub(lambda match: glue(match[0]), text)
+        lines = self.hang(glued, f"{paint(label)} ", len(label) + 1)
+        return [line.replace(NO_BREAK_SPACE, " ") for line in lines]
 
     def note(self, text: str) -> list[str]:
         """Return a note as lines that fit."""
@@ -323,12 +322,46 @@ def render_fields(
     """Yield one line per label and value with the values in one column; omit empty values."""
     filled = [(label, value) for label, value in pairs if value]
     width = max((len(label) for label, _ in filled), default=0)
-    blank = " " * (len(indent) + width + 2)
     for label, value in filled:
+        start = f"{indent}{canvas.dim(f'{label:<{width}}')}  "
         # A styled value is short, and cannot be measured.
-        first, *rest = [blank + value] if _ESCAPE in value else canvas.wrap(value, blank)
-        yield f"{indent}{canvas.dim(f'{label:<{width}}')}  {first[len(blank) :]}"
-        yield from rest
+        styled = _ESCAPE in value
+        yield from [start + value] if styled else canvas.hang(value, start, len(indent) + width + 2)
+
+
+class Column(NamedTuple):
+    """A column of a table: its head, its style, its width (None: that of its widest cell)."""
+
+    head: str = ""
+    paint: Callable[[str], str] = str
+    width: int | None = None
+    right: bool = False
+    cut: Callable[[str, int], str] = truncate
+
+
+def render_columns(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], canvas: Canvas, indent: str = ""
+) -> Iterator[str]:
+    """Yield the heads, if there are any, and the rows; each cell is cut to its column.
+
+    The last cell of a row may be longer and styled, unless its column has a width.
+    """
+    heads = [column.head for column in columns]
+    widths = [
+        max(map(measure_width, texts)) if column.width is None else column.width
+        for column, texts in zip(columns, zip(heads, *rows, strict=True), strict=True)
+    ]
+    for row in [heads, *rows] if any(heads) else rows:
+        line: list[str] = []
+        for column, text, width in zip(columns, row, widths, strict=True):
+            cell = text if column.width is None else column.cut(text, width)
+            if column.right:
+                cell = " " * (width - measure_width(cell)) + cell
+            elif len(line) < len(columns) - 1:
+                cell = pad(cell, width)
+            line.append(cell if row is heads else column.paint(cell))
+        shown = _GAP.join(line).rstrip()
+        yield indent + (canvas.dim(shown) if row is heads else shown)
 
 
 def format_bytes(count: int) -> str:
@@ -372,6 +405,16 @@ def format_tabs(*fields: str) -> str:
     return "\t".join(map(clean, fields))
 
 
+def format_minute(timestamp: str) -> str:
+    """Return the date and the minute of a timestamp."""
+    return clean(timestamp[: len("2025-01-31T12:00")]).replace("T", " ")
+
+
+def glue(text: str) -> str:
+    """Return text that is not wrapped; its spaces are no-break spaces."""
+    return text.replace(" ", NO_BREAK_SPACE)
+
+
 def format_number(value: float) -> str:
     """Return a number with three significant digits."""
     if value >= 100:  # noqa: PLR2004 - three digits before the point
@@ -384,7 +427,7 @@ MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 
 _LINE = "\n"
 _MATCH_SIGNS = re.compile(f"([{MATCH_START}{MATCH_END}])")
-_GLUE = "\u00a0"
+
 _MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
 
@@ -436,9 +479,14 @@ class StyledText:
 
     def lines(self, width: int, canvas: Canvas) -> Iterator[str]:
         """Yield the text as painted lines of at most `width` cells, with coloured markers."""
-        styles = self._with_markers()
+        styles = list(self.styles)
+        for match in _MARKERS.finditer(self.text):
+            first, last = match.span()
+            if not styles[first].literal:
+                cited = match[0][1].isdecimal()
+                styles[first:last] = [_CITED if cited else _UNSUPPORTED] * (last - first)
         # A marker stays on the line of the word before it.
-        glued = _BEFORE_A_MARKER.sub(_GLUE, self.text)
+        glued = _BEFORE_A_MARKER.sub(NO_BREAK_SPACE, self.text)
         start = 0
         for line in glued.split(_LINE):
             for first, last in wrap_text(line, width):
@@ -461,15 +509,6 @@ class StyledText:
                 space = position + 1
         yield self._paint(start, len(self.text), self.styles, canvas)
 
-    def _with_markers(self) -> list[Style]:
-        styles = list(self.styles)
-        for match in _MARKERS.finditer(self.text):
-            start, end = match.span()
-            if not styles[start].literal:
-                cited = match[0][1].isdecimal()
-                styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
-        return styles
-
     def _paint(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
         return "".join(
             canvas.paint(
@@ -489,7 +528,6 @@ def find_runs(values: Sequence[object], start: int, end: int) -> Iterator[tuple[
             first = position
 
 
-_GAP = 2
 _MIN_WIDTH = 6
 
 
@@ -511,7 +549,7 @@ def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[st
     wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
     columns = compute_column_widths(wanted, width)
     head, *body = [list(_render_row(row, columns, canvas)) for row in rows]
-    rule = canvas.dim((" " * _GAP).join("─" * column for column in columns))
+    rule = canvas.dim(_GAP.join("─" * column for column in columns))
     is_spaced = any(len(lines) > 1 for lines in body)
     lines = [*head, rule] if any(cell.content.text for cell in rows[0]) else []
     for number, row in enumerate(body):
@@ -521,7 +559,7 @@ def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[st
 
 def compute_column_widths(wanted: list[int], width: int) -> list[int]:
     """Return the width of each column; the widest ones shrink until all fit or are minimal."""
-    room = width - _GAP * (len(wanted) - 1)
+    room = width - len(_GAP) * (len(wanted) - 1)
     widths = [min(column, max(room, _MIN_WIDTH)) for column in wanted]
     while sum(widths) > room and max(widths) > _MIN_WIDTH:
         widths[widths.index(max(widths))] -= 1
@@ -540,4 +578,4 @@ def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator
         for (painted, plain), cell, column in zip(parts, row, columns, strict=True):
             blank = " " * (column - measure_width(plain))
             line.append(blank + painted if cell.right else painted + blank)
-        yield (" " * _GAP).join(line).rstrip()
+        yield _GAP.join(line).rstrip()

@@ -19,8 +19,10 @@ from kebab.cli.render.hits import (
     describe_no_answer,
     get_line,
     list_queries,
+    note_freshness,
     render_degraded,
     render_gaps,
+    render_limits,
     render_refresh,
     render_unmatched_filters,
 )
@@ -103,7 +105,6 @@ def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
     return (1, 1, found) if top is None else (top + index, column, found)
 
 
-_FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
 _CONFIDENCES = ("strong", "fair", "weak")
 
 CONTEXT_MARK = "context: "
@@ -157,11 +158,13 @@ def render_compact(
     `next_page` is the command for more, and `budget` the name of the token limit for the reader.
     """
     folder = reply.hits[0].source if reply.hits else ""
-    yield from map(canvas.dim, _list_header(reply, folder))
-    for channel in reply.degraded:
-        yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.refresh, canvas)
-    yield from render_gaps(reply, canvas)
+    count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
+    place = f" in {clean(folder)}" if folder else ""
+    queries = list_queries(reply.queries or [])
+    shared = f"{count}{place} (revision {reply.corpus_revision}) for:"
+    header = [shared, *queries] if queries else [f"{shared} {clean(reply.query)}"]
+    yield from map(canvas.dim, header)
+    yield from render_limits(reply, canvas)
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
@@ -200,24 +203,10 @@ def _join_blocks(one: Block, other: Block) -> Block | None:
     """Return both blocks as one, None when they are not neighbours in one section."""
     early, late = sorted((one, other), key=lambda block: block.lines or (0, 0))
     above, below = early.lines, late.lines
+    sections = [(block.first.doc_id, block.first.heading_path) for block in (early, late)]
     # Two passages that share a line stay apart: joined, they would show it as two lines.
-    if above is None or below is None or not 0 < below[0] - above[1] <= _BLANK_LINES:
-        return None
-    same = (early.first.doc_id, early.first.heading_path) == (
-        late.first.doc_id,
-        late.first.heading_path,
-    )
-    return Block((*early.hits, *late.hits)) if same else None
-
-
-def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
-    """Yield what all hits share: their number, folder and revision, and the queries."""
-    count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
-    place = f" in {clean(folder)}" if folder else ""
-    queries = reply.queries or []
-    shown = "" if queries else f" {clean(reply.query)}"
-    yield f"{count}{place} (revision {reply.corpus_revision}) for:{shown}"
-    yield from list_queries(queries)
+    touch = above and below and 0 < below[0] - above[1] <= _BLANK_LINES
+    return Block((*early.hits, *late.hits)) if touch and sections[0] == sections[1] else None
 
 
 def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
@@ -225,7 +214,7 @@ def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
     first = block.first
     found = sorted({index for hit in block.hits for index in hit.queries or []})
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
-    facts += _FRESHNESS[first.freshness]
+    facts += note_freshness(first.freshness, ", {}")
     headings = " > ".join(map(clean, select_headings(first)))
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""
@@ -269,19 +258,17 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     extracted = get_cited_lines(hit.citation) is None
     spans = (hit.text_highlights or []) if hit.text else hit.highlights
     marks = [False] * len(text)
-    for first, last in spans if canvas.color else ():
+    for first, last in spans:
         marks[first:last] = [True] * (last - first)
     start = 0
     for line in text.split("\n"):
         shown, end = clean_lines(line), start + len(line)
-        if extracted and _TABLE_RULE.fullmatch(line):
-            start = end + 1
-            continue
-        runs = find_runs(marks, start, end) if canvas.color else [(start, end)]
-        parts = (
-            (shown[first - start : last - start], marks[first]) for first, last in runs if line
-        )
-        yield "".join(canvas.match(part) if marked else part for part, marked in parts)
+        if not extracted or not _TABLE_RULE.fullmatch(line):
+            parts = (
+                (shown[first - start : last - start], marks[first])
+                for first, last in find_runs(marks, start, end)
+            )
+            yield "".join(canvas.match(part) if marked else part for part, marked in parts)
         start = end + 1
 
 
@@ -291,27 +278,19 @@ def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[
         if gaps := describe_gaps(reply.coverage, "convincing", by_words=reply.mode == "lexical"):
             yield f"not everything is searched: {clean(gaps)}"
         yield "try other words, or drop a filter"
-    else:
-        yield from _list_doubts(reply)
+    elif not reply.convincing:
+        statement = describe_no_answer(reply, "nothing convincing")
+        yield f"{statement}: these passages are likely on other matters"
+    elif reply.hits[0].rank == 1:
+        shown = {index for hit in reply.hits for index in hit.queries or []}
+        for index in range(len(reply.queries or [])):
+            if index not in (reply.convincing_queries or []):
+                yield describe_no_answer(reply, "nothing convincing", f" for q{index + 1}")
+            elif index not in shown:
+                yield f"left out by a limit of this search: the passages for q{index + 1}"
     if reply.absent_terms:
         yield describe_absent_terms(reply)
     if reply.left_out:
         yield describe_left_out(reply.left_out, budget)
     if next_page:
         yield f"more: {next_page}"
-
-
-def _list_doubts(reply: SearchResponse) -> Iterator[str]:
-    """Yield whether no passage is convincing, at all or for one of several queries."""
-    if not reply.convincing:
-        statement = describe_no_answer(reply, "nothing convincing")
-        yield f"{statement}: these passages are likely on other matters"
-        return
-    if reply.hits[0].rank > 1:
-        return
-    shown = {index for hit in reply.hits for index in hit.queries or []}
-    for index in range(len(reply.queries or [])):
-        if index not in (reply.convincing_queries or []):
-            yield describe_no_answer(reply, "nothing convincing", f" for q{index + 1}")
-        elif index not in shown:
-            yield f"left out by a limit of this search: the passages for q{index + 1}"

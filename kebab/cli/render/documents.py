@@ -4,30 +4,31 @@ from collections.abc import Iterator
 
 from kebab.cli.render.canvas import (
     Canvas,
+    Column,
     clean,
     clean_lines,
     format_bytes,
+    format_minute,
     format_tabs,
     measure_width,
-    pad,
     pluralize,
+    render_columns,
     render_fields,
     truncate,
     truncate_path,
 )
 from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     fit_headings,
     fit_location,
     format_line_range,
     format_location,
+    note_freshness,
     render_degraded,
     render_location,
     render_unmatched_filters,
 )
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
-from kebab.wire.citation import Citation
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
@@ -41,9 +42,12 @@ from kebab.wire.library import (
     RemoveReport,
 )
 from kebab.wire.record import NotFound
-from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
+from kebab.wire.related import Duplicates, RelatedDocs
 from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
 
+_DATE = len("2025-01-31")
+_COUNT = "passages"
+_SHORT_ID = 12
 _MARGIN = len(" 1  0.41  ")
 _NEAR = 0.35
 """Above this score, most documents have the same topic; half of the true ones are above it."""
@@ -52,10 +56,36 @@ _NEAR = 0.35
 def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
     """Yield the similar documents, then notes on them."""
     for found in reply.related:
-        yield from _render_related_document(found, canvas)
+        pair, margin = found.pair, len(INDENT)
+        where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
+        score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
+        yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
+        if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
+            yield INDENT + canvas.dim(context)
+        yield from render_excerpt(
+            pair.snippet,
+            pair.highlights,
+            canvas,
+            media=found.media,
+            headings=[found.title, *pair.found.heading_path],
+        )
+        if found.terms:
+            shared = f"shared: {clean(', '.join(found.terms))}"
+            yield INDENT + canvas.dim(canvas.fit(shared, margin))
+        label = f"{INDENT}nearest to: "
+        nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
+        yield label + canvas.dim(nearest)
         yield ""
     if not reply.related:
-        yield from _render_nothing_related(reply, canvas)
+        path = clean(reply.document.doc_path)
+        if not reply.document.chunk_count:
+            yield f"nothing to compare: {path} has no text"
+        else:
+            yield f"nothing is near to: {path}"
+            yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
+            if not reply.unmatched_filters:
+                yield canvas.step("drop a filter, or look for its words", "kebab search WORDS")
+                yield canvas.step("read more files", "kebab ingest FOLDER")
     yield from render_links(reply.links, reply.backlinks, canvas)
     for degraded in reply.degraded:
         yield from render_degraded(degraded, canvas, note="compared by words")
@@ -79,101 +109,49 @@ def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas)
         yield canvas.dim(f"links to files that are not indexed: {shown}")
 
 
-def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:
-    pair, margin = found.pair, len(INDENT)
-    where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
-    score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
-    yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
-    if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
-        yield INDENT + canvas.dim(context)
-    yield from render_excerpt(
-        pair.snippet,
-        pair.highlights,
-        canvas,
-        media=found.media,
-        headings=[found.title, *pair.found.heading_path],
-    )
-    if found.terms:
-        shared = f"shared: {clean(', '.join(found.terms))}"
-        yield INDENT + canvas.dim(canvas.fit(shared, margin))
-    label = f"{INDENT}nearest to: "
-    nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
-    yield label + canvas.dim(nearest)
-
-
-def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
-    path = clean(reply.document.doc_path)
-    if not reply.document.chunk_count:
-        yield f"nothing to compare: {path} has no text"
-        return
-    yield f"nothing is near to: {path}"
-    if reply.unmatched_filters:
-        yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
-        return
-    yield canvas.step("drop a filter, or look for its words", "kebab search WORDS")
-    yield canvas.step("read more files", "kebab ingest FOLDER")
-
-
 def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
     """Yield the groups with their members; `next_page` is the command for the next page."""
     if canvas.width is None:
         for number, group in enumerate(reply.groups, start=1):
-            yield from (_format_fields(number, group, member) for member in group.members)
+            for member in group.members:
+                kind = "exact" if member.exact else "near"
+                what = (str(number), group.unit, kind, f"{member.similarity:.2f}")
+                ids = (member.doc_id, member.chunk_id or "")
+                yield "\t".join((*what, *ids, format_line_range(member.citation)))
         return
     for group in reply.groups:
-        yield from _render_group(group, canvas)
+        count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
+        title = truncate(clean(group.members[0].title), max(8, canvas.width - 40))
+        yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
+        yield from render_excerpt(group.snippet, [], canvas)
+        for member in group.members:
+            paint = canvas.success if member.exact else canvas.warning
+            score = paint("same" if member.exact else f"{member.similarity:.2f}")
+            if group.unit == "document":
+                note = note_freshness(member.freshness)
+                room = max(_MARGIN, canvas.width - _MARGIN - len(note))
+                path = canvas.location(truncate_path(clean(member.doc_path), room))
+                where = canvas.link(path, member.file) + canvas.warning(note)
+            else:
+                where = render_location(
+                    member.citation, member.file, member.freshness, canvas, _MARGIN
+                )
+            yield f"{INDENT}{score}  {where}"
         yield ""
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
         yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
-        yield canvas.step(*_suggest_next(reply))
+        if not reply.compared:
+            step = ("nothing passes: drop a filter, or read some files", "kebab ingest FOLDER")
+        elif reply.exact:
+            step = ("look for near copies too", "kebab dupes")
+        else:
+            step = ("lower the threshold", "kebab dupes --threshold 0.5")
+        yield canvas.step(*step)
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
     if reply.has_more and next_page:
         yield canvas.dim(f"more: {next_page}")
-
-
-def _format_fields(number: int, group: DuplicateGroup, member: DuplicateMember) -> str:
-    kind = "exact" if member.exact else "near"
-    what = (str(number), group.unit, kind, f"{member.similarity:.2f}")
-    return "\t".join(
-        (*what, member.doc_id, member.chunk_id or "", format_line_range(member.citation))
-    )
-
-
-def _render_group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
-    count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
-    title = truncate(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
-    yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
-    yield from render_excerpt(group.snippet, [], canvas)
-    for member in group.members:
-        paint = canvas.success if member.exact else canvas.warning
-        score = paint("same" if member.exact else f"{member.similarity:.2f}")
-        where = _render_member_place(group, member, canvas)
-        yield f"{INDENT}{score}  {where}"
-
-
-def _render_member_place(group: DuplicateGroup, member: DuplicateMember, canvas: Canvas) -> str:
-    if group.unit != "document":
-        return render_location(member.citation, member.file, member.freshness, canvas, _MARGIN)
-    note = FRESHNESS_NOTES[member.freshness]
-    path = clean(member.doc_path)
-    if canvas.width is not None:
-        path = truncate_path(path, max(_MARGIN, canvas.width - _MARGIN - len(note)))
-    return canvas.link(canvas.location(path), member.file) + canvas.warning(note)
-
-
-def _suggest_next(reply: Duplicates) -> tuple[str, str]:
-    if not reply.compared:
-        return "nothing passes: drop a filter, or read some files", "kebab ingest FOLDER"
-    if reply.exact:
-        return "look for near copies too", "kebab dupes"
-    return "lower the threshold", "kebab dupes --threshold 0.5"
-
-
-_DATE = len("2025-01-31")
-_COUNT = "passages"
-_SHORT_ID = 12
 
 
 def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
@@ -184,7 +162,22 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
             yield format_tabs(*fields, doc.modified_at, doc.freshness)
         return
     if reply.documents:
-        yield from _render_table(reply.documents, canvas, canvas.width)
+        paths = [clean(doc.doc_path) for doc in reply.documents]
+        titles = [clean(doc.title) for doc in reply.documents]
+        counts = [f"{doc.chunk_count:,}" for doc in reply.documents]
+        dates = [doc.modified_at[:_DATE] for doc in reply.documents]
+        notes = ["" if doc.freshness == "fresh" else doc.freshness for doc in reply.documents]
+        room = canvas.width - _DATE - max(map(len, (_COUNT, *counts))) - max(map(len, notes)) - 8
+        path = max(10, min(max(map(measure_width, paths)), room * 3 // 5))
+        columns = (
+            Column("document", canvas.location, path, cut=truncate_path),
+            Column("title", width=max(8, room - path)),
+            Column(_COUNT, canvas.dim, right=True),
+            Column("changed", canvas.dim),
+            Column("", canvas.warning),
+        )
+        rows = list(zip(paths, titles, counts, dates, notes, strict=True))
+        yield from render_columns(columns, rows, canvas)
         yield ""
     yield from render_list_notes(reply, canvas, next_page)
 
@@ -202,25 +195,6 @@ def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> It
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if not reply.unmatched_filters and not reply.total:
         yield canvas.step("read some files", "kebab ingest FOLDER")
-
-
-def _render_table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[str]:
-    notes = ["" if doc.freshness == "fresh" else doc.freshness for doc in documents]
-    count = max(len(_COUNT), *(len(f"{doc.chunk_count:,}") for doc in documents))
-    room = width - _DATE - count - max(map(len, notes)) - 8
-    longest = max(measure_width(clean(doc.doc_path)) for doc in documents)
-    path = max(10, min(longest, room * 3 // 5))
-    title = max(8, room - path)
-    yield canvas.dim(f"{'document':<{path}}  {'title':<{title}}  {_COUNT:>{count}}  changed")
-    for doc, note in zip(documents, notes, strict=True):
-        columns = (
-            canvas.location(pad(truncate_path(clean(doc.doc_path), path), path)),
-            pad(truncate(clean(doc.title), title), title),
-            canvas.dim(f"{doc.chunk_count:>{count},}"),
-            canvas.dim(doc.modified_at[:_DATE]),
-            canvas.warning(note),
-        )
-        yield "  ".join(columns).rstrip()
 
 
 def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
@@ -241,32 +215,25 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
             note = "" if chunk.vector == "committed" else f"  ({chunk.vector})"
             yield f"  {chunk.chunk_id}  {format_location(chunk.citation)}  {size}{note}"
     elif reply.chunks:
-        yield from _render_passages(reply.chunks, canvas, canvas.width)
-
-
-def _render_passages(chunks: list[ChunkBrief], canvas: Canvas, width: int) -> Iterator[str]:
-    """Yield one line per passage: the beginning of its id, its place, headings and size."""
-    places = [_format_place(chunk.citation) for chunk in chunks]
-    place = max(len("place"), *map(measure_width, places))
-    notes = ["" if chunk.vector == "committed" else chunk.vector for chunk in chunks]
-    size = len("characters")
-    room = max(8, width - _SHORT_ID - place - size - max(map(len, notes)) - 10)
-    heads = f"{'id':<{_SHORT_ID}}  {'place':<{place}}  {'headings':<{room}}  {'characters':>{size}}"
-    yield "  " + canvas.dim(heads)
-    for chunk, where, note in zip(chunks, places, notes, strict=True):
+        places = [
+            format_line_range(one.citation).removeprefix(clean(one.citation.path)).lstrip(":#")
+            for one in reply.chunks
+        ]
+        notes = ["" if chunk.vector == "committed" else chunk.vector for chunk in reply.chunks]
+        others = _SHORT_ID + len("characters") + 10
+        widest = max(len("place"), *map(measure_width, places)) + max(map(len, notes))
         columns = (
-            chunk.chunk_id[:_SHORT_ID],
-            canvas.location(pad(where, place)),
-            pad(truncate(_join_headings(chunk), room), room),
-            canvas.dim(f"{chunk.chars:>{size},}"),
-            canvas.warning(note),
+            Column("id", width=_SHORT_ID, cut=lambda text, width: text[:width]),
+            Column("place", canvas.location),
+            Column("headings", width=max(8, canvas.width - others - widest)),
+            Column("characters", canvas.dim, right=True),
+            Column("", canvas.warning),
         )
-        yield "  " + "  ".join(columns).rstrip()
-
-
-def _format_place(citation: Citation) -> str:
-    """Return the place of a passage without its path."""
-    return format_line_range(citation).removeprefix(clean(citation.path)).lstrip(":#")
+        passages = [
+            (chunk.chunk_id, place, _join_headings(chunk), f"{chunk.chars:,}", note)
+            for chunk, place, note in zip(reply.chunks, places, notes, strict=True)
+        ]
+        yield from render_columns(columns, passages, canvas, "  ")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
@@ -354,74 +321,67 @@ def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
         yield f"{format_bytes(reply.bytes_freed)} freed"
 
 
-_GAP = "  "
-_NARROWEST = 12
-
-
 def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
     """Yield the sections of a document, or the tree of a folder; each line has a reference."""
-    yield from _render_document(reply, canvas) if reply.freshness else _render_tree(reply, canvas)
-    if not reply.freshness and (gaps := describe_gaps(reply.coverage, "lines")):
+    if reply.freshness:
+        yield from _render_sections(reply, canvas)
+        return
+    if reply.ref is not None:
+        yield f"{canvas.location(clean(reply.ref))}  {canvas.dim(_format_sizes(reply))}"
+    for entry in reply.entries:
+        indent = "  " * (entry.depth + (reply.ref is not None))
+        ref, sizes = clean(entry.ref), f"about {entry.tokens:,} tokens"
+        if entry.kind == "folder":
+            folder = canvas.location(ref.rstrip("/") + "/")
+            yield f"{indent}{folder}  {canvas.dim(_format_sizes(entry))}"
+            continue
+        sizes = f"{pluralize(entry.chunks, 'passage')}, {sizes}"
+        margin = measure_width(f"{indent}{ref}  {sizes}  ")
+        fits = canvas.width is None or canvas.width - margin >= _NARROWEST
+        title = f"  {canvas.fit(clean(entry.title or ''), margin)}" if fits else ""
+        yield f"{indent}{canvas.location(ref)}  {canvas.dim(sizes)}{title}"
+    if not reply.documents:
+        yield "no documents"
+        yield canvas.step("read some files", "kebab ingest FOLDER")
+    if gaps := describe_gaps(reply.coverage, "lines"):
         yield from canvas.note(clean(gaps))
 
 
-def _render_document(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    size = _format_size(reply)
+_NARROWEST = 12
+"""The fewest cells of a title or a heading that is cut."""
+
+
+def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    """Yield the headings of a document below its path."""
+    size, unit = reply.line_count or 0, "line"
+    if reply.pages is not None:
+        media = get_media_type(detect_media_type(reply.doc_path or "") or "")
+        size, unit = reply.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
     path = canvas.link(canvas.location(clean(reply.ref or "")), reply.file)
-    note = canvas.warning(FRESHNESS_NOTES[reply.freshness or "fresh"])
-    yield f"{path}{_GAP}{canvas.dim(size)}{note}"
-    width = max((measure_width(clean(section.ref)) for section in reply.sections), default=0)
-    digits = max((len(str(section.tokens)) for section in reply.sections), default=0)
-    margin = width + digits + 2 * len(_GAP)
-    for section in reply.sections:
-        heading = f"{'#' * section.level} {clean(section.title)}"
-        if canvas.width is not None and canvas.width - margin >= _NARROWEST:
-            heading = canvas.fit(heading, margin)
-        ref = canvas.location(pad(clean(section.ref), width))
-        yield f"{ref}{_GAP}{canvas.dim(f'{section.tokens:>{digits}}')}{_GAP}{heading}"
+    note = canvas.warning(note_freshness(reply.freshness or "fresh"))
+    sizes = f"{pluralize(size, unit)}, about {reply.tokens:,} tokens"
+    yield f"{path}  {canvas.dim(sizes)}{note}"
     if not reply.sections:
         yield canvas.dim("no headings")
+        return
+    rows = [
+        (clean(one.ref), str(one.tokens), f"{'#' * one.level} {clean(one.title)}")
+        for one in reply.sections
+    ]
+    refs, tokens, _ = zip(*rows, strict=True)
+    room = (canvas.width or 0) - max(map(measure_width, refs)) - max(map(len, tokens)) - 4
+    columns = (
+        Column("", canvas.location),
+        Column("", canvas.dim, right=True),
+        Column("", width=room if room >= _NARROWEST else None),
+    )
+    yield from render_columns(columns, rows, canvas)
 
 
-def _format_size(reply: Outline) -> str:
-    """Return the size of a document in pages, slides or lines, and in tokens."""
-    if reply.pages is None:
-        return f"{pluralize(reply.line_count or 0, 'line')}, about {reply.tokens:,} tokens"
-    media = get_media_type(detect_media_type(reply.doc_path or "") or "")
-    unit = "slide" if media.cites is CitationKind.SLIDE else "page"
-    return f"{pluralize(reply.pages, unit)}, about {reply.tokens:,} tokens"
-
-
-def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    if reply.ref is not None:
-        sizes = _format_sizes(reply.documents, reply.chunks, reply.tokens, reply.hidden)
-        yield canvas.location(clean(reply.ref)) + _GAP + canvas.dim(sizes)
-    base = 0 if reply.ref is None else 1
-    for entry in reply.entries:
-        yield _render_entry(entry, _GAP * (entry.depth + base), canvas)
-    if not reply.documents:
-        yield "no documents"
-        yield canvas.dim("read some files: kebab ingest FOLDER")
-
-
-def _render_entry(entry: OutlineEntry, indent: str, canvas: Canvas) -> str:
-    """Return the line of a folder or a document: its reference, its sizes and its title."""
-    if entry.kind == "folder":
-        sizes = _format_sizes(entry.documents, entry.chunks, entry.tokens, entry.hidden)
-        folder = clean(entry.ref).rstrip("/") + "/"
-        return f"{indent}{canvas.location(folder)}{_GAP}{canvas.dim(sizes)}"
-    sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
-    line = f"{indent}{canvas.location(clean(entry.ref))}{_GAP}{canvas.dim(sizes)}"
-    margin = measure_width(f"{indent}{clean(entry.ref)}{_GAP}{sizes}{_GAP}")
-    if canvas.width is not None and canvas.width - margin < _NARROWEST:
-        return line
-    return f"{line}{_GAP}{canvas.fit(clean(entry.title or ''), margin)}"
-
-
-def _format_sizes(documents: int, chunks: int, tokens: int, hidden: int) -> str:
-    counts = f"{pluralize(documents, 'document')}, {pluralize(chunks, 'passage')}"
-    more = f", {hidden:,} not listed" if hidden else ""
-    return f"{counts}, about {tokens:,} tokens{more}"
+def _format_sizes(found: Outline | OutlineEntry) -> str:
+    counts = f"{pluralize(found.documents, 'document')}, {pluralize(found.chunks, 'passage')}"
+    more = f", {found.hidden:,} not listed" if found.hidden else ""
+    return f"{counts}, about {found.tokens:,} tokens{more}"
 
 
 _NOTES = {"present": "", "empty": "  (folder is empty)", "gone": "  (folder is gone)"}
@@ -436,7 +396,7 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         return
     if not reply.sources:
         yield "no sources"
-        yield canvas.dim("read some files: kebab ingest FOLDER")
+        yield canvas.step("read some files", "kebab ingest FOLDER")
     for source in reply.sources:
         note = canvas.warning(_NOTES[source.state])
         yield f"{canvas.location(clean(source.name))}{note}"
@@ -450,7 +410,7 @@ def _describe(source: SourceSummary) -> str:
     """Return the contents of a source and the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
     contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
-    read = f", read {source.last_ingest_at[:16].replace('T', ' ')}" if source.last_ingest_at else ""
+    read = f", read {format_minute(source.last_ingest_at)}" if source.last_ingest_at else ""
     return f"{kind[source.kind]}{contents}{read}"
 
 

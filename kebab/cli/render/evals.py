@@ -1,9 +1,17 @@
 """Renders evaluation reports and comparisons, and the figures of a benchmark."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kebab.bench.sandbox import TIMES
-from kebab.cli.render.canvas import Canvas, clean, format_number, pluralize, render_fields
+from kebab.cli.render.canvas import (
+    Canvas,
+    Column,
+    clean,
+    format_number,
+    pluralize,
+    render_columns,
+    render_fields,
+)
 from kebab.wire.evals import (
     BenchFigure,
     BenchReport,
@@ -13,7 +21,6 @@ from kebab.wire.evals import (
     EvalDraft,
     EvalFigure,
     EvalMode,
-    EvalPair,
     EvalReport,
     EvalSide,
     MetricName,
@@ -44,18 +51,6 @@ _NONE = "-"
 
 def render_evaluation(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield the questions, every metric by mode, two plots, and notes."""
-    yield from _render_title(reply, canvas)
-    if reply.modes:
-        yield ""
-        yield from _render_metrics(reply.modes, canvas)
-        yield ""
-        yield from _render_curves(reply.modes, canvas)
-        yield ""
-        yield from _render_reliability(reply.modes, canvas)
-    yield from _render_notes(reply, canvas)
-
-
-def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden, versions = reply.golden, reply.versions
     model = versions.embedding or "no embedding model"
     yield canvas.strong(f"kebab v{versions.kebab}") + f", {model}"
@@ -63,97 +58,85 @@ def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{source}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
     yield canvas.dim(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
+    if reply.modes:
+        # A narrow canvas omits intervals.
+        widest = _LABEL + len(reply.modes) * _COLUMN
+        width = _COLUMN if canvas.width is None or canvas.width >= widest else _SLIM
+        names = [canvas.strong(f"{mode.mode:<{width}}") for mode in reply.modes]
+        yield from _render_metrics(reply.modes, names, width, canvas)
+        yield from _render_curves(reply.modes, names, width)
+        yield from _render_reliability(reply.modes, names, width, canvas)
+    yield from _render_notes(reply, canvas)
 
 
-def _render_metrics(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
-    yield _format_head("", modes, canvas)
-    figures = [{figure.metric: figure for figure in mode.figures} for mode in modes]
-    for group, names in _GROUPS.items():
-        rows = {
-            label: [by_metric.get(metric) for by_metric in figures]
-            for metric, label in names.items()
-        }
-        measured = {
-            label: row
-            for label, row in rows.items()
-            if any(cell and cell.value is not None for cell in row)
-        }
-        if measured:
-            yield canvas.dim(group)
-        for label, row in measured.items():
-            yield _format_metric_row(f"  {label}", row, canvas, leads=group == "found")
-
-
-def _format_head(label: str, modes: Sequence[EvalMode], canvas: Canvas) -> str:
-    names = [canvas.strong(f"{mode.mode:<{_choose_width(canvas, len(modes))}}") for mode in modes]
-    return f"{label:<{_LABEL}}{''.join(names)}".rstrip()
-
-
-def _choose_width(canvas: Canvas, columns: int) -> int:
-    """Return the width of a column; a narrow canvas omits intervals."""
-    wide = canvas.width is None or canvas.width >= _LABEL + columns * _COLUMN
-    return _COLUMN if wide else _SLIM
-
-
-def _format_metric_row(
-    label: str, row: Sequence[EvalFigure | None], canvas: Canvas, *, leads: bool
-) -> str:
-    """Return a line of the table; the best of several values is bold."""
-    width = _choose_width(canvas, len(row))
-    values = [figure.value for figure in row if figure and figure.value is not None]
-    top = max(values, default=None) if leads and len(set(values)) > 1 else None
-    cells = []
-    for figure in row:
-        number, spread = _format_figure(figure)
-        best = figure is not None and figure.value == top and figure.metric != "empty_rate"
-        rest = spread if width == _COLUMN else ""
-        blank = " " * (width - len(number) - len(rest))
-        cells.append((canvas.strong(number) if best else number) + canvas.dim(rest) + blank)
+def _format_row(label: str, cells: Iterable[str]) -> str:
     return f"{label:<{_LABEL}}{''.join(cells)}".rstrip()
 
 
-def _format_figure(figure: EvalFigure | None) -> tuple[str, str]:
+def _render_metrics(
+    modes: Sequence[EvalMode], names: Sequence[str], width: int, canvas: Canvas
+) -> Iterator[str]:
+    """Yield a table of all metrics; the best of several values is bold."""
+    yield ""
+    yield _format_row("", names)
+    figures = [{figure.metric: figure for figure in mode.figures} for mode in modes]
+    for group, labels in _GROUPS.items():
+        shown = False
+        for metric, label in labels.items():
+            row = [by_metric.get(metric) for by_metric in figures]
+            values = [figure.value for figure in row if figure and figure.value is not None]
+            if not values:
+                continue
+            if not shown:
+                yield canvas.dim(group)
+            shown = True
+            leads = group == "found" and metric != "empty_rate" and len(set(values)) > 1
+            top = max(values) if leads else None
+            yield _format_row(
+                f"  {label}", (_format_figure(one, top, width, canvas) for one in row)
+            )
+
+
+def _format_figure(figure: EvalFigure | None, top: float | None, width: int, canvas: Canvas) -> str:
+    """Return a value with half of its interval; `top` is the value that is bold."""
     if figure is None or figure.value is None or figure.low is None or figure.high is None:
-        return _NONE, ""
+        return _NONE.ljust(width)
+    digits = 1 if figure.unit == "ms" else 3
+    number = f"{figure.value:.{digits}f}"
     half = (figure.high - figure.low) / 2
-    if figure.unit == "ms":
-        return f"{figure.value:.1f}", f" ±{half:.1f}"
-    return f"{figure.value:.3f}", f" ±{half:.3f}"
+    spread = f" ±{half:.{digits}f}" if width == _COLUMN else ""
+    blank = " " * (width - len(number + spread))
+    return (canvas.strong(number) if figure.value == top else number) + canvas.dim(spread) + blank
 
 
-def _render_curves(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
+def _render_curves(modes: Sequence[EvalMode], names: Sequence[str], width: int) -> Iterator[str]:
     """Yield hit@k for growing k, as small columns from 0 to 1."""
+    yield ""
     depth = len(modes[0].hit_curve)
     if not depth:
         return
-    yield _format_head(f"hit@1 … hit@{depth}", modes, canvas)
-    width = _choose_width(canvas, len(modes))
-    curves = [_sample_curve(mode.hit_curve, min(_POINTS, width - 1)) for mode in modes]
-    top = len(_SHADES) - 1
-    lines = [
-        "".join(_SHADES[min(top, int(share * len(_SHADES)))] for share in curve).ljust(width)
-        for curve in curves
-    ]
-    yield f"{'':<{_LABEL}}{''.join(lines)}".rstrip()
+    yield _format_row(f"hit@1 … hit@{depth}", names)
+    yield _format_row("", (_draw_curve(mode.hit_curve, width) for mode in modes))
 
 
-def _sample_curve(curve: Sequence[float], points: int) -> list[float]:
-    """Return at most `points` values of a curve, including the first and the last."""
-    if len(curve) <= points:
-        return [*curve]
-    step = (len(curve) - 1) / (points - 1)
-    return [curve[round(point * step)] for point in range(points)]
+def _draw_curve(curve: Sequence[float], width: int) -> str:
+    """Return a column for each value; of a long curve for some, with the first and the last."""
+    points, top = min(_POINTS, width - 1), len(_SHADES) - 1
+    step = max(1.0, (len(curve) - 1) / (points - 1))
+    shares = [curve[round(point * step)] for point in range(min(points, len(curve)))]
+    return "".join(_SHADES[min(top, int(one * len(_SHADES)))] for one in shares).ljust(width)
 
 
-def _render_reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
+def _render_reliability(
+    modes: Sequence[EvalMode], names: Sequence[str], width: int, canvas: Canvas
+) -> Iterator[str]:
     """Yield a bar for each bin of scores: how often the first hit is right."""
-    yield _format_head("score of first hit", modes, canvas)
-    width = _choose_width(canvas, len(modes))
+    yield ""
+    yield _format_row("score of first hit", names)
     for row in reversed([*zip(*(mode.reliability for mode in modes), strict=True)]):
         if any(cell.count for cell in row):
             label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
-            bars = "".join(_format_reliability_bar(cell, width, canvas) for cell in row)
-            yield f"{label:<{_LABEL}}{bars}".rstrip()
+            yield _format_row(label, (_format_reliability_bar(one, width, canvas) for one in row))
     yield canvas.dim("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
@@ -198,7 +181,19 @@ def render_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim(f"{pluralize(reply.questions, 'question')}; {method}, seed {reply.seed}")
     for pair in reply.pairs:
         yield ""
-        yield from _render_pair(pair, canvas)
+        modes = pair.mode_a if pair.mode_a == pair.mode_b else f"{pair.mode_a} → {pair.mode_b}"
+        yield canvas.strong(f"{modes}  {pair.metric}")
+        difference = f"{pair.difference:+.3f}"
+        paint = canvas.success if pair.difference > 0 else canvas.error
+        if pair.p_value >= _SIGNIFICANT:
+            paint = canvas.dim
+        yield (
+            f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
+            f"  ({pair.low:+.3f} … {pair.high:+.3f})   p = {pair.p_value:.4f}"
+        )
+        yield f"  better {pair.wins}, worse {pair.losses}, the same {pair.ties}"
+        yield from _render_changes("better", pair.better, canvas)
+        yield from _render_changes("worse", pair.worse, canvas)
 
 
 def _format_side(side: EvalSide) -> str:
@@ -206,22 +201,6 @@ def _format_side(side: EvalSide) -> str:
     model = versions.embedding or "no embedding model"
     build = f"kebab v{versions.kebab}, {versions.chunker}, {model}"
     return f"{clean(side.path)}  {build}, revision {side.corpus_revision}"
-
-
-def _render_pair(pair: EvalPair, canvas: Canvas) -> Iterator[str]:
-    modes = pair.mode_a if pair.mode_a == pair.mode_b else f"{pair.mode_a} → {pair.mode_b}"
-    yield canvas.strong(f"{modes}  {pair.metric}")
-    difference = f"{pair.difference:+.3f}"
-    paint = canvas.success if pair.difference > 0 else canvas.error
-    if pair.p_value >= _SIGNIFICANT:
-        paint = canvas.dim
-    yield (
-        f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
-        f"  ({pair.low:+.3f} … {pair.high:+.3f})   p = {pair.p_value:.4f}"
-    )
-    yield f"  better {pair.wins}, worse {pair.losses}, the same {pair.ties}"
-    yield from _render_changes("better", pair.better, canvas)
-    yield from _render_changes("worse", pair.worse, canvas)
 
 
 def _render_changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -> Iterator[str]:
@@ -263,17 +242,42 @@ def render_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
     yield from canvas.hint(f"kebab eval run {clean(reply.path)}")
 
 
-_BENCH_HEAD = ("", "median", "min … max", "ratio", "budget", "")
-_LEFT_COLUMNS = (0, 3)
+_BENCH_COLUMNS = (
+    Column(),
+    Column("median", right=True),
+    Column("min … max", right=True),
+    Column("ratio"),
+    Column("budget", right=True),
+    Column(),
+)
 _BUDGET_BAR = 30
 _FULL_SHARE = 2.0
 
 
 def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the machine, every figure, the budgets as bars, and what was not measured."""
-    yield from _format_machine(reply, canvas)
+    size = f"{reply.chunks} passages, seed {reply.seed}"
+    if reply.machine is not None:
+        machine = reply.machine
+        yield canvas.strong(f"kebab v{machine.kebab_version}")
+        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
+    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
     yield ""
-    yield from _render_figures(reply.figures, canvas)
+    rows = []
+    for figure in reply.figures:
+        low, high = format_number(figure.minimum), format_number(figure.maximum)
+        ratio, paint = figure.ratio, canvas.success if figure.within else canvas.error
+        rows.append(
+            (
+                _format_name(figure),
+                f"{format_number(figure.median)} {figure.unit}",
+                f"{low} … {high}" if figure.runs > 1 else "",
+                "" if ratio is None else f"{format_number(ratio)} {TIMES} {figure.yardstick}",
+                figure.budget or "",
+                "" if figure.within is None else paint("✓" if figure.within else "✗"),
+            )
+        )
+    yield from render_columns(_BENCH_COLUMNS, rows, canvas)
     budgeted = [figure for figure in reply.figures if figure.share is not None]
     if budgeted:
         yield ""
@@ -283,44 +287,6 @@ def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     for gap in reply.gaps:
         paint, word = (canvas.error, "failed:") if gap.failed else (canvas.warning, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
-
-
-def _format_machine(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
-    size = f"{reply.chunks} passages, seed {reply.seed}"
-    if reply.machine is not None:
-        machine = reply.machine
-        yield canvas.strong(f"kebab v{machine.kebab_version}")
-        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
-    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
-
-
-def _render_figures(figures: list[BenchFigure], canvas: Canvas) -> Iterator[str]:
-    rows = [_BENCH_HEAD, *map(_format_figure_cells, figures)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
-        cells = [
-            text.ljust(width) if column in _LEFT_COLUMNS else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = "  ".join(cells).rstrip()
-        yield canvas.dim(line) if number == 0 else _paint_mark(line, figures[number - 1], canvas)
-
-
-def _format_figure_cells(figure: BenchFigure) -> tuple[str, ...]:
-    low, high = format_number(figure.minimum), format_number(figure.maximum)
-    spread = f"{low} … {high}" if figure.runs > 1 else ""
-    ratio = ""
-    if figure.ratio is not None:
-        ratio = f"{format_number(figure.ratio)} {TIMES} {figure.yardstick}"
-    mark = {True: "✓", False: "✗", None: ""}[figure.within]
-    return (
-        _format_name(figure),
-        f"{format_number(figure.median)} {figure.unit}",
-        spread,
-        ratio,
-        figure.budget or "",
-        mark,
-    )
 
 
 def format_size(chunks: int) -> str:
@@ -334,12 +300,6 @@ def format_size(chunks: int) -> str:
 def _format_name(figure: BenchFigure) -> str:
     """Return the name of a figure, with the corpus size when there are several sizes."""
     return figure.name if figure.chunks is None else f"{figure.name} @{format_size(figure.chunks)}"
-
-
-def _paint_mark(line: str, figure: BenchFigure, canvas: Canvas) -> str:
-    if figure.within is None:
-        return line
-    return line[:-1] + (canvas.success if figure.within else canvas.error)(line[-1])
 
 
 def _format_budget_bar(figure: BenchFigure, width: int, canvas: Canvas) -> str:

@@ -152,7 +152,9 @@ def render_excerpt(
     """
     marked = _mark_matches(text, highlights)
     if media == MARKDOWN:
-        opening = _find_lost_fence(marked)
+        fences = [match[1] for match in _FENCE.finditer(marked)]
+        is_lost = fences and not fences[0] and (len(fences) % 2 or any(fences[1::2]))
+        opening = "```\n" if is_lost else ""
         marked = opening + marked
         if canvas.width is not None:
             marked = "\n".join(_complete_tables(marked.split("\n")))
@@ -181,13 +183,6 @@ def _mark_matches(text: str, highlights: Sequence[tuple[int, int]]) -> str:
         parts += [text[last:start], MATCH_START, text[start:end], MATCH_END]
         last = end
     return "".join(parts) + text[last:]
-
-
-def _find_lost_fence(text: str) -> str:
-    """Return the opening of the first code block when a cut lost it, otherwise nothing."""
-    fences = [match[1] for match in _FENCE.finditer(text)]
-    is_lost = fences and not fences[0] and (len(fences) % 2 or any(fences[1::2]))
-    return "```\n" if is_lost else ""
 
 
 def _complete_tables(lines: list[str]) -> Iterator[str]:

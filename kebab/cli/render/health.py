@@ -10,23 +10,24 @@ from kebab.cli.render.canvas import (
     PLAIN,
     Canvas,
     Cell,
+    Column,
     Style,
     StyledText,
     clean,
     format_bytes,
     format_duration,
+    format_minute,
     format_tabs,
     lay_out_table,
     pluralize,
+    render_columns,
     render_fields,
 )
 from kebab.wire.command_help import CommandList, SchemaDocument
 from kebab.wire.coverage import describe_gaps, format_indexing
 from kebab.wire.health import (
     Doctor,
-    DoctorCheck,
     InitReport,
-    InstallableClient,
     InstallOverview,
     InstallReport,
     Introspection,
@@ -34,7 +35,7 @@ from kebab.wire.health import (
     ModelReport,
     ModelRow,
 )
-from kebab.wire.review import ReviewStats, TierStats
+from kebab.wire.review import ReviewStats
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
@@ -46,7 +47,17 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     yield ""
     width = max((len(check.name) for check in reply.checks), default=0)
     for check in reply.checks:
-        yield from _render_check(check, width, canvas)
+        paints = {
+            "ok": canvas.success,
+            "warn": canvas.warning,
+            "fail": canvas.error,
+            "skip": canvas.dim,
+        }
+        mark = paints[check.status](_MARKS[check.status])
+        label = f"  {mark} {check.name:<{width}}  "
+        yield from canvas.hang(clean(check.summary), label, width + 6)
+        if check.fix and check.status != "ok":
+            yield f"{'':<{width + 6}}{canvas.success('fix:')} {clean(check.fix)}"
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)
@@ -62,22 +73,6 @@ def _render_indexing(reply: Doctor | Introspection, canvas: Canvas) -> Iterator[
         yield f"{canvas.strong('indexing')}  {format_indexing(reply.indexing)}"
 
 
-def _render_check(check: DoctorCheck, width: int, canvas: Canvas) -> Iterator[str]:
-    paints = {
-        "ok": canvas.success,
-        "warn": canvas.warning,
-        "fail": canvas.error,
-        "skip": canvas.dim,
-    }
-    mark = paints[check.status](_MARKS[check.status])
-    indent = " " * (width + 6)
-    first, *rest = canvas.wrap(clean(check.summary), indent) or [indent]
-    yield f"  {mark} {check.name:<{width}}  {first[len(indent) :]}"
-    yield from rest
-    if check.fix and check.status != "ok":
-        yield f"{indent}{canvas.success('fix:')} {clean(check.fix)}"
-
-
 def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
     """Yield the version, the statistics, the models, the capabilities and the wire schemas."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
@@ -88,28 +83,19 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
         rows = [(name, _format_value(name, value)) for name, value in values.items()]
         yield from render_fields(rows, canvas, "  ")
     yield from ("", canvas.strong("capabilities"))
-    yield from _render_capabilities(msgspec.to_builtins(reply.capabilities), canvas)
+    capabilities = msgspec.to_builtins(reply.capabilities)
+    for works, mark in ((True, canvas.success("✓")), (False, canvas.dim("✗"))):
+        if names := [name for name, value in capabilities.items() if value is works]:
+            yield from canvas.hang(", ".join(names), f"  {mark} ", 4)
     yield from ("", canvas.strong("wire schemas"))
-    names = ", ".join(reply.wire.schemas)
-    yield from canvas.wrap(names, "  ") if verbose else _fold_schemas(reply.wire.schemas, canvas)
+    if verbose:
+        yield from canvas.wrap(", ".join(reply.wire.schemas), "  ")
+    else:
+        yield f"  {len(reply.wire.schemas)} schemas; print one: kebab schema NAME"
+        yield canvas.dim("  list their names: kebab schema --verbose")
     if reply.unreadable:
         yield from ("", *canvas.note(clean(reply.unreadable.message)))
         yield from canvas.hint(clean(reply.unreadable.hint or ""))
-
-
-def _fold_schemas(names: list[str], canvas: Canvas) -> Iterator[str]:
-    yield f"  {len(names)} schemas; print one: kebab schema NAME"
-    yield canvas.dim("  list their names: kebab schema --verbose")
-
-
-def _render_capabilities(capabilities: dict[str, bool], canvas: Canvas) -> Iterator[str]:
-    """Yield the names of what works, then of what does not."""
-    for works, mark in ((True, canvas.success("✓")), (False, canvas.dim("✗"))):
-        names = [name for name, value in capabilities.items() if value is works]
-        if names:
-            first, *rest = canvas.wrap(", ".join(names), "    ")
-            yield f"  {mark} {first.lstrip()}"
-            yield from rest
 
 
 def _format_value(name: str, value: Any) -> str:
@@ -257,8 +243,12 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
             found = "found" if client.found else "not found"
             yield format_tabs(client.name, found, client.skill or "none", client.mcp)
         return
-    head = ["client", "on this machine", "skill", "MCP server"]
-    rows = [[_fill(text, Style(bold=True)) for text in head], *map(_build_row, reply.clients)]
+    head = ("client", "on this machine", "skill", "MCP server")
+    rows = [[_fill(text, Style(bold=True)) for text in head]]
+    for client in reply.clients:
+        seen = _fill("yes") if client.found else _fill("no", Style(dim=True))
+        cells = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
+        rows.append([_fill(client.name), seen, *cells])
     yield from lay_out_table(rows, canvas.width, canvas)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")
@@ -269,26 +259,16 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
             yield canvas.step("update", " ".join(["kebab install", client.name, *flags]))
 
 
-def _build_row(client: InstallableClient) -> list[Cell]:
-    found = _fill("yes") if client.found else _fill("no", Style(dim=True))
-    states = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
-    return [_fill(client.name), found, *states]
-
-
 def _fill(text: str, style: Style = PLAIN) -> Cell:
     content = StyledText()
     content.add(text, style)
     return Cell(content)
 
 
-_MINUTE = len("2025-01-31T12:00")
 _MINIMUM = 7
 """The width of a column."""
 
-
-def _count(value: int) -> str:
-    return f"{value:,}"
-
+_count = "{:,}".format
 
 _ROWS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("runs", "runs", _count),
@@ -314,34 +294,25 @@ def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
     """Yield a table with a column per tier; in a pipe one line per tier with tabs."""
     if canvas.width is None:
         for tier in reply.tiers:
-            yield format_tabs(*map(_write_field, msgspec.structs.astuple(tier)))
+            values = msgspec.structs.astuple(tier)
+            yield format_tabs(
+                *(f"{one:.1f}" if isinstance(one, float) else str(one) for one in values)
+            )
         return
-    since = f" since {reply.since[:_MINUTE].replace('T', ' ')} UTC" if reply.since else ""
+    since = f" since {format_minute(reply.since)} UTC" if reply.since else ""
     if not reply.tiers:
         yield f"no reviews and no translations{since}"
         return
     if since:
         yield f"work{since}"
         yield ""
-    widths = [max(_MINIMUM, len(tier.tier), *map(len, _list_values(tier))) for tier in reply.tiers]
-    label = max(len(name) for name, _, _ in _ROWS)
-    heads = [f"{tier.tier:>{width}}" for tier, width in zip(reply.tiers, widths, strict=True)]
-    yield canvas.dim("  ".join([" " * label, *heads]))
-    columns = [_list_values(tier) for tier in reply.tiers]
-    for index, (name, _, _) in enumerate(_ROWS):
-        values = [
-            f"{column[index]:>{width}}" for column, width in zip(columns, widths, strict=True)
+    heads = [Column(f"{tier.tier:>{_MINIMUM}}", right=True) for tier in reply.tiers]
+    rows = [
+        [label]
+        + [
+            "-" if name in _OF_REQUESTS and not tier.requests else form(getattr(tier, name))
+            for tier in reply.tiers
         ]
-        yield "  ".join([f"{name:<{label}}", *values])
-
-
-def _write_field(value: str | float) -> str:
-    return f"{value:.1f}" if isinstance(value, float) else str(value)
-
-
-def _list_values(tier: TierStats) -> list[str]:
-    """Return the values of a tier in the order of the rows."""
-    return [
-        "-" if name in _OF_REQUESTS and not tier.requests else form(getattr(tier, name))
-        for _, name, form in _ROWS
+        for label, name, form in _ROWS
     ]
+    yield from render_columns([Column(), *heads], rows, canvas)

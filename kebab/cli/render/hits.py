@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from kebab.app.reference_syntax import decode_percent
-from kebab.cli.render.canvas import Canvas, clean, measure_width, pluralize, truncate, truncate_path
+from kebab.cli.render.canvas import (
+    Canvas,
+    Column,
+    clean,
+    measure_width,
+    pluralize,
+    render_columns,
+    truncate,
+    truncate_path,
+)
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.search.citations import quote_path
 from kebab.wire.citation import (
@@ -69,7 +78,9 @@ _LONGEST_FRAGMENT = 48
 
 def format_location(citation: Citation) -> str:
     """Return a citation as `path:line`, or as `path#page=3` and the like; `fetch` takes it."""
-    return clean(citation.path) + _format_position(citation)
+    line = get_line(citation)
+    place = f"#{format_fragment(citation)}" if line is None else f":{line}"
+    return clean(citation.path) + place
 
 
 def format_line_range(citation: Citation) -> str:
@@ -79,14 +90,6 @@ def format_line_range(citation: Citation) -> str:
             return f"{clean(citation.path)}:{lines.start}-{lines.end}"
         case _:
             return format_location(citation)
-
-
-def _format_position(citation: Citation) -> str:
-    match citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return f":{lines.start}"
-        case _:
-            return f"#{format_fragment(citation)}"
 
 
 def format_fragment(citation: Citation) -> str:
@@ -109,8 +112,12 @@ def get_page(citation: Citation) -> int | None:
     return citation.page.number if isinstance(citation, PageCitation) else None
 
 
-FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
-"""The notes on files that changed after they were indexed."""
+_FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
+
+
+def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
+    """Return what happened to a file after it was indexed, empty when nothing did."""
+    return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
 
 
 def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -> Iterator[str]:
@@ -123,35 +130,19 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
-    yield from _render_text(hit, canvas, lines)
-    if hit.retrieval.lifts is not UNSET:
-        yield from canvas.wrap_with_label(
-            f"{INDENT}evidence", _format_scores(hit.retrieval), canvas.dim
-        )
-
-
-def _render_text(hit: SearchHit, canvas: Canvas, lines: int | None) -> Iterator[str]:
-    """Yield lines of the passage if the hit contains it, otherwise of its snippet."""
-    spans = (hit.text_highlights or []) if hit.text else hit.highlights
+    rows = isinstance(hit.citation, CellCitation) and hit.citation.cell.sheet is not None
+    is_original = rows or isinstance(hit.citation, LineCitation | CodeCitation)
     yield from render_excerpt(
         hit.text or hit.snippet,
-        spans,
+        (hit.text_highlights or []) if hit.text else hit.highlights,
         canvas,
-        media=_choose_drawing(hit),
+        media=hit.media if is_original else MARKDOWN,
         headings=[hit.title, *hit.heading_path],
         lines=lines,
     )
-
-
-def _choose_drawing(hit: SearchHit) -> str:
-    """Return the media type to draw a hit as: extracted text is Markdown except rows."""
-    match hit.citation:
-        case LineCitation() | CodeCitation():
-            return hit.media
-        case CellCitation(cell=cells) if cells.sheet is not None:
-            return hit.media
-        case _:
-            return MARKDOWN
+    if hit.retrieval.lifts is not UNSET:
+        scores = _format_scores(hit.retrieval)
+        yield from canvas.wrap_with_label(f"{INDENT}evidence", scores, canvas.dim)
 
 
 def render_location(
@@ -168,7 +159,7 @@ def render_location(
     On a terminal the path is shortened to fit beside `margin` cells; its file name and line stay.
     A `ranged` location has its last line too.
     """
-    note = FRESHNESS_NOTES[freshness]
+    note = note_freshness(freshness)
     text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
     shown = canvas.location(text)
     link = canvas.link(shown, file, get_line(citation), get_page(citation))
@@ -214,12 +205,10 @@ def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> st
     whole = format_headings(title, path)
     if canvas.width is None or measure_width(whole) <= canvas.width - margin:
         return whole
-    parts = whole.split(_ARROW)
-    for kept in range(len(parts) - 2, 0, -1):
-        text = _ARROW.join([parts[0], "…", *parts[-kept:]])
-        if measure_width(text) <= canvas.width - margin:
-            return text
-    return canvas.fit(whole, margin)
+    first, *parts = whole.split(_ARROW)
+    shorter = (_ARROW.join([first, "…", *parts[kept:]]) for kept in range(1, len(parts)))
+    fitting = (text for text in shorter if measure_width(text) <= canvas.width - margin)
+    return next(fitting, canvas.fit(whole, margin))
 
 
 def list_queries(queries: Sequence[str]) -> list[str]:
@@ -250,6 +239,14 @@ def render_gaps(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     told = reply.absent_terms or not reply.convincing or not reply.hits
     if not told and (gaps := describe_known_gaps(reply.coverage)):
         yield from canvas.note(clean(gaps))
+
+
+def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield which channels did not work, and what of the files is missing or outdated."""
+    for channel in reply.degraded:
+        yield from render_degraded(channel, canvas)
+    yield from render_refresh(reply.refresh, canvas)
+    yield from render_gaps(reply, canvas)
 
 
 def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:
@@ -326,14 +323,31 @@ def render_hits(
     if not reply.hits:
         yield from _render_no_hits(reply, canvas, paging)
     hits, weaker = _split_hits(reply, canvas, paging)
-    head, notes = list(_render_head(reply, canvas)), list(_render_notes(reply, canvas))
+    head = list(_render_head(reply, canvas))
+    notes = list(render_limits(reply, canvas))
+    if reply.left_out:
+        notes.append(canvas.dim(describe_left_out(reply.left_out)))
     yield from (*head, "") if head and hits else head
     blocks = _fit_hits(hits, canvas, paging, len(head) + len(notes))
     for block in blocks:
         yield from (*block, "")
     yield from notes
-    yield from _render_rest(reply, canvas, paging, len(hits) - len(blocks), weaker)
-    yield from _render_trace(reply, canvas)
+    hidden = len(hits) - len(blocks)
+    shown = len(reply.hits) - hidden - weaker
+    if hidden:
+        fits = shown >= len(reply.queries or ())
+        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
+        yield canvas.dim(f"more: {command}")
+    elif weaker:
+        noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
+        yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
+    elif reply.has_more and reply.next_cursor:
+        yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
+    stages = [
+        (clean(one.stage), f"{one.duration_ms:8.2f} ms  {one.candidates:6,}", clean(one.note))
+        for one in reply.trace or []
+    ]
+    yield from map(canvas.dim, render_columns([Column()] * 3, stages, canvas))
 
 
 def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
@@ -378,11 +392,11 @@ def _fit_hits(
         lines = None if paging.whole else MOST_LINES
         return [list(render_hit(hit, canvas, lines)) for hit in hits]
     room = canvas.height - _PROMPTS - notes - 1
-    shown = MOST_LINES
-    blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
-    while _count_lines(blocks) > room and shown > _FEWEST_LINES:
-        shown -= 1
+    blocks: list[list[str]] = []
+    for shown in range(MOST_LINES, _FEWEST_LINES - 1, -1):
         blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
+        if _count_lines(blocks) <= room:
+            break
     for hit in hits[_FEWEST:]:
         block = list(render_hit(hit, canvas, shown))
         if _count_lines([*blocks, block]) > room:
@@ -393,22 +407,6 @@ def _fit_hits(
 
 def _count_lines(blocks: list[list[str]]) -> int:
     return sum(len(block) + 1 for block in blocks)
-
-
-def _render_rest(
-    reply: SearchResponse, canvas: Canvas, paging: Paging, hidden: int, weaker: int
-) -> Iterator[str]:
-    """Yield the command that shows more hits."""
-    shown = len(reply.hits) - hidden - weaker
-    if hidden:
-        fits = shown >= len(reply.queries or ())
-        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
-        yield canvas.dim(f"more: {command}")
-    elif weaker:
-        noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
-        yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
-    elif reply.has_more and reply.next_cursor:
-        yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
 
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
@@ -430,20 +428,3 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> It
         yield canvas.dim(f"try both channels: {command}")
     yield canvas.step("see what is indexed", "kebab list")
     yield canvas.step("read more files", "kebab ingest FOLDER")
-
-
-def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    for channel in reply.degraded:
-        yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.refresh, canvas)
-    yield from render_gaps(reply, canvas)
-    if reply.left_out:
-        yield canvas.dim(describe_left_out(reply.left_out))
-
-
-def _render_trace(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    stages = reply.trace or []
-    width = max((measure_width(stage.stage) for stage in stages), default=0)
-    for stage in stages:
-        figures = f"{stage.duration_ms:8.2f} ms  {stage.candidates:6,}"
-        yield canvas.dim(clean(f"{stage.stage:<{width}}  {figures}  {stage.note}").rstrip())

@@ -3,23 +3,28 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import (
+    NO_BREAK_SPACE,
     Canvas,
+    Column,
     clean,
     format_bytes,
     format_duration,
+    glue,
     measure_width,
-    pad,
     pluralize,
+    render_columns,
     render_fields,
-    truncate,
 )
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.wire.error import ErrorReply
-from kebab.wire.ingest import EmbeddingSummary, IngestReport, UnreadKind
-from kebab.wire.sources import PathExplanation, PathExplanations, SkipRule
+from kebab.wire.ingest import EmbeddingSummary, IngestReport
+from kebab.wire.sources import PathExplanations, SkipRule
 from kebab.wire.stream import WatchEvent, WatchReport
+
+if TYPE_CHECKING:
+    from kebab.wire.error import ErrorReply
 
 _FEW = 10
 _FEW_KINDS = 6
@@ -27,7 +32,7 @@ _MAX_NAMED_PATHS = 3
 _EXTRA = "kebab["
 """A part of every command that installs an extra of kebab."""
 _WIDEST_LABEL = 40
-_NO_BREAK_SPACE = "\u00a0"
+
 _REASONS = {
     "unsupported": "of formats that kebab does not read",
     "ignored": "named in `.gitignore` or `.kebabignore`",
@@ -52,13 +57,31 @@ def render_ingest_report(
 ) -> Iterator[str]:
     """Yield the counts, skipped and failed files, and the state of the vectors."""
     yield canvas.strong(_format_headline(reply))
-    yield from render_fields(_list_counts(reply, canvas), canvas, "  ")
-    yield from _render_kinds(reply, canvas)
+    names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
+    counts = {name: f"{getattr(reply, name):,}" for name in names}
+    widest = max(map(len, counts.values()))
+    paint = {"errors": canvas.error, "new": canvas.success, "updated": canvas.success}
+    rows = [
+        (name, paint.get(name, str)(f"{count:>{widest}}"))
+        for name, count in counts.items()
+        if count != "0" or name in ("new", "unchanged")
+    ]
+    yield from render_fields(rows, canvas, "  ")
+    if reply.media:
+        kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
+        text = _join_some(kinds, _FEW, "other format")
+        yield from canvas.wrap_with_label("  kinds    ", text, str)
     yield from _render_skipped(reply, canvas, verbose=verbose)
     yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
-    yield from _render_warnings(reply, canvas, verbose=verbose)
-    yield from _render_vectors(reply, canvas)
+    warned = [item for item in reply.items if item.warnings]
+    if warned and not verbose:
+        yield canvas.dim(f"{pluralize(len(warned), 'file')} with warnings; --verbose shows them")
+    for item in warned if verbose else []:
+        for warning in item.warnings:
+            yield from canvas.hang(f"{clean(item.doc_path)}: {clean(warning)}", "  ", 4)
+    if not reply.dry_run:
+        yield from _render_vectors(reply.embedding, canvas)
     if verbose and reply.slowest:
         yield canvas.strong("slowest files")
         for file in reply.slowest:
@@ -76,34 +99,17 @@ def _format_headline(reply: IngestReport) -> str:
     return f"{files}, in {seconds}" + ("; nothing was written" if reply.dry_run else "")
 
 
-def _list_counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
-    names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
-    counts = {name: int(getattr(reply, name)) for name in names}
-    widest = max(len(f"{count:,}") for count in counts.values())
-    paint = {"errors": canvas.error, "new": canvas.success, "updated": canvas.success}
-    return [
-        (name, paint.get(name, str)(f"{count:>{widest},}"))
-        for name, count in counts.items()
-        if count or name in ("new", "unchanged")
-    ]
+def _join_some(names: Sequence[str], most: int | None, rest: str, lead: str = "") -> str:
+    """Return at most `most` names and the number of the others; lines break behind commas only."""
+    shown = [*names[:most]]
+    if len(names) > len(shown):
+        shown.append(lead + pluralize(len(names) - len(shown), rest))
+    return ", ".join(map(glue, shown))
 
 
-def _render_kinds(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield the readable files by format, the most first."""
-    if not reply.media:
-        return
-    shown = list(reply.media.items())[:_FEW]
-    rest = len(reply.media) - len(shown)
-    names = [f"{count:,} {clean(label)}" for label, count in shown]
-    more = [pluralize(rest, "other format")] if rest else []
-    text = _join_names([*names, *more])
-    lines = canvas.wrap_with_label("  kinds    ", text, str)
-    yield from (line.replace(_NO_BREAK_SPACE, " ") for line in lines)
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """Return names with commas; lines break behind these only."""
-    return ", ".join(name.replace(" ", _NO_BREAK_SPACE) for name in names)
+def _wrap_names(names: str, indent: str, canvas: Canvas) -> Iterator[str]:
+    for line in canvas.wrap(names, indent) if names else []:
+        yield line.replace(NO_BREAK_SPACE, " ")
 
 
 def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
@@ -123,23 +129,13 @@ def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = Fals
         start = f"  {count:>{width},}  {words}" + ("  " if listed else "")
         yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
         if reason == "unsupported":
-            yield from _render_unsupported(reply.unread, canvas, width, verbose=verbose)
-
-
-def _render_unsupported(
-    kinds: Sequence[UnreadKind], canvas: Canvas, width: int, *, verbose: bool
-) -> Iterator[str]:
-    """Yield the formats that no parser reads on one or two lines, the most files first."""
-    unread = sorted(
-        (kind for kind in kinds if kind.reason == "unsupported"), key=lambda kind: -kind.count
-    )
-    shown = unread if verbose else unread[:_FEW_KINDS]
-    names = [f"{clean(kind.label)} {kind.count:,}" for kind in shown]
-    if len(unread) > len(shown):
-        names.append(f"and {pluralize(len(unread) - len(shown), 'more kind')}")
-    indent = " " * (width + 4)
-    for line in canvas.wrap(_join_names(names), indent) if names else []:
-        yield canvas.dim(line.replace(_NO_BREAK_SPACE, " "))
+            unread = sorted(
+                (kind for kind in reply.unread if kind.reason == "unsupported"),
+                key=lambda kind: -kind.count,
+            )
+            kinds = [f"{clean(kind.label)} {kind.count:,}" for kind in unread]
+            text = _join_some(kinds, None if verbose else _FEW_KINDS, "more kind", "and ")
+            yield from map(canvas.dim, _wrap_names(text, " " * (width + 4), canvas))
 
 
 def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -148,30 +144,20 @@ def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
         yield canvas.strong("to read them too")
     lacking = [kind for kind in reply.unread if _EXTRA in (kind.hint or "") and reply.install]
     if lacking:
-        yield from _render_install(lacking, reply.install or "", canvas, verbose=verbose)
+        kinds = [f"{kind.count:,} {clean(kind.label)}" for kind in lacking]
+        text = _join_some(kinds, None if verbose else _FEW_KINDS, "other format")
+        yield from _wrap_names(text, "  ", canvas)
+        yield f"    {canvas.success(clean(reply.install or ''))}"
     helped = [kind for kind in reply.unread if kind.hint and kind not in lacking]
     if not helped:
         return
     shown = helped if verbose else helped[:_FEW_KINDS]
-    labels = [f"{kind.count:>5,}  {clean(kind.label)}" for kind in shown]
-    width = min(_WIDEST_LABEL, max(map(measure_width, labels)))
-    for kind, label in zip(shown, labels, strict=True):
-        yield f"  {pad(truncate(label, width), width)}  {canvas.success(clean(kind.hint or ''))}"
+    rows = [(f"{kind.count:>5,}  {clean(kind.label)}", clean(kind.hint or "")) for kind in shown]
+    width = min(_WIDEST_LABEL, max(measure_width(label) for label, _ in rows))
+    columns = (Column(width=width), Column("", canvas.success))
+    yield from render_columns(columns, rows, canvas, "  ")
     if len(helped) > len(shown):
         yield canvas.dim(f"  and {len(helped) - len(shown)} more; --verbose lists them all")
-
-
-def _render_install(
-    kinds: Sequence[UnreadKind], install: str, canvas: Canvas, *, verbose: bool
-) -> Iterator[str]:
-    """Yield the formats that one command makes readable, and the command."""
-    shown = kinds if verbose else kinds[:_FEW_KINDS]
-    names = [f"{kind.count:,} {clean(kind.label)}" for kind in shown]
-    if len(kinds) > len(shown):
-        names.append(pluralize(len(kinds) - len(shown), "other format"))
-    for line in canvas.wrap(_join_names(names), "  "):
-        yield line.replace(_NO_BREAK_SPACE, " ")
-    yield f"    {canvas.success(clean(install))}"
 
 
 def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -181,74 +167,45 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
     """
     lacking = any(kind.reason == "library_missing" for kind in reply.unread)
     shown_above = DependencyMissing.code if lacking else ""
-    failed = [
-        (item.doc_path, item.error)
-        for item in reply.items
-        if item.error is not None and item.error.code != shown_above
-    ]
-    if not failed:
+    groups: defaultdict[tuple[str, str], list[tuple[str, ErrorReply]]] = defaultdict(list)
+    for item in reply.items:
+        if (error := item.error) and error.code != shown_above:
+            cause = str(error.details.get("cause", item.doc_path))
+            groups[error.code, cause].append((item.doc_path, error))
+    if not groups:
         return
     yield canvas.error("could not be indexed")
-    groups: defaultdict[tuple[str, str], list[tuple[str, ErrorReply]]] = defaultdict(list)
-    for path, error in failed:
-        groups[error.code, str(error.details.get("cause", path))].append((path, error))
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     shown = ordered if verbose else ordered[:_FEW]
     for (_, cause), members in shown:
         if verbose or len(members) == 1:
             for path, error in members:
-                yield from _render_failure(path, error, canvas)
+                reason = error.message
+                if error.code == ParseFailed.code:  # its message has the path again
+                    reason = str(error.details.get("cause", reason))
+                yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ", 4)
+                if error.hint:
+                    yield f"    {canvas.success('hint:')} {clean(error.hint)}"
         else:
-            yield from _render_group(cause, [path for path, _ in members], canvas)
+            count = pluralize(len(members), "file")
+            yield from canvas.hang(f"{count}: {clean(cause)}", "  ", 4)
+            more = ", …" if len(members) > _MAX_NAMED_PATHS else ""
+            names = clean(", ".join(path for path, _ in members[:_MAX_NAMED_PATHS])) + more
+            yield "    " + canvas.dim(canvas.fit(names, 4))
     if len(ordered) > len(shown):
         rest = sum(len(members) for _, members in ordered[len(shown) :])
         yield canvas.dim(f"  and {rest:,} more; --verbose lists them all")
 
 
-def _render_failure(path: str, error: ErrorReply, canvas: Canvas) -> Iterator[str]:
-    # The message of a parser has the path again.
-    refused = error.code == ParseFailed.code
-    reason = str(error.details.get("cause", error.message)) if refused else error.message
-    yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ")
-    if error.hint:
-        yield f"    {canvas.success('hint:')} {clean(error.hint)}"
-
-
-def _render_group(cause: str, paths: Sequence[str], canvas: Canvas) -> Iterator[str]:
-    """Yield a cause with the number of its files and a few of their names."""
-    yield from canvas.hang(f"{pluralize(len(paths), 'file')}: {clean(cause)}", "  ")
-    more = ", …" if len(paths) > _MAX_NAMED_PATHS else ""
-    names = clean(", ".join(paths[:_MAX_NAMED_PATHS])) + more
-    yield "    " + canvas.dim(canvas.fit(names, 4))
-
-
-def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
-    warned = [item for item in reply.items if item.warnings]
-    if warned and not verbose:
-        yield canvas.dim(f"{pluralize(len(warned), 'file')} with warnings; --verbose shows them")
-        return
-    for item in warned:
-        for text in item.warnings:
-            yield from canvas.hang(f"{clean(item.doc_path)}: {clean(text)}", "  ")
-
-
-def _render_choice(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
-    """Yield why the run chose its model, and which one would fit the text better."""
+def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
+    done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
+    model = f" with {vectors.version}" if vectors.version else ""
+    yield f"{canvas.strong('vectors')}  {done}{model}"
     if vectors.reason:
         yield from canvas.note(f"this model was chosen because {clean(vectors.reason)}")
     if vectors.advice:
         yield from canvas.note(clean(vectors.advice))
         yield from canvas.hint(vectors.hint or "kebab model list")
-
-
-def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    if reply.dry_run:
-        return
-    vectors = reply.embedding
-    done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
-    model = f" with {vectors.version}" if vectors.version else ""
-    yield f"{canvas.strong('vectors')}  {done}{model}"
-    yield from _render_choice(vectors, canvas)
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")
         again = "" if vectors.pending else "; their passages were embedded again"
@@ -275,33 +232,25 @@ def render_path_explanations(reply: PathExplanations, canvas: Canvas) -> Iterato
     for number, found in enumerate(reply.paths):
         if number:
             yield ""
-        yield from _render_path(found, canvas)
-
-
-def _render_path(found: PathExplanation, canvas: Canvas) -> Iterator[str]:
-    state = canvas.success("in") if found.included else canvas.warning("out")
-    yield f"{canvas.location(clean(found.path))}  {state}"
-    yield from canvas.hang(clean(found.message), "  ")
-    yield from render_fields(_list_fields(found), canvas, "  ")
-    for warning in found.indexed.warnings if found.indexed else []:
-        yield from canvas.note(clean(warning))
-    if found.hint:
-        yield from canvas.hint(clean(found.hint))
-
-
-def _list_fields(found: PathExplanation) -> list[tuple[str, str]]:
-    indexed = found.indexed
-    label = found.label or ""
-    return [
-        ("rule", _format_rule(found.rule) if found.rule else ""),
-        ("source", clean(found.source or "")),
-        ("format", f"{label} ({found.media})" if found.media else label),
-        ("parser", found.parser or ""),
-        ("size", "" if found.size is None else format_bytes(found.size)),
-        ("document", f"{indexed.doc_id}  {clean(indexed.title)}" if indexed else ""),
-        ("passages", f"{indexed.chunk_count:,}" if indexed else ""),
-        ("indexed", f"{indexed.indexed_at} ({indexed.freshness})" if indexed else ""),
-    ]
+        state = canvas.success("in") if found.included else canvas.warning("out")
+        yield f"{canvas.location(clean(found.path))}  {state}"
+        yield from canvas.hang(clean(found.message), "  ", 4)
+        indexed, label = found.indexed, found.label or ""
+        rows = [
+            ("rule", _format_rule(found.rule) if found.rule else ""),
+            ("source", clean(found.source or "")),
+            ("format", f"{label} ({found.media})" if found.media else label),
+            ("parser", found.parser or ""),
+            ("size", "" if found.size is None else format_bytes(found.size)),
+            ("document", f"{indexed.doc_id}  {clean(indexed.title)}" if indexed else ""),
+            ("passages", f"{indexed.chunk_count:,}" if indexed else ""),
+            ("indexed", f"{indexed.indexed_at} ({indexed.freshness})" if indexed else ""),
+        ]
+        yield from render_fields(rows, canvas, "  ")
+        for warning in found.indexed.warnings if found.indexed else []:
+            yield from canvas.note(clean(warning))
+        if found.hint:
+            yield from canvas.hint(clean(found.hint))
 
 
 def _format_rule(rule: SkipRule) -> str:
@@ -320,22 +269,26 @@ _MAX_NAMED_FILES = 2
 
 def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
     """Yield the line of an event; an `indexed` run names its files when they are few."""
+    now = canvas.dim(time.strftime("%H:%M:%S"))
+    message, hint = event.message, event.hint
     if event.report:
-        yield f"{_format_time(canvas)}  {canvas.fit(format_run(event.report), 10)}"
-        yield from _render_faults(event.report, canvas)
-    elif event.kind == "started":
+        yield f"{now}  {canvas.fit(format_run(event.report), 10)}"
+        faults = [item.error.message for item in event.report.items if item.error]
+        for fault in faults[:_MAX_NAMED_FILES]:
+            yield f"  {canvas.error('error:')} {clean(fault)}"
+        return
+    if event.kind == "started":
         folders = [clean(folder) for folder in event.folders]
         place = folders[0] if len(folders) == 1 else pluralize(len(folders), "folder")
-        yield f"{_format_time(canvas)}  watching {place}; Ctrl-C ends"
-    elif event.error:
+        yield f"{now}  watching {place}; Ctrl-C ends"
+        return
+    if event.error:
         what = "waiting" if event.kind == "waiting" else "will be tried again"
-        yield from _render_warning(f"{event.error.message}; {what}", canvas)
-        if event.error.hint and event.kind == "failed":
-            yield from canvas.hint(event.error.hint)
-    elif event.message:
-        yield from _render_warning(event.message, canvas)
-        if event.hint:
-            yield from canvas.hint(event.hint)
+        message = f"{event.error.message}; {what}"
+        hint = event.error.hint if event.kind == "failed" else None
+    if message:
+        yield from canvas.wrap_with_label("warning:", clean(message), canvas.warning)
+        yield from canvas.hint(hint) if hint else []
 
 
 def render_watch_report(reply: WatchReport, canvas: Canvas) -> Iterator[str]:
@@ -371,18 +324,3 @@ def _join_counts(counts: dict[str, int]) -> str:
     return ", ".join(
         f"{count:,} {words.get(name, name)}" for name, count in counts.items() if count
     )
-
-
-def _render_faults(report: IngestReport, canvas: Canvas) -> Iterator[str]:
-    faulty = [item for item in report.items if item.error]
-    for item in faulty[:_MAX_NAMED_FILES]:
-        if item.error:
-            yield f"  {canvas.error('error:')} {clean(item.error.message)}"
-
-
-def _render_warning(text: str, canvas: Canvas) -> list[str]:
-    return canvas.wrap_with_label("warning:", clean(text), canvas.warning)
-
-
-def _format_time(canvas: Canvas) -> str:
-    return canvas.dim(time.strftime("%H:%M:%S"))

@@ -21,20 +21,18 @@ from kebab.cli.render.canvas import (
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.documents import render_not_found
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     format_fragment,
     format_location,
     get_page,
+    note_freshness,
     render_unmatched_filters,
 )
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.coverage import describe_gaps
-from kebab.wire.fetch import FetchList, GrepHit, GrepResponse, SkippedFile
+from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 
-_FRESHNESS = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
-_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
 _SHORTEST = 12
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 
@@ -45,56 +43,55 @@ def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
     for number, result in enumerate(reply.results):
         if number:
             yield ""
+
         if several and not canvas.is_terminal:
-            yield _format_heading(result)
+            name = result.name if isinstance(result, NotFound) else result.citation.uri
+            note = "" if isinstance(result, NotFound) else note_freshness(result.freshness)
+            yield f"==> {clean(name)} <=={note}"
         if isinstance(result, NotFound):
             yield from render_not_found(result, canvas)
         else:
             yield from render_lines(result, canvas)
 
 
-def _format_heading(result: FetchResult | NotFound) -> str:
-    if isinstance(result, NotFound):
-        return f"==> {clean(result.name)} <=="
-    return f"==> {clean(result.citation.uri)} <=={_FRESHNESS[result.freshness]}"
-
-
 def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     """Yield the text: on a terminal with numbers of lines, and with marks between its pages."""
     text = reply.text.removesuffix("\n")
-    marks = _list_marks(reply)
+    # A mark such as `[page 3]` for the first line of each place, if there are several.
+    marks = {}
+    for one in reply.places or []:
+        if one.line <= reply.end_line:
+            fragment = clean(decode_percent(one.uri.rpartition("#")[2]))
+            marks[one.line] = canvas.location(f"[{_NUMBER.sub(' ', fragment)}]")
+    marks = marks if len(marks) > 1 else {}
     if not canvas.is_terminal:
         yield from _insert_marks(text, reply.start_line, marks) if marks else [text]
         return
-    yield _format_head(reply, canvas)
-    if isinstance(reply.citation, LineCitation | CodeCitation):
-        yield from _render_numbered(reply, text, canvas)
-    else:
-        marks = {line: canvas.location(mark) for line, mark in marks.items()}
-        for line in _insert_marks(clean_lines(text), reply.start_line, marks):
-            styled = StyledText()
-            styled.add(line.expandtabs(4))
-            yield from (part.rstrip() for part in styled.fold(canvas.width or _SHORTEST, canvas))
+    indexed = ", indexed text" if reply.is_indexed_text else ""
+    note = canvas.warning(note_freshness(reply.freshness, "  {}") + indexed)
+    match reply.citation:
+        case LineCitation(line=span) | CodeCitation(code=span):
+            lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
+            yield f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
+            yield from _render_numbered(reply, text, range(span.start, span.end + 1), canvas)
+        case citation:
+            whole = reply.kind == "doc"
+            place = clean(reply.doc_path) if whole else format_location(citation)
+            yield f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
+            for line in _insert_marks(clean_lines(text), reply.start_line, marks):
+                styled = StyledText()
+                styled.add(line.expandtabs(4))
+                parts = styled.fold(canvas.width or _SHORTEST, canvas)
+                yield from (part.rstrip() for part in parts)
     if reply.truncated:
         yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
 
 
-def _format_head(reply: FetchResult, canvas: Canvas) -> str:
-    """Return the line above a text: its document, the lines or the place, and what changed."""
-    indexed = ", indexed text" if reply.is_indexed_text else ""
-    note = canvas.warning(_FETCH_NOTES[reply.freshness] + indexed)
-    if isinstance(reply.citation, LineCitation | CodeCitation):
-        lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
-        return f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
-    whole = reply.kind == "doc"
-    place = clean(reply.doc_path) if whole else format_location(reply.citation)
-    return f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
-
-
-def _render_numbered(reply: FetchResult, text: str, canvas: Canvas) -> Iterator[str]:
-    """Yield lines with their numbers."""
+def _render_numbered(
+    reply: FetchResult, text: str, requested: range, canvas: Canvas
+) -> Iterator[str]:
+    """Yield lines with their numbers; those that were not requested are context."""
     width = len(str(reply.end_line))
-    requested = _find_requested_lines(reply)
     room = max(_SHORTEST, (canvas.width or 0) - width - 1)
     for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
         styled = StyledText()
@@ -102,27 +99,6 @@ def _render_numbered(reply: FetchResult, text: str, canvas: Canvas) -> Iterator[
         for part, shown in enumerate(styled.fold(room, canvas)):
             margin = " " * width if part else f"{number:>{width}}"
             yield f"{canvas.dim(margin)} {shown}".rstrip()
-
-
-def _find_requested_lines(reply: FetchResult) -> range:
-    """Return the requested lines; the other lines are context."""
-    match reply.citation:
-        case LineCitation(line=span) | CodeCitation(code=span):
-            return range(span.start, span.end + 1)
-        case _:
-            return range(reply.start_line, reply.end_line + 1)
-
-
-def _list_marks(reply: FetchResult) -> dict[int, str]:
-    """Return a mark such as `[page 3]` for the first line of each place, if there are several."""
-    places = reply.places or []
-    marks = {one.line: _format_mark(one.uri) for one in places if one.line <= reply.end_line}
-    return marks if len(marks) > 1 else {}
-
-
-def _format_mark(uri: str) -> str:
-    fragment = clean(decode_percent(uri.rpartition("#")[2]))
-    return f"[{_NUMBER.sub(' ', fragment)}]"
 
 
 def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[str]:
@@ -163,31 +139,23 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield the matching lines: below their file on a terminal, else as `path:line:text`."""
     for number, (_, group) in enumerate(groupby(reply.hits, key=lambda hit: hit.doc_id)):
         hits = list(group)
+        path = clean(format_openable_path(hits[0].file, hits[0].doc_path))
         if not canvas.is_terminal:
             if number and any(hit.before or hit.after for hit in hits):
                 yield "--"
-            yield from _render_plain(hits)
+            for hit, line, text in _list_lines(hits):
+                place = f"-{line}" if _has_lines(hits[0]) else ""
+                if hit:
+                    yield f"{path}{_format_place(hit, line)}:{mark_cuts(hit)}"
+                else:
+                    yield "--" if text is None else f"{path}{place}-{clean(text)}"
             continue
         if number:
             yield ""
-        path = canvas.location(clean(format_openable_path(hits[0].file, hits[0].doc_path)))
-        note = canvas.warning(FRESHNESS_NOTES[hits[0].freshness])
+        note = canvas.warning(note_freshness(hits[0].freshness))
         page = get_page(hits[0].citation)
-        yield canvas.link(path, hits[0].file, hits[0].line, page) + note
+        yield canvas.link(canvas.location(path), hits[0].file, hits[0].line, page) + note
         yield from _render_below_file(hits, canvas)
-
-
-def _render_plain(hits: Sequence[GrepHit]) -> Iterator[str]:
-    path = clean(format_openable_path(hits[0].file, hits[0].doc_path))
-    for hit, number, text in _list_lines(hits):
-        if text is None:
-            yield "--"
-        elif hit:
-            yield f"{path}{_format_place(hit, number)}:{mark_cuts(hit)}"
-        else:
-            yield (
-                f"{path}-{number}-{clean(text)}" if _has_lines(hits[0]) else f"{path}-{clean(text)}"
-            )
 
 
 def _format_place(hit: GrepHit, number: int) -> str:
@@ -270,16 +238,12 @@ def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]
     for hit in reply.hits:
         path = clean(format_openable_path(hit.file, hit.doc_path))
         text = mark_cuts(hit)
-        for column in _list_columns(hit):
+        starts = [start for start, _ in hit.highlights] or [0]
+        for start in starts:
+            column = len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1
             # An editor that opens a PDF as text must not be sent to a line of its extracted text.
             place = f"{hit.line}:{column}" if _has_lines(hit) else "1:1"
             yield f"{path}:{place}:{text}"
-
-
-def _list_columns(hit: GrepHit) -> list[int]:
-    """Return the column of each match in bytes, from 1."""
-    starts = [start for start, _ in hit.highlights] or [0]
-    return [len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1 for start in starts]
 
 
 def render_matching_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
@@ -302,7 +266,10 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     for reason, words in _REASONS.items():
         skipped = [one for one in reply.skipped if one.reason == reason]
         if skipped:
-            yield from canvas.note(f"{words}: {_name_some(skipped)}")
+            names = ", ".join(clean(one.doc_path) for one in skipped[:_MAX_NAMED])
+            rest = len(skipped) - _MAX_NAMED
+            more = f" and {rest} more" if rest > 0 else ""
+            yield from canvas.note(f"{words}: {names}{more}")
     if reply.has_more:
         yield from canvas.note("further lines match; raise `--limit` or `--max-count`")
     gaps = describe_gaps(reply.coverage, "lines")
@@ -312,9 +279,3 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"no line matches in {files}: {clean(reply.pattern)}{missing}")
     elif gaps:
         yield from canvas.note(f"not searched: {clean(gaps)}")
-
-
-def _name_some(skipped: Sequence[SkippedFile]) -> str:
-    names = ", ".join(clean(one.doc_path) for one in skipped[:_MAX_NAMED])
-    more = len(skipped) - _MAX_NAMED
-    return f"{names} and {more} more" if more > 0 else names

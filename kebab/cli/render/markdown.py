@@ -8,6 +8,7 @@ only for code whose language is named.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -83,11 +84,9 @@ def _choose_styles(code: str, language: str) -> list[Style]:
 
 
 def _find_style(kind: str) -> Style:
-    while kind:
-        if kind in _STYLES:
-            return _STYLES[kind]
+    while kind and kind not in _STYLES:
         kind = kind.rpartition(".")[0]
-    return _PLAIN
+    return _STYLES.get(kind, _PLAIN)
 
 
 def _find_lexer(language: str) -> Lexer | None:
@@ -106,7 +105,11 @@ _TAB = 4
 _BAR = "│ "
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 """Letters beyond ASCII in an address, which Markdown encodes."""
-_INLINE = {"strong": Style(bold=True), "em": Style(italic=True), "s": Style(dim=True)}
+_INLINE: dict[str, dict[str, Any]] = {
+    "strong": {"bold": True},
+    "em": {"italic": True},
+    "s": {"dim": True},
+}
 
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
@@ -160,7 +163,10 @@ def _render_quote(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]
 
 
 def _render_list(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    signs = _list_markers(node)
+    signs = ["•"] * len(node.children)
+    if node.type != "bullet_list":
+        start = int(node.attrs.get("start", 1))
+        signs = [f"{number}." for number in range(start, start + len(node.children))]
     margin = max(map(len, signs)) + 1
     lines: list[str] = []
     for sign, item in zip(signs, node.children, strict=True):
@@ -172,21 +178,13 @@ def _render_list(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     return lines
 
 
-def _list_markers(node: SyntaxTreeNode) -> list[str]:
-    if node.type == "bullet_list":
-        return ["•"] * len(node.children)
-    start = int(node.attrs.get("start", 1))
-    return [f"{number}." for number in range(start, start + len(node.children))]
-
-
 def _render_table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    rows = [row.children for part in node.children for row in part.children]
-    return lay_out_table([list(map(_build_cell, row)) for row in rows], width, canvas)
-
-
-def _build_cell(node: SyntaxTreeNode) -> Cell:
-    styled = _build_text(node, Style(bold=node.type == "th"))
-    return Cell(styled, right="right" in str(node.attrs.get("style", "")))
+    rows = []
+    for row in (row for part in node.children for row in part.children):
+        texts = [_build_text(cell, Style(bold=cell.type == "th")) for cell in row.children]
+        sides = ["right" in str(cell.attrs.get("style", "")) for cell in row.children]
+        rows.append(list(map(Cell, texts, sides)))
+    return lay_out_table(rows, width, canvas)
 
 
 def _render_rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
@@ -232,7 +230,7 @@ def _add_inline(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
     else:
         styled.add(node.content, style)
         for child in node.children:
-            _add_inline(child, _merge_styles(style, _INLINE.get(node.type, PLAIN)), styled)
+            _add_inline(child, replace(style, **_INLINE.get(node.type, {})), styled)
 
 
 def _add_link(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
@@ -253,11 +251,3 @@ def _add_address(address: str, styled: StyledText) -> None:
     shown = _FOREIGN.sub(lambda match: unquote(match[0]), address)
     if shown:
         styled.add(f" ({shown})", Style(dim=True, literal=True))
-
-
-def _merge_styles(outer: Style, inner: Style) -> Style:
-    return Style(
-        bold=outer.bold or inner.bold,
-        dim=outer.dim or inner.dim,
-        italic=outer.italic or inner.italic,
-    )

@@ -24,9 +24,9 @@ from kebab.wire.evals import BenchProgress, EvalProgress
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
 
-_CLEAR_LINE = "\r\x1b[K"
+CLEAR_LINE = "\r\x1b[K"
 _EVERY_S = 30.0
-_STOPPING = "stopping soon; Ctrl-C again leaves at once"
+STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
 _SECOND = 1000
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
@@ -108,7 +108,7 @@ class ProgressLines(WorkDisplay):
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
-        self._channel.write(_STOPPING + "\n")
+        self._channel.write(STOPPING + "\n")
 
 
 class ProgressBar(WorkDisplay):
@@ -121,7 +121,23 @@ class ProgressBar(WorkDisplay):
         self._stopping = False
         self._tasks: dict[str, Any] = {}
         console = create_console(channel, canvas)
-        self._progress = _create_columns(console)
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<14}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[count]}"),
+            _create_rate_column(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+        )
         self._live = create_live(console, self._render)
 
     def __enter__(self) -> Self:
@@ -172,7 +188,7 @@ class ProgressBar(WorkDisplay):
         from rich.console import Group
         from rich.text import Text
 
-        path = truncate_left(_STOPPING if self._stopping else self._path, self._width - 2)
+        path = truncate_left(STOPPING if self._stopping else self._path, self._width - 2)
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
 
 
@@ -187,7 +203,7 @@ class MeasurementLine:
         """Show an event."""
         text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
         if self._channel.is_terminal:
-            self._channel.write(_CLEAR_LINE + truncate(text, self._channel.columns - 1))
+            self._channel.write(CLEAR_LINE + truncate(text, self._channel.columns - 1))
         elif event.name != self._name:
             self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
         self._name = event.name
@@ -195,7 +211,7 @@ class MeasurementLine:
     def end(self) -> None:
         """Remove the line."""
         if self._channel.is_terminal:
-            self._channel.write(_CLEAR_LINE)
+            self._channel.write(CLEAR_LINE)
 
 
 def create_console(channel: OutputChannel, canvas: Canvas) -> Any:
@@ -256,20 +272,6 @@ def format_count(event: Progress) -> str:
     unit = _UNITS.get(event.unit, event.unit) or ""
     whole = f"/{event.total:,}" if event.total is not None else ""
     return f"{event.done:,}{whole} {unit}".rstrip()
-
-
-def _create_columns(console: Any) -> Any:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description:<14}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[count]}"),
-        _create_rate_column(),
-        TimeRemainingColumn(compact=True),
-        console=console,
-    )
 
 
 def _create_rate_column() -> Any:

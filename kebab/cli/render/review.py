@@ -9,29 +9,29 @@ from typing import Literal, NamedTuple
 from kebab.app.review_text import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import (
     Canvas,
+    Column,
     Style,
     StyledText,
     clean,
+    format_minute,
     format_tabs,
     measure_width,
     pluralize,
+    render_columns,
     truncate,
 )
 from kebab.cli.render.compact import format_openable_path
-from kebab.cli.render.hits import format_location, get_line
+from kebab.cli.render.hits import format_location, get_line, render_degraded
 from kebab.wire.review import (
     AgentItem,
     AgentItems,
     AppliedFile,
-    ItemCitation,
     ItemFix,
     ItemWarning,
     ReviewApplied,
     ReviewedDocument,
     ReviewRemoved,
-    ReviewRule,
     ReviewRules,
-    ReviewRun,
     ReviewRuns,
     SeverityName,
     TranslatedText,
@@ -45,6 +45,7 @@ _TAB = 4
 _NARROWEST = 20
 _MOST_LINES = 4
 _OLD, _NEW, _SAME = "-", "+", "│"
+_DIFF_COLORS = {"-": "red", "+": "green", "@": "cyan"}
 
 PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
     "error": Canvas.error,
@@ -72,47 +73,32 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
     number = located.start.line
     gutter = len(str(number + len(old) - 1))
     room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - gutter - 3)
-    drawer = _Drawer(canvas, gutter, room, located.item.s)
-    is_insertion = located.start == located.end
-    sign = _OLD if isinstance(fix, ItemFix) else _SAME
-    yield from drawer.draw(old, number, sign, marks=not (new and is_insertion))
-    yield from drawer.draw(new, number, _NEW, marks=is_insertion)
+    paint = PAINTS[located.item.s]
 
+    def begin(label: str, sign: str) -> str:
+        painted = canvas.paint(sign, fg=_DIFF_COLORS.get(sign), dim=sign == _SAME)
+        return f"{_INDENT}{canvas.dim(f'{label:>{gutter}}')} {painted} "
 
-class _Drawer(NamedTuple):
-    """Draws lines behind their numbers, with a sign between both."""
-
-    canvas: Canvas
-    gutter: int
-    room: int
-    severity: SeverityName
-
-    def draw(self, lines: Sequence[_Line], number: int, sign: str, *, marks: bool) -> Iterator[str]:
+    def draw(lines: Sequence[_Line], sign: str, *, marks: bool) -> Iterator[str]:
         """Yield lines, with `marks` below their words; the middle of many lines is omitted."""
         for index, line in enumerate(lines):
             if _MOST_LINES - 1 <= index < len(lines) - 1:
                 if index == _MOST_LINES - 1:
-                    yield self._begin("", sign) + self.canvas.dim(_ELLIPSIS)
+                    yield begin("", sign) + canvas.dim(_ELLIPSIS)
                 continue
-            shown = _cut(line, self.room)
-            yield self._begin(str(number + index), sign) + self._paint(shown, sign)
+            text, first, last = _cut(line, room)
+            before, words, after = text[:first], text[first:last], text[last:]
+            painted = canvas.paint(words, fg=_DIFF_COLORS.get(sign), bold=True)
+            yield f"{begin(str(number + index), sign)}{before}{painted}{after}"
             if marks and line.text:
-                yield self._begin("", sign if sign == _SAME else " ") + self._underline(shown)
+                blank = " " * measure_width(before)
+                arrows = paint(canvas, "^" * max(1, measure_width(words)))
+                yield begin("", sign if sign == _SAME else " ") + blank + arrows
 
-    def _begin(self, label: str, sign: str) -> str:
-        colors = {_OLD: "red", _NEW: "green"}
-        painted = self.canvas.paint(sign, fg=colors.get(sign), dim=sign == _SAME)
-        return f"{_INDENT}{self.canvas.dim(f'{label:>{self.gutter}}')} {painted} "
-
-    def _paint(self, line: _Line, sign: str) -> str:
-        color = {_OLD: "red", _NEW: "green"}.get(sign)
-        words = self.canvas.paint(line.text[line.first : line.last], fg=color, bold=True)
-        return f"{line.text[: line.first]}{words}{line.text[line.last :]}"
-
-    def _underline(self, line: _Line) -> str:
-        blank = " " * measure_width(line.text[: line.first])
-        marks = "^" * max(1, measure_width(line.text[line.first : line.last]))
-        return blank + PAINTS[self.severity](self.canvas, marks)
+    is_insertion = located.start == located.end
+    sign = _OLD if isinstance(fix, ItemFix) else _SAME
+    yield from draw(old, sign, marks=not (new and is_insertion))
+    yield from draw(new, _NEW, marks=is_insertion)
 
 
 def _list_lines(located: LocatedItem) -> list[_Line]:
@@ -179,8 +165,7 @@ _STATES: dict[FileState, str] = {
     "changed": "the file changed since it was reviewed, so its lines are not shown",
     "unreadable": "the file cannot be read, so its lines are not shown",
 }
-_LOST = {"document": "not reviewed"}
-"""What a channel that is not available means for the findings."""
+
 _MOST_TEXTS = 8
 """How many texts without an answer a note names."""
 _WARNINGS: dict[ItemWarning, str] = {
@@ -271,18 +256,23 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
     """Yield each item with its words in their line and the difference that its fix makes."""
     citations = {one.cid: one for one in page.citations}
     file = page.document.file if page.document else None
-    places = [_format_place(one, located.state) for one in located.items]
+    known = located.state == "same"
+    places = [f"{one.start.line}:{one.start.column}" * known for one in located.items]
     width = max(map(len, places), default=0)
     for number, (one, place) in enumerate(zip(located.items, places, strict=True)):
         if number:
             yield ""
         yield from _render_head(one, file, f"{place:>{width}}", canvas)
         yield from render_excerpt(one, canvas)
-        yield from _render_notes(one.item, citations, canvas)
-
-
-def _format_place(located: LocatedItem, state: FileState) -> str:
-    return f"{located.start.line}:{located.start.column}" if state == "same" else ""
+        fix, cid = one.item.fix, one.item.cid
+        if isinstance(fix, ItemFix) and isinstance(fix.note, str):
+            yield from canvas.wrap_with_label(f"{_INDENT}fix:", clean(fix.note), canvas.success)
+        # The place of another note that contradicts.
+        cited = citations.get(cid) if isinstance(cid, str) else None
+        if cited is not None:
+            other = canvas.location(clean(format_location(cited.citation)))
+            link = canvas.link(other, cited.file, get_line(cited.citation))
+            yield f"{_INDENT}{canvas.dim('see:')} {link}"
 
 
 def _render_head(
@@ -301,19 +291,6 @@ def _render_head(
     yield from (margin + line for line in lines[1:])
 
 
-def _render_notes(
-    item: AgentItem, citations: dict[str, ItemCitation], canvas: Canvas
-) -> Iterator[str]:
-    """Yield what a fix does, and the place of another note that contradicts."""
-    if isinstance(item.fix, ItemFix) and isinstance(item.fix.note, str):
-        yield from canvas.wrap_with_label(f"{_INDENT}fix:", clean(item.fix.note), canvas.success)
-    cited = citations.get(item.cid) if isinstance(item.cid, str) else None
-    if cited is not None:
-        place = clean(format_location(cited.citation))
-        link = canvas.link(canvas.location(place), cited.file, get_line(cited.citation))
-        yield f"{_INDENT}{canvas.dim('see:')} {link}"
-
-
 def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield the number of findings, then those of each rule."""
     state = tally.model_state
@@ -330,33 +307,30 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
     yield canvas.strong(f"{total}{finder}{place} {scope}:") + f" {', '.join(parts)}"
-    rows = sorted(
+    found = sorted(
         tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
     )
-    width = max(len(f"{count:,}") for _, count in rows)
-    longest = max(len(rule) for (_, rule), _ in rows)
-    for (severity, rule), count in rows:
-        yield f"  {count:>{width},}  {rule:<{longest}}  {PAINTS[severity](canvas, severity)}"
+    rows = [
+        (f"{count:,}", rule, PAINTS[severity](canvas, severity))
+        for (severity, rule), count in found
+    ]
+    yield from render_columns((Column(right=True), Column(), Column()), rows, canvas, "  ")
 
 
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
-    for channel in tally.degraded.values():
-        lost = _LOST.get(channel.channel, channel.channel)
-        if channel.channel == "llm":
-            is_partial = tally.model_state == "partly"
-            lost = "the model reviewed only a part" if is_partial else "only the rules ran"
-        yield from canvas.note(f"{lost}: {clean(channel.reason)}")
-        if channel.hint:
-            yield from canvas.hint(clean(channel.hint))
+    is_partial = tally.model_state == "partly"
+    lost = {
+        "document": "not reviewed",
+        "llm": "the model reviewed only a part" if is_partial else "only the rules ran",
+    }
+    for one in tally.degraded.values():
+        yield from render_degraded(one, canvas, lost.get(one.channel, one.channel))
     if tally.unanswered:
         texts = render_unanswered(list(tally.unanswered), tally.unanswered_count)
         yield from canvas.note(f"not reviewed by the model: {texts}")
     for warning in tally.warnings:
         yield from canvas.note(_WARNINGS.get(warning, warning))
-
-
-_DIFF_COLORS = {"-": "red", "+": "green", "@": "cyan"}
 
 
 def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
@@ -375,26 +349,22 @@ def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
     for run in reply.runs:
         note = "" if run.completed else canvas.warning("  (unfinished)")
         yield f"{canvas.location(run.run_id)}  {clean(' '.join(run.names))}{note}"
-        yield f"  {canvas.dim(_describe_run(run))}"
+        parts = [
+            run.kind if run.kind == "translate" else "",
+            run.tier,
+            run.model or "without a model",
+            pluralize(run.documents, "document"),
+            pluralize(run.item_count, "finding"),
+            format_minute(run.updated_at),
+        ]
+        yield f"  {canvas.dim(', '.join(clean(part) for part in parts if part))}"
     yield ""
     yield canvas.dim(f"a run is deleted after {pluralize(reply.keep_days, 'day')} without use")
     yield canvas.step("go on with one", "kebab review --run-id RUN")
 
 
-def _describe_run(run: ReviewRun) -> str:
-    parts = [
-        run.kind if run.kind == "translate" else "",
-        run.tier,
-        run.model or "without a model",
-        pluralize(run.documents, "document"),
-        pluralize(run.item_count, "finding"),
-        run.updated_at[:16].replace("T", " "),
-    ]
-    return ", ".join(clean(part) for part in parts if part)
-
-
 def render_removed_runs(reply: ReviewRemoved, canvas: Canvas) -> Iterator[str]:
-    """Yield the number of deleted runs."""
+    """Yield the deleted runs."""
     del canvas
     yield f"deleted: {', '.join(reply.runs)}"
 
@@ -412,14 +382,13 @@ def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
 
 def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
     """Yield the differences of a dry run, else the files that were written."""
-    if reply.dry_run:
-        for file in reply.files:
+    for file in reply.files:
+        if reply.dry_run:
             yield from _render_difference(file, canvas)
-    else:
-        for file in reply.files:
-            path = canvas.link(canvas.location(_name(file.file)), file.file)
-            backup = f"; the original is {_name(file.backup)}" if file.backup else ""
-            yield f"{path}  {_count_fixes(file.applied)}{backup}"
+            continue
+        path = canvas.link(canvas.location(_name(file.file)), file.file)
+        backup = f"; the original is {_name(file.backup)}" if file.backup else ""
+        yield f"{path}  {_count_fixes(file.applied)}{backup}"
     if canvas.is_terminal or not reply.dry_run:
         left_out = sum(file.overlapping for file in reply.files)
         if left_out:
@@ -448,7 +417,15 @@ def _render_difference(file: AppliedFile, canvas: Canvas) -> Iterator[str]:
 def render_explanations(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
     """Yield the explanation of a rule."""
     for rule in reply.rules:
-        yield from _render_rule(rule, canvas)
+        state = "" if rule.enabled else canvas.warning("  (switched off in the settings)")
+        yield f"{canvas.strong(rule.id)}  {PAINTS[rule.severity](canvas, rule.severity)}{state}"
+        for paragraph in filter(None, [rule.summary, *rule.explanation.split("\n\n")]):
+            yield ""
+            yield from canvas.wrap(paragraph)
+        yield from ("", canvas.dim("Example:"), "")
+        yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
+        yield ""
+        yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
 
 
 def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
@@ -461,28 +438,11 @@ def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
             continue
         note = "" if rule.enabled else canvas.warning(" (off)")
         label = f"{canvas.strong(f'{rule.id:<{width}}')}  "
-        first, *rest = canvas.wrap(rule.summary, " " * (width + 2))
-        yield label + first[width + 2 :] + note
-        yield from rest
+        first, *rest = canvas.hang(rule.summary, label, width + 2)
+        yield from (first + note, *rest)
     if canvas.is_terminal:
         yield ""
         yield canvas.step("explain one", "kebab review --explain RULE")
-
-
-def _render_rule(rule: ReviewRule, canvas: Canvas) -> Iterator[str]:
-    state = "" if rule.enabled else canvas.warning("  (switched off in the settings)")
-    yield f"{canvas.strong(rule.id)}  {PAINTS[rule.severity](canvas, rule.severity)}{state}"
-    yield ""
-    yield from canvas.wrap(rule.summary)
-    for paragraph in filter(None, rule.explanation.split("\n\n")):
-        yield ""
-        yield from canvas.wrap(paragraph)
-    yield ""
-    yield canvas.dim("Example:")
-    yield ""
-    yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
-    yield ""
-    yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
 
 
 def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
@@ -498,15 +458,7 @@ def render_outcome(
     target: Path | None,
     canvas: Canvas,
 ) -> Iterator[str]:
-    """Yield how many segments are translated, the rating, and where the text is.
-
-    Args:
-        reply: The last page.
-        findings: The lines of the findings.
-        score: The rating of the whole, if there is one.
-        target: The file with the text; None when it is on stdout.
-        canvas: The channel.
-    """
+    """Yield how many segments are translated, the rating (`score`), and where the text is."""
     text = reply.translation if isinstance(reply.translation, TranslatedText) else None
     if text is None:
         yield canvas.warning("the translation is not complete")

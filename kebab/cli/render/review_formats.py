@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from kebab import __version__
-from kebab.app.review_text import LocatedItem, LocatedPage, Place
+from kebab.app.review_text import LocatedItem, LocatedPage
 from kebab.cli.render.canvas import clean
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import get_line
 from kebab.cli.render.review import ReviewTally, name_rule
 from kebab.wire.review import (
-    AgentItem,
     AgentItems,
     ItemCitation,
     ItemFix,
     ReviewRule,
     SeverityName,
-    UnansweredText,
 )
 
 _GITHUB: Mapping[SeverityName, str] = {
@@ -29,6 +27,7 @@ _GITHUB: Mapping[SeverityName, str] = {
     "warning": "warning",
     "suggestion": "notice",
 }
+_UNANSWERED = "the language model did not review this"
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _VALUES = {**_DATA, ":": "%3A", ",": "%2C"}
 
@@ -65,8 +64,7 @@ def render_github(page: AgentItems, located: LocatedPage) -> Iterator[str]:
             if one.start.line == one.end.line:
                 fields |= {"col": str(one.start.utf16), "endColumn": str(one.end.utf16)}
         fields["title"] = name_rule(one.item)
-        values = ",".join(f"{name}={_escape(value, _VALUES)}" for name, value in fields.items())
-        yield f"::{_GITHUB[one.item.s]} {values}::{_escape(one.item.r, _DATA)}"
+        yield f"::{_GITHUB[one.item.s]} {_format_properties(fields)}::{_escape(one.item.r, _DATA)}"
 
 
 def render_unanswered_github(tally: ReviewTally) -> Iterator[str]:
@@ -77,8 +75,11 @@ def render_unanswered_github(tally: ReviewTally) -> Iterator[str]:
         fields = {"file": format_openable_path(text.file, text.file)}
         if text.lines is not None:
             fields |= {"line": str(text.lines[0]), "endLine": str(text.lines[1])}
-        values = ",".join(f"{name}={_escape(value, _VALUES)}" for name, value in fields.items())
-        yield f"::warning {values},title=not reviewed::the language model did not review this"
+        yield f"::warning {_format_properties(fields)},title=not reviewed::{_UNANSWERED}"
+
+
+def _format_properties(fields: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={_escape(value, _VALUES)}" for name, value in fields.items())
 
 
 def _escape(text: str, replacements: Mapping[str, str]) -> str:
@@ -109,7 +110,17 @@ class SarifLog:
 
     def __init__(self, rules: Sequence[ReviewRule], root: Path) -> None:
         self._root = root
-        self._rules = [_describe_rule(rule) for rule in rules]
+        self._rules = [
+            {
+                "id": rule.id,
+                "shortDescription": {"text": rule.summary},
+                "fullDescription": {"text": rule.explanation or rule.summary},
+                "help": {"text": f"{rule.summary}\n\n{rule.explanation}".rstrip()},
+                "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.enabled},
+                "properties": {"kind": rule.kind},
+            }
+            for rule in rules
+        ]
         self._indexes = {rule.id: index for index, rule in enumerate(rules)}
         self._results: list[dict[str, Any]] = []
 
@@ -121,18 +132,68 @@ class SarifLog:
             artifact = self._locate_file(page.document.file)
             self._results.append(self._build_result(one, located, artifact, citations))
 
+    def _build_result(
+        self,
+        one: LocatedItem,
+        located: LocatedPage,
+        artifact: dict[str, str],
+        citations: dict[str, ItemCitation],
+    ) -> dict[str, Any]:
+        item, name = one.item, name_rule(one.item)
+        if name not in self._indexes:  # the kinds of the model's findings are added as rules
+            self._indexes[name] = len(self._rules)
+            text = f"Finds {name.replace('_', ' ')} with a language model."
+            self._rules.append({"id": name, "shortDescription": {"text": text}})
+        region = None
+        if located.state == "same":
+            region = {
+                "startLine": one.start.line,
+                "startColumn": one.start.utf16,
+                "endLine": one.end.line,
+                "endColumn": one.end.utf16,
+            }
+        result: dict[str, Any] = {
+            "ruleId": name,
+            "ruleIndex": self._indexes[name],
+            "level": _LEVELS[item.s],
+            "message": {"text": item.r},
+            "locations": [_build_location(artifact, region)],
+            "partialFingerprints": {"kebabUid/v1": item.uid},
+        }
+        if isinstance(item.fix, ItemFix) and region:
+            replacement = {"deletedRegion": region, "insertedContent": {"text": item.fix.text}}
+            note = item.fix.note if isinstance(item.fix.note, str) else item.r
+            change = {"artifactLocation": artifact, "replacements": [replacement]}
+            result["fixes"] = [{"description": {"text": note}, "artifactChanges": [change]}]
+        cited = citations.get(item.cid) if isinstance(item.cid, str) else None
+        if cited is not None and cited.file is not None:
+            line = get_line(cited.citation)
+            region = None if line is None else {"startLine": line}
+            place = _build_location(self._locate_file(cited.file), region)
+            result["relatedLocations"] = [{**place, "message": {"text": "the other passage"}}]
+        return result
+
     def render(self, tally: ReviewTally, *, completed: bool = True) -> Iterator[str]:
         """Yield the lines of the log; what was not reviewed is a notification of the tool."""
-        notifications = [
-            *(_notify(one.reason) for one in tally.degraded.values()),
-            *(self._notify_place(one) for one in tally.unanswered),
-        ]
+        notifications = [_notify(one.reason) for one in tally.degraded.values()]
+        for text in tally.unanswered:
+            first, last = text.lines or (0, 0)
+            region = {"startLine": first, "endLine": last} if text.lines else None
+            place = _build_location(self._locate_file(text.file), region)
+            notifications.append({**_notify(_UNANSWERED), "locations": [place]})
         is_whole = not tally.unanswered and tally.degraded.keys() <= {"related"}
         invocation: dict[str, Any] = {"executionSuccessful": completed and is_whole}
         if notifications:
             invocation["toolExecutionNotifications"] = notifications
         run = {
-            "tool": {"driver": self._describe_driver()},
+            "tool": {
+                "driver": {
+                    "name": "kebab",
+                    "version": __version__,
+                    "semanticVersion": __version__,
+                    "rules": self._rules,
+                }
+            },
             "columnKind": "utf16CodeUnits",
             "newlineSequences": ["\r\n", "\n", "\r"],
             "originalUriBaseIds": {_ROOT: {"uri": f"{self._root.as_uri().rstrip('/')}/"}},
@@ -141,63 +202,6 @@ class SarifLog:
         }
         log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
         yield from json.dumps(log, indent=2, ensure_ascii=False).split("\n")
-
-    def _notify_place(self, text: UnansweredText) -> dict[str, Any]:
-        physical: dict[str, Any] = {"artifactLocation": self._locate_file(text.file)}
-        if text.lines is not None:
-            physical["region"] = {"startLine": text.lines[0], "endLine": text.lines[1]}
-        message = "the language model did not review this"
-        return {**_notify(message), "locations": [{"physicalLocation": physical}]}
-
-    def _describe_driver(self) -> dict[str, Any]:
-        return {
-            "name": "kebab",
-            "version": __version__,
-            "semanticVersion": __version__,
-            "rules": self._rules,
-        }
-
-    def _build_result(
-        self,
-        one: LocatedItem,
-        located: LocatedPage,
-        artifact: dict[str, str],
-        citations: dict[str, ItemCitation],
-    ) -> dict[str, Any]:
-        item = one.item
-        physical: dict[str, Any] = {"artifactLocation": artifact}
-        if located.state == "same":
-            physical["region"] = _build_region(one.start, one.end)
-        result: dict[str, Any] = {
-            "ruleId": name_rule(item),
-            "ruleIndex": self._find_rule(item),
-            "level": _LEVELS[item.s],
-            "message": {"text": item.r},
-            "locations": [{"physicalLocation": physical}],
-            "partialFingerprints": {"kebabUid/v1": item.uid},
-        }
-        if isinstance(item.fix, ItemFix) and located.state == "same":
-            result["fixes"] = [_build_fix(one, item.fix, artifact)]
-        cited = citations.get(item.cid) if isinstance(item.cid, str) else None
-        if cited is not None and cited.file is not None:
-            result["relatedLocations"] = [self._relate(cited, cited.file)]
-        return result
-
-    def _find_rule(self, item: AgentItem) -> int:
-        """Return the index of a rule; the kinds of the model's findings are added as rules."""
-        name = name_rule(item)
-        if name not in self._indexes:
-            self._indexes[name] = len(self._rules)
-            text = f"Finds {name.replace('_', ' ')} with a language model."
-            self._rules.append({"id": name, "shortDescription": {"text": text}})
-        return self._indexes[name]
-
-    def _relate(self, cited: ItemCitation, file: str) -> dict[str, Any]:
-        physical: dict[str, Any] = {"artifactLocation": self._locate_file(file)}
-        line = get_line(cited.citation)
-        if line is not None:
-            physical["region"] = {"startLine": line}
-        return {"physicalLocation": physical, "message": {"text": "the other passage"}}
 
     def _locate_file(self, file: str) -> dict[str, str]:
         """Return the address of a file, relative below the working directory."""
@@ -212,31 +216,6 @@ def _notify(text: str) -> dict[str, Any]:
     return {"level": "warning", "message": {"text": text}}
 
 
-def _describe_rule(rule: ReviewRule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.explanation or rule.summary},
-        "help": {"text": f"{rule.summary}\n\n{rule.explanation}".rstrip()},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.enabled},
-        "properties": {"kind": rule.kind},
-    }
-
-
-def _build_region(start: Place, end: Place) -> dict[str, int]:
-    return {
-        "startLine": start.line,
-        "startColumn": start.utf16,
-        "endLine": end.line,
-        "endColumn": end.utf16,
-    }
-
-
-def _build_fix(one: LocatedItem, fix: ItemFix, artifact: dict[str, str]) -> dict[str, Any]:
-    replacement = {
-        "deletedRegion": _build_region(one.start, one.end),
-        "insertedContent": {"text": fix.text},
-    }
-    note = fix.note if isinstance(fix.note, str) else one.item.r
-    change = {"artifactLocation": artifact, "replacements": [replacement]}
-    return {"description": {"text": note}, "artifactChanges": [change]}
+def _build_location(artifact: dict[str, str], region: dict[str, int] | None) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": artifact}
+    return {"physicalLocation": physical | ({"region": region} if region else {})}

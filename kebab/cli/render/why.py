@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.cli.render.excerpt import INDENT
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     format_headings,
     format_line_range,
+    note_freshness,
     render_degraded,
 )
 from kebab.wire.related import (
-    Barrier,
     Explanation,
     FilterReading,
     PassageAccount,
@@ -52,16 +51,6 @@ def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
     yield ""
-    yield from _render_reading(reply, canvas)
-    for number, passage in enumerate(reply.passages, start=1):
-        yield ""
-        yield from _render_passage(number, passage, reply, canvas)
-    for channel in reply.degraded:
-        yield ""
-        yield from render_degraded(channel, canvas)
-
-
-def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     reading = reply.reading
     asked = [f"{term.text} {term.weight:.1f}" for term in reading.terms if term.weight]
     unused = [
@@ -70,7 +59,7 @@ def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
         if term.use in _UNUSED_TERMS
     ]
     rows = {
-        "document": reply.document.doc_path + FRESHNESS_NOTES[reply.document.freshness],
+        "document": reply.document.doc_path + note_freshness(reply.document.freshness),
         "query": reading.plain,
         "terms": ", ".join(asked),
         "left out": ", ".join(unused),
@@ -83,6 +72,12 @@ def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     for label, value in rows.items():
         if value:
             yield from canvas.wrap_with_label(f"{label:<{_LABEL}}", clean(value), canvas.dim)
+    for number, passage in enumerate(reply.passages, start=1):
+        yield ""
+        yield from _render_passage(number, passage, reply, canvas)
+    for channel in reply.degraded:
+        yield ""
+        yield from render_degraded(channel, canvas)
 
 
 def _format_phrase(phrase: PhraseReading) -> str:
@@ -112,21 +107,25 @@ def _render_passage(
     if context := format_headings(reply.document.title, passage.heading_path):
         yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
     for barrier in passage.barriers:
-        yield INDENT + canvas.warning(clean(f"kept out: {_format_barrier(barrier)}"))
+        cause = f"filter {barrier.filter}"
+        if barrier.phrase is not None:
+            verb = "holds the excluded" if barrier.kind == "exclusion" else "does not hold"
+            cause = f"{verb} {_format_phrase(barrier.phrase)}"
+        yield INDENT + canvas.warning(clean(f"kept out: {cause}"))
     if number == 1:
         yield _format_row("", "rank", "score", "", canvas)
     yield from _render_stages(passage, reply, canvas)
-    for label, terms in _split_terms(passage, reply.reading).items():
-        if terms:
-            text = clean(", ".join(terms))
+    columns = {name: getattr(passage.held, name) for name in ("title", "headings", "body")}
+    terms: dict[str, list[str]] = {"holds": [], "lacks": []}
+    for term in [term.text for term in reply.reading.terms if term.use == "asked"]:
+        if where := [column for column, words in columns.items() if term in words]:
+            terms["holds"].append(f"{term} ({', '.join(where)})")
+        else:
+            terms["lacks"].append(term)
+    for label, found in terms.items():
+        if found:
+            text = clean(", ".join(found))
             yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", text, canvas.dim)
-
-
-def _format_barrier(barrier: Barrier) -> str:
-    if barrier.phrase is None:
-        return f"filter {barrier.filter}"
-    verb = "holds the excluded" if barrier.kind == "exclusion" else "does not hold"
-    return f"{verb} {_format_phrase(barrier.phrase)}"
 
 
 def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
@@ -160,17 +159,3 @@ def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> s
 def _format_row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
     label = canvas.dim(f"{name:<11}")
     return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.dim(note)}".rstrip()
-
-
-def _split_terms(passage: PassageAccount, reading: QueryReading) -> dict[str, list[str]]:
-    """Return the terms that a passage contains, with their columns, and those that it lacks."""
-    held = passage.held
-    columns = {"title": held.title, "headings": held.headings, "body": held.body}
-    terms: dict[str, list[str]] = {"holds": [], "lacks": []}
-    for term in [term.text for term in reading.terms if term.use == "asked"]:
-        where = [column for column, words in columns.items() if term in words]
-        if where:
-            terms["holds"].append(f"{term} ({', '.join(where)})")
-        else:
-            terms["lacks"].append(term)
-    return terms

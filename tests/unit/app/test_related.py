@@ -3,7 +3,7 @@ import pytest
 from kebab.app.related import find_related
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.store.lance.vectors import MappedVectors
-from kebab.wire.library import NotFound
+from kebab.wire.record import NotFound
 from kebab.wire.related import RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"

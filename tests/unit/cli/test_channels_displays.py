@@ -1,12 +1,12 @@
 import pytest
 
-from kebab.cli.channels import Display, EventDisplay, WorkDisplay
+from kebab.cli.channels import Display, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 
 
 def test_a_display_returns_itself_and_ends_without_an_effect():
-    display = Display()
+    display = Display[AnswerEvent]()
 
     with display as entered:
         entered.abort()
@@ -24,7 +24,7 @@ def test_a_display_of_work_must_show_events_and_may_ignore_the_end():
 
 
 def test_a_display_of_an_answer_must_show_events_and_may_ignore_heartbeats():
-    display = EventDisplay[AnswerEvent]()
+    display = Display[AnswerEvent]()
     display.show_heartbeat(1.0)
 
     with pytest.raises(NotImplementedError):

@@ -3,33 +3,22 @@ import time
 import pytest
 
 from kebab.cli import progress
+from kebab.cli.channels import WorkDisplay
 from kebab.cli.progress import WorkReporter
 from kebab.core.progress import Heartbeat, Progress, ProgressKind
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a.md", done=1, total=2)
 
 
-class Recorder:
+class Recorder(WorkDisplay):
     """Keeps what it is shown."""
 
     def __init__(self):
         self.events = []
         self.ends = []
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
     def __call__(self, event):
         self.events.append(event)
-
-    def announce_stop(self):
-        pass
-
-    def abort(self):
-        pass
 
     def finish(self, status, report=None, *, cancelled):
         self.ends.append((status, report, cancelled))
@@ -56,7 +45,7 @@ def clock():
 
 @pytest.fixture
 def reporter(recorder, clock):
-    return WorkReporter(recorder, silence_s=1.0, clock=clock)
+    return WorkReporter(recorder, clock)
 
 
 def test_events_are_passed_on(reporter, recorder):
@@ -91,7 +80,8 @@ def test_after_the_end_there_is_no_heartbeat(reporter, recorder, clock):
 
 
 def test_silent_work_gets_heartbeats(recorder):
-    with WorkReporter(recorder, silence_s=0.02):
+    recorder.silence_s = 0.02
+    with WorkReporter(recorder):
         for _ in range(200):
             if recorder.events:
                 break
@@ -109,6 +99,7 @@ def test_the_silence_is_checked_at_least_twice_a_second(recorder, monkeypatch, s
         return Heartbeat(beat, interval_s)
 
     monkeypatch.setattr(progress, "Heartbeat", record)
-    WorkReporter(recorder, silence_s=silence_s)
+    recorder.silence_s = silence_s
+    WorkReporter(recorder)
 
     assert intervals == [expected]

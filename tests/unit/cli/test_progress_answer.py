@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from kebab.cli.channels import EventDisplay, OutputChannel, OutputChannels
+from kebab.cli.channels import Display, OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
-from kebab.cli.progress import AnswerEvents, EventReporter, is_reader_gone, report_events
+from kebab.cli.progress import AnswerEvents, Reporter, is_reader_gone, report_events
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
@@ -14,7 +14,7 @@ from tests.fakes import replies
 TOKEN = AnswerEvent(type="token", delta="a")
 
 
-class Shown(EventDisplay[AnswerEvent]):
+class Shown(Display[AnswerEvent]):
     """Keeps what a display is told; `seen` says whether the reader sees it."""
 
     silence_s = 3.0
@@ -63,7 +63,7 @@ def context_on(channel):
 def test_a_silence_is_what_the_reader_sees_nothing_in(pipe, seen, beats):
     now = [0.0]
     shown = Shown(seen=seen)
-    reporter = EventReporter(shown, pipe[1], clock=lambda: now[0])
+    reporter = Reporter(shown, pipe[1], clock=lambda: now[0])
     for now[0] in (0.5, 1.5):
         reporter(TOKEN)
     for now[0] in (2.9, 3.0, 4.5, 5.0, 6.0):

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.review import ReviewDisplay
+from kebab.cli.review import PageDisplay, ReviewDisplay
 from kebab.errors.signal import Exit
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed
@@ -36,7 +36,7 @@ class Context:
         return Canvas(width=60 if self._live else None, live=self._live)
 
 
-class Pages:
+class Pages(PageDisplay):
     def __init__(self, channel):
         self.channel = channel
         self.shown = []

@@ -136,7 +136,7 @@ def test_long_values_and_texts_have_a_hanging_indent():
         "label  one two three four",
         "       five",
     ]
-    assert canvas.hang("path: a message that is long", "  ") == [
+    assert canvas.hang("path: a message that is long", "  ", 4) == [
         "  path: a message that is",
         "    long",
     ]
