@@ -97,7 +97,9 @@ def decode_body(path: str, raw: bytes) -> dict[str, Any]:
         _check_type("messages", message, ("api.Message", "object"), owner)
         for name, wanted in _MESSAGE.items():
             _check_type(f"messages.{name}", message.get(name), wanted, owner)
-    _check_think(body.get("think"))
+    value = body.get("think")
+    if value is not None and not isinstance(value, bool) and value not in _LEVELS:
+        raise RequestRefused("bad_think", {"value": value})
     _check_keep_alive(body.get("keep_alive"))
     return body
 
@@ -155,11 +157,6 @@ def _check_type(name: str, value: object, wanted: tuple[str, str] | None, owner:
 
 def _name_kind(value: object) -> str:
     return _KINDS[type(value)]
-
-
-def _check_think(value: object) -> None:
-    if value is not None and not isinstance(value, bool) and value not in _LEVELS:
-        raise RequestRefused("bad_think", {"value": value})
 
 
 def _check_keep_alive(value: object) -> None:

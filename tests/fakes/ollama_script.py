@@ -149,19 +149,16 @@ class Say:
     def play(self, context: Context) -> Play:
         """Return what goes over the wire."""
         if context.stream:
-            return self._streamed(context)
+            parts: Iterable[bytes | Pause] = self._lines(context)
+            if self._drip:
+                parts = _drip(parts, self._drip, self._drip_s)
+            return Play(
+                parts=parts,
+                headers={"Content-Type": NDJSON},
+                held_s=self._held_s,
+                end=self._end if self._end in ("cut", "reset") else "whole",
+            )
         return self._whole(context)
-
-    def _streamed(self, context: Context) -> Play:
-        parts: Iterable[bytes | Pause] = self._lines(context)
-        if self._drip:
-            parts = _drip(parts, self._drip, self._drip_s)
-        return Play(
-            parts=parts,
-            headers={"Content-Type": NDJSON},
-            held_s=self._held_s,
-            end=self._end if self._end in ("cut", "reset") else "whole",
-        )
 
     def _lines(self, context: Context) -> Iterator[bytes | Pause]:
         for thought in self._thinking:

@@ -85,12 +85,11 @@ def test_versions_describe_the_index(lab):
     assert models.index_version == "lance-flat-l2-384-v1"
     assert models.parser_version in models.active_parsers
     assert models.active_chunkers == [models.chunker_version]
-    assert _told_chunker(lab, 64) != models.chunker_version
+    assert (
+        describe_build(lab.context(index__chunk_tokens=64)).models.chunker_version
+        != models.chunker_version
+    )
     assert models.prompt_template_version == "rag-v1"
-
-
-def _told_chunker(desk, tokens):
-    return describe_build(desk.context(index__chunk_tokens=tokens)).models.chunker_version
 
 
 def test_capabilities_match_this_build(desk):

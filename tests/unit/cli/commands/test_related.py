@@ -24,12 +24,6 @@ def test_no_neighbour_has_exit_status_1(kebab):
     assert kebab("related", "nothing").status == 1
 
 
-def test_an_unknown_name_is_a_reply(kebab):
-    ran = kebab("related", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
-
-
 def test_one_document_is_no_filter_for_neighbours(kebab):
     ran = kebab("related", "a.md", "--doc-id", "x", "--json")
 
