@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_rows_outside_the_snapshot_do_not_count(base):
         def find_committed_keys(self, keys):
             return reader.find_committed_keys(keys) - gone
 
-    stale = Later()
+    stale: Any = Later()
 
     found = find_nearest(stale, base.vectors, query, 20, SearchScope())
 
