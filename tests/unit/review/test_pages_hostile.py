@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import jsonschema
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -18,17 +19,17 @@ from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.prose import RepeatedWord
 from kebab.review.worker import RulesWorker, RunPorts
+from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.review import AgentItems, ReviewTierName
 from kebab.wire.search import DegradedChannel
-from tests.contract.conftest import load_validators
 from tests.fakes.hostile_model import CUT, FAULTS, READABLE, HostileModel, Step
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import build_failure, describe_unanswered
 from tests.fakes.review_store import make_run
 from tools.misspelling_model import TYPOS
 
-PAGE = load_validators()["agent_items.v2"]
+PAGE = jsonschema.Draft202012Validator(build_schemas()["agent_items.v2"])
 PIECES = (
     "Put teh dough in. ",
     "All is well here. ",
