@@ -2,9 +2,10 @@
 
     python -m tools.mutate --seed 1 --count 200 --json results.json
 
-Each mutant runs in a copy of the checkout: first against the tests of its module, then against
-the unit tests of its package, then against the golden, contract and port suites. Mutants that
-behave like the original are listed in `mutants_equivalent.toml`, each with its reason.
+The sample takes from every package as many mutants as its share of the lines. Each mutant runs in
+a copy of the checkout: first against the tests of its module, then against the unit tests of its
+package, then against the golden, contract and port suites. Mutants that behave like the original
+are listed in `mutants_equivalent.toml`, each with its reason.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("rag", "search", "ingest", "store", "cli")
+PACKAGES = tuple(sorted(path.parent.name for path in (ROOT / "kebab").glob("*/__init__.py")))
 SUITES = ("own", "package", "wide")
 WIDE = ("tests/golden", "tests/contract", "tests/ports")
 EQUIVALENTS = Path(__file__).with_name("mutants_equivalent.toml")
@@ -176,18 +177,41 @@ def format_diff(mutant: Mutant) -> str:
 
 def choose_mutants(options: argparse.Namespace) -> list[Mutant]:
     """Return the mutants to run: a sample, or those that survived an earlier run."""
-    every = [
-        mutant
-        for package in options.packages
-        for path in sorted((ROOT / "kebab" / package).rglob("*.py"))
-        for mutant in find_mutants(str(path.relative_to(ROOT)), path.read_bytes())
-        if options.file in mutant.file
-    ]
+    mutants: dict[str, list[Mutant]] = {}
+    lines: Counter[str] = Counter()
+    for package in sorted(options.packages):
+        mutants[package] = []
+        for path in sorted((ROOT / "kebab" / package).rglob("*.py")):
+            file = str(path.relative_to(ROOT))
+            if options.file in file:
+                source = path.read_bytes()
+                mutants[package] += find_mutants(file, source)
+                lines[package] += source.count(b"\n")
     if options.again is None:
-        return random.Random(options.seed).sample(every, min(options.count, len(every)))  # noqa: S311 - a sample, not a secret
+        return sample_mutants(mutants, lines, options.count, options.seed)
     kept = json.loads(options.again.read_text(encoding="utf-8"))
     wanted = {(one["before"], one["after"]) for one in kept if one["outcome"] == "survived"}
+    every = [mutant for found in mutants.values() for mutant in found]
     return [mutant for mutant in every if find_changed_lines(mutant) in wanted]
+
+
+def sample_mutants(
+    mutants: Mapping[str, Sequence[Mutant]], lines: Mapping[str, int], count: int, seed: int
+) -> list[Mutant]:
+    """Return about `count` mutants, from each package in proportion to its lines, at least one.
+
+    Args:
+        mutants: The mutants of each package.
+        lines: The lines of each package.
+        count: How many to take in all.
+        seed: The same seed gives the same sample.
+    """
+    generator = random.Random(seed)  # noqa: S311 - a sample, not a secret
+    chosen: list[Mutant] = []
+    for package, found in mutants.items():
+        share = max(1, round(count * lines[package] / sum(lines.values()))) if found else 0
+        chosen += generator.sample(found, min(share, len(found)))
+    return chosen
 
 
 def run_mutants(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Result]:

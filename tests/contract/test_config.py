@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.test_outputs import EVERY, STATED
+from tests.contract.test_outputs import STATED, place_flags
 
 NEED_NO_SETTINGS = (
     *("completion", "doctor", "errors", "eval compare", "explain", "init", "install"),
@@ -30,9 +30,8 @@ def elsewhere(empty, monkeypatch):
     return file
 
 
-@pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments"), EVERY)
-def test_the_default_place_stays_untouched(path, arguments, before, elsewhere, kebab):
+@pytest.mark.parametrize(("path", "arguments", "stated", "before"), place_flags(STATED))
+def test_the_default_place_stays_untouched(path, arguments, stated, before, elsewhere, kebab):
     empty = elsewhere.parent
     flag = ["--config", str(elsewhere)]
 
@@ -52,8 +51,7 @@ def test_what_is_ingested_elsewhere_is_found_elsewhere_only(empty, elsewhere, ke
     assert kebab("search", "restore").status == 3
 
 
-@pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments", "codes"), SETTINGS)
+@pytest.mark.parametrize(("path", "arguments", "codes", "before"), place_flags(SETTINGS))
 def test_a_file_that_does_not_exist_is_refused(path, arguments, codes, before, empty, kebab):
     flag = ["--config", str(empty / "none.toml")]
 

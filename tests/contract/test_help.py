@@ -25,19 +25,13 @@ def parse_calls(example):
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_is_there_and_complete(path, flag, kebab):
-    ran = kebab(*path.split(), flag)
+def test_help_is_complete_and_needs_no_settings(path, kebab, empty):
+    ran = kebab("--config", str(empty / "none.toml"), *path.split(), "--help")
 
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: kebab {path}")
     for heading in ("Options:", "Global options:", "Examples:", "Exit status:"):
         assert f"\n{heading}\n" in ran.out
-
-
-@pytest.mark.parametrize("path", COMMANDS)
-def test_help_needs_no_settings(path, kebab, empty):
-    assert kebab("--config", str(empty / "none.toml"), *path.split(), "--help").status == 0
 
 
 @pytest.mark.parametrize("path", ["", "model", *COMMANDS])
@@ -63,11 +57,16 @@ def test_the_version_under_json_is_one_object(kebab):
         assert (reply["schema_version"], reply["kebab_version"]) == ("version.v1", __version__)
 
 
-@pytest.mark.parametrize("path", COMMANDS)
-def test_every_flag_says_what_it_does(path):
-    options = [one for one in COMMANDS[path].params if isinstance(one, click.Option)]
+def test_every_flag_says_what_it_does():
+    options = [
+        (path, option)
+        for path, command in COMMANDS.items()
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
 
-    assert all(one.help for one in options)
+    assert options
+    assert [(path, option.name) for path, option in options if not option.help] == []
 
 
 @pytest.mark.parametrize(

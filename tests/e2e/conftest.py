@@ -7,15 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from kebab.embed.registry import MODELS
-from kebab.wire.json_schema import build_schemas
+from tests.contract.conftest import load_validators
 from tests.e2e.comparison import run_here
 from tests.e2e.parity import Case, World
 from tests.fakes import tiny_model
@@ -31,17 +29,12 @@ Argument = str | bytes | Path
 Line = dict[str, Any]
 
 
-@cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(build_schemas()[name])
-
-
 def lines(raw: bytes) -> list[Line]:
     """Return the objects of NDJSON; each line is one, complete and true to its schema."""
     assert raw == b"" or raw.endswith(b"\n")
     found = [json.loads(line) for line in raw.splitlines()]
     for one in found:
-        _validator(one["schema_version"]).validate(one)
+        load_validators()[one["schema_version"]].validate(one)
     return found
 
 

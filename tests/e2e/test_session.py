@@ -24,17 +24,6 @@ def test_from_nothing_to_an_index_and_back_to_nothing(cli):
     report = cli.json("ingest")
     assert (report["new"], report["errors"]) == (3, 0)
 
-    _fetch_found_passages(cli)
-    _change_and_remove(cli)
-
-    cli.fails("confirmation_required", "reset")
-    assert cli.json("reset", "--yes")["kept"] == []
-    assert not cli.data.exists()
-    assert sorted(path.name for path in cli.notes.iterdir()) == ["cat.txt", "ops", "각주.md"]
-    cli.fails("not_indexed", "search", "cat", status=3)
-
-
-def _fetch_found_passages(cli):
     hit = cli.json("search", "restore the database")["hits"][0]
     span = hit["citation"]["line"]
     fetched = cli.json("fetch", "chunk", hit["chunk_id"])
@@ -45,9 +34,6 @@ def _fetch_found_passages(cli):
     assert cli.json("inspect", "doc", "ops/backup.md")["document"]["title"] == "Backup"
     assert cli.json("inspect", "chunk", hit["chunk_id"][:12])["text"] == fetched["text"]
     assert cli.json("fetch", "span", "ops/backup.md", "3")["text"] == BACKUP.splitlines()[2]
-
-
-def _change_and_remove(cli):
     cursor = cli.json("search", "the", "--limit", "1")["next_cursor"]
     cli.write("cat.txt", "the dog runs in the park\n")
     assert cli.json("fetch", "doc", "cat.txt")["freshness"] == "changed"
@@ -57,6 +43,12 @@ def _change_and_remove(cli):
     assert cli.json("rm", "ops/backup.md")["returns"]
     assert cli("inspect", "doc", "ops/backup.md", "--json", status=1).reply["found"] is False
     assert cli.json("ingest")["new"] == 1
+
+    cli.fails("confirmation_required", "reset")
+    assert cli.json("reset", "--yes")["kept"] == []
+    assert not cli.data.exists()
+    assert sorted(path.name for path in cli.notes.iterdir()) == ["cat.txt", "ops", "각주.md"]
+    cli.fails("not_indexed", "search", "cat", status=3)
 
 
 def test_vectors_are_made_found_checked_and_changed(cli):

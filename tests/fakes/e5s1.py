@@ -89,17 +89,6 @@ class E5S1Contents:
 
     def to_bytes(self) -> bytes:
         """Return the file."""
-        head = self._pack_head()
-        names = {name: name.encode() for name in self.tensors}
-        size = 4 + sum(2 + len(name) + 21 for name in names.values())
-        start, directory, body = len(head) + size, struct.pack("<i", len(names)), b""
-        for name, (kind, count, data) in self.tensors.items():
-            entry = struct.pack("<BIQQ", kind, count, start + len(body), len(data))
-            directory += struct.pack("<H", len(names[name])) + names[name] + entry
-            body += data
-        return head + directory + body
-
-    def _pack_head(self) -> bytes:
         encoded = [piece.encode() for piece in self.pieces]
         offsets = np.cumsum([0, *map(len, encoded)]).astype("<u4").tobytes()
         scores = np.array(list(self.pieces.values()), "<f4").tobytes()
@@ -109,7 +98,7 @@ class E5S1Contents:
             for character, text in self.replacements.items()
         )
         sizes = (*self.counts, self.epsilon, self.block)
-        return b"".join(
+        head = b"".join(
             [
                 struct.pack("<4sI7ifi", self.magic, self.version, *sizes),
                 struct.pack("<5iQ", len(encoded), *self.ids, len(blob)),
@@ -120,3 +109,11 @@ class E5S1Contents:
                 table,
             ]
         )
+        names = {name: name.encode() for name in self.tensors}
+        size = 4 + sum(2 + len(name) + 21 for name in names.values())
+        start, directory, body = len(head) + size, struct.pack("<i", len(names)), b""
+        for name, (kind, count, data) in self.tensors.items():
+            entry = struct.pack("<BIQQ", kind, count, start + len(body), len(data))
+            directory += struct.pack("<H", len(names[name])) + names[name] + entry
+            body += data
+        return head + directory + body

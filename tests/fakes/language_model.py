@@ -89,27 +89,20 @@ class ScriptedModel:
         assert self._script, "nothing is scripted for this conversation"
         step = self._script.popleft()
         play = _pieces(step(self.told[-1]) if callable(step) else step)
-        self._tell(play.pieces, on_text)
-        if isinstance(play.then, BaseException):
-            raise play.then
-        return play.then or self._completed(play.pieces)
-
-    def _tell(self, pieces: Sequence[str], on_text: Callable[[str], None]) -> None:
         try:
-            for piece in filter(None, pieces):
+            for piece in filter(None, play.pieces):
                 on_text(piece)
         except BaseException:
             self.interrupted += 1
             raise
-
-    def _completed(self, pieces: Sequence[str]) -> Completion:
-        """Return a whole answer; tokens are counted as words."""
-        return Completion(
-            text="".join(pieces),
+        if isinstance(play.then, BaseException):
+            raise play.then
+        return play.then or Completion(
+            text="".join(play.pieces),
             finish="stop",
             prompt_tokens=len(_WORD.findall(self.told[-1].text)),
-            completion_tokens=len(pieces),
-            first_token_ms=1.0 if pieces else None,
+            completion_tokens=len(play.pieces),
+            first_token_ms=1.0 if play.pieces else None,
         )
 
 

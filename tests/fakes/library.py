@@ -101,7 +101,9 @@ class MemoryLibrary:
         for plan in plans:
             below = [plan.below] if plan.files is None else plan.files
             for place in list(self.unread):
-                if place[0] == plan.source and any(_is_at(place[1], path) for path in below):
+                if place[0] == plan.source and any(
+                    (not path or f"{place[1]}/".startswith(f"{path}/")) for path in below
+                ):
                     del self.unread[place]
             self.unread |= {(plan.source, file.path): file.reason for file in plan.unread}
 
@@ -142,7 +144,12 @@ class MemoryLibrary:
         return ChunkChanges(kept=len(kept), added=len(new) - len(kept), removed=removed)
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
-        self._change(doc_id, replace(self._documents[doc_id], stamp=stamp))
+        row = replace(self._documents[doc_id], stamp=stamp)
+        self._documents[doc_id] = row
+        for entry in self._entries.values():
+            if _of(entry, doc_id):
+                entry.document = row
+        self._revision += 1
 
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         if not doc_ids:
@@ -331,13 +338,6 @@ class MemoryLibrary:
         ]
         return self.remove_documents(others)
 
-    def _change(self, doc_id: DocId, row: DocumentRow) -> None:
-        self._documents[doc_id] = row
-        for entry in self._entries.values():
-            if _of(entry, doc_id):
-                entry.document = row
-        self._revision += 1
-
     def _drop(self, chunk_ids: Collection[ChunkId]) -> None:
         for chunk_id in chunk_ids:
             entry = self._entries.pop(chunk_id)
@@ -371,10 +371,6 @@ class MemoryLibrary:
             context=chunk.context,
             place=chunk.place,
         )
-
-
-def _is_at(path: str, above: str) -> bool:
-    return not above or f"{path}/".startswith(f"{above}/")
 
 
 def _of(entry: _Entry, doc_id: DocId) -> bool:

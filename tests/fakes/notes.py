@@ -6,7 +6,6 @@ from typing import Any
 
 from kebab.config.settings import Settings
 from kebab.wire.library import (
-    ChunkBrief,
     DocInspection,
     DocList,
     FetchChunkRequest,
@@ -37,7 +36,14 @@ class NotesKebab(FakeKebab):
     def inspect_doc(self, request: InspectDocRequest) -> DocInspection | NotFound:
         """Show a document with its passages."""
         name = request.name
-        chunks = [self._brief(name, place) for place in range(len(self._texts[name]))]
+        chunks = [
+            replies.brief(
+                chunk_id=f"{name}#{place}",
+                ordinal=place,
+                heading_path=["Handbook", "Restoring data"],
+            )
+            for place in range(len(self._texts[name]))
+        ]
         return replies.doc_inspection(document=self._summary(name), chunks=chunks)
 
     def fetch_chunk(self, request: FetchChunkRequest) -> FetchResult | NotFound:
@@ -58,9 +64,4 @@ class NotesKebab(FakeKebab):
                 "lang": lang if slash else "en",
                 **self._changes,
             }
-        )
-
-    def _brief(self, path: str, place: int) -> ChunkBrief:
-        return replies.brief(
-            chunk_id=f"{path}#{place}", ordinal=place, heading_path=["Handbook", "Restoring data"]
         )

@@ -6,28 +6,22 @@
 It refuses what Ollama refuses, in Ollama's words, and remembers what it was asked.
 """
 
-import ipaddress
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from tests.fakes import ollama_rules as rules
 from tests.fakes.ollama_script import Answer, Context, Fail, Raw, Say, Step, build_json_answer
 from tests.fakes.ollama_wire import (
     CHAT,
-    EMBED,
-    GENERATE,
     METRICS,
     SHOW,
     Generation,
     Model,
     build_details,
-    build_embeddings,
-    build_running,
     build_tag,
 )
 from tests.fakes.play import Asked, Pause, Play, Stage, stage
@@ -44,10 +38,8 @@ __all__ = [
     "fake_ollama",
 ]
 
-_LISTS = ("/", "/api/version", "/api/tags", "/api/ps")
-_CALLS = (CHAT, GENERATE, EMBED, SHOW)
-_TRUSTED_NAMES = (".localhost", ".local", ".internal")
-_DEFAULT_WINDOW = 4096
+_LISTS = ("/api/version", "/api/tags")
+_CALLS = (CHAT, SHOW)
 _NOTHING = dict.fromkeys(METRICS, 0)
 
 
@@ -60,8 +52,6 @@ class FakeOllama:
     generation: Generation = "new"
     prefix: str = ""
     models: dict[str, Model] = field(default_factory=dict)
-    windows: dict[str, int] = field(default_factory=dict)
-    """The models in memory, each with its `num_ctx`."""
     _scripts: dict[str, deque[Step]] = field(default_factory=lambda: defaultdict(deque))
     _stage: Stage | None = None
 
@@ -125,25 +115,12 @@ class FakeOllama:
         target = asked.path.partition("?")[0]
         path = target.removeprefix(self.prefix)
         allowed = _list_methods(path)
-        if not _is_trusted(asked.headers):
-            return self._fail("forbidden")
         if allowed and asked.method not in allowed:
             return self._fail("wrong_method", {"Allow": ", ".join(allowed)})
         if target in self.answers:
             return self.answers[target].play()
         if path in _CALLS:
             return self._call(path, asked)
-        return self._list(path)
-
-    def _list(self, path: str) -> Play:
-        if path == "/":
-            alive = b"Ollama is running"
-            return Answer(body=alive, content_type="text/plain; charset=utf-8").play()
-        if path == "/api/ps":
-            entries = [
-                build_running(self.models[name], size) for name, size in self.windows.items()
-            ]
-            return build_json_answer({"models": entries}).play()
         tidy = "/" + "/".join(part for part in path.split("/") if part)
         if tidy != path and _list_methods(tidy):
             return self._fail("redirect", {"Location": self.prefix + tidy})
@@ -155,41 +132,24 @@ class FakeOllama:
         try:
             body = rules.decode_body(path, asked.raw)
             model = rules.find_model(path, body, self.models)
-            rules.check_request(path, body, model, self.generation)
+            if path == CHAT:
+                rules.check_request(body, model, self.generation)
         except rules.RequestRefused as refused:
             return Fail(refused.name, **refused.given).play(context)
-        stream = path in (CHAT, GENERATE) and body.get("stream") is not False
+        stream = path == CHAT and body.get("stream") is not False
         context = Context(
             path=path, model=body.get("model", ""), stream=stream, generation=self.generation
         )
         return self._step(path, body, model).play(context)
 
     def _step(self, path: str, body: dict[str, Any], model: Model) -> Step:
-        if path in (CHAT, GENERATE) and not body.get("messages" if path == CHAT else "prompt"):
-            return self._preloaded(body, model)
-        if path != SHOW:
-            self._load(body, model)
+        if path == CHAT and not body.get("messages"):
+            # A request without words loads or unloads a model.
+            reason = "unload" if body.get("keep_alive") == 0 else "load"
+            return Say(done_reason=reason, prompt_tokens=0, metrics=_NOTHING)
         if self._scripts[path]:
             return self._scripts[path].popleft()
-        if path == SHOW:
-            return build_json_answer(build_details(model))
-        if path == EMBED:
-            return build_json_answer(
-                build_embeddings(model, _read_texts(body), body.get("dimensions"))
-            )
-        return Fail("unscripted")
-
-    def _load(self, body: Mapping[str, Any], model: Model) -> None:
-        options = body.get("options") or {}
-        self.windows[model.name] = options.get("num_ctx", _DEFAULT_WINDOW)
-
-    def _preloaded(self, body: Mapping[str, Any], model: Model) -> Step:
-        """Return the answer to a request without words, which loads or unloads a model."""
-        if body.get("keep_alive") == 0:
-            self.windows.pop(model.name, None)
-            return Say(done_reason="unload", prompt_tokens=0, metrics=_NOTHING)
-        self._load(body, model)
-        return Say(done_reason="load", prompt_tokens=0, metrics=_NOTHING)
+        return build_json_answer(build_details(model)) if path == SHOW else Fail("unscripted")
 
     def _fail(self, name: str, headers: Mapping[str, str] | None = None) -> Play:
         context = Context(path="", model="", stream=False, generation=self.generation)
@@ -222,24 +182,3 @@ def _list_methods(path: str) -> tuple[str, ...]:
     if path in _LISTS:
         return ("GET", "HEAD")
     return ("POST",) if path in _CALLS else ()
-
-
-def _read_texts(body: Mapping[str, Any]) -> list[str]:
-    given = body.get("input") or []
-    return [given] if isinstance(given, str) else given
-
-
-def _is_trusted(headers: Mapping[str, str]) -> bool:
-    """Return whether a server on loopback talks to this `Host` and `Origin`."""
-    origin = headers.get("origin")
-    hosts = [urlsplit(f"//{headers.get('host', '')}").hostname]
-    hosts += [urlsplit(origin).hostname] if origin else []
-    return all(_is_local(host or "") for host in hosts)
-
-
-def _is_local(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host in ("", "localhost") or host.endswith(_TRUSTED_NAMES)
-    return address.is_private or address.is_loopback or address.is_unspecified

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from string import Template
 from typing import Any, TypeAlias
 
-from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW, Generation, to_go_json
+from tests.fakes.ollama_wire import SHOW, Generation, to_go_json
 
 Said: TypeAlias = "tuple[int, str] | dict[str, Said]"
 """A status with the text of `{"error": …}`; or several, by call or by generation."""
@@ -30,7 +30,6 @@ _EXAMPLES: Mapping[str, Any] = {
 }
 
 _MISSING: Said = (404, "model '$model' not found")
-_RUNNER = 'Post "http://127.0.0.1:40425/v1/embeddings": EOF'
 _OVERFLOW = (
     '{"error":{"code":400,"message":"request ($prompt_tokens tokens) exceeds the available context '
     'size ($n_ctx tokens), try increasing it","type":"exceed_context_size_error",'
@@ -55,7 +54,6 @@ def _build_invalid(message: str) -> str:
 
 FAILURES: Mapping[str, Said] = {
     "missing": {
-        "embed": (404, 'model "$model" not found, try pulling it first'),
         "show": {"old": _MISSING, "new": (404, "model '$full' not found")},
         "": _MISSING,
     },
@@ -73,17 +71,13 @@ FAILURES: Mapping[str, Said] = {
     ),
     "no_unit": (400, 'time: missing unit in duration "$value"'),
     "bad_duration": (400, 'time: invalid duration "$value"'),
-    "bad_input": (400, "invalid input type"),
     "bad_option": (500, 'option "$option" must be of type $option_type'),
     "bad_format": (500, 'invalid format: $value; expected "json" or a valid JSON Schema object'),
     "bad_schema": {
         "old": (500, "invalid JSON schema in format"),
         "new": (400, _build_invalid(_BAD_SCHEMA)),
     },
-    "embedding_only": {
-        "generate": (400, '"$model" does not support generate'),
-        "": (400, '"$model" does not support chat'),
-    },
+    "embedding_only": (400, '"$model" does not support chat'),
     "no_embeddings": (
         501,
         "This server does not support embeddings. Start it with `--embeddings`",
@@ -94,10 +88,7 @@ FAILURES: Mapping[str, Said] = {
     "no_images": (400, _build_invalid(_NO_IMAGES)),
     "overflow": {
         "old": (400, "the input length exceeds the context length"),
-        "new": {
-            "embed": (400, "the input length exceeds the context length"),
-            "": (400, _OVERFLOW),
-        },
+        "new": (400, _OVERFLOW),
     },
     "overflow_shift": (400, _LONGER),
     "overflow_length": (400, "input length exceeds maximum context length"),
@@ -122,8 +113,8 @@ FAILURES: Mapping[str, Said] = {
         "new": (500, "timed out waiting for llama-server to start - "),
     },
     "crashed": {
-        "embed": (400, f"do embedding request: {_RUNNER}"),
-        "": {"old": (500, _STOPPED), "new": (500, CRASHED)},
+        "old": (500, _STOPPED),
+        "new": (500, CRASHED),
     },
     "busy": (503, "server busy, please try again.  maximum pending requests exceeded"),
     "cloud_disabled": {
@@ -165,12 +156,10 @@ def build_failure(
         return STRANGE[name]
     said = FAILURES[name]
     while isinstance(said, dict):
-        said = next(said[key] for key in (_CALLS.get(path, ""), generation, "") if key in said)
+        call = "show" if path == SHOW else ""
+        said = next(said[key] for key in (call, generation, "") if key in said)
     status, text = said
     error = Template(text).substitute({**_EXAMPLES, **given})
     more = {"signin_url": "https://ollama.com/connect"} if name == "unauthorized" else {}
     body = to_go_json({"error": error, **more}).encode()
     return status, "application/json; charset=utf-8", body
-
-
-_CALLS = {CHAT: "chat", GENERATE: "generate", EMBED: "embed", SHOW: "show"}

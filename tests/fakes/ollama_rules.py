@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW, Generation, Model
+from tests.fakes.ollama_wire import CHAT, SHOW, Generation, Model
 
 _KINDS = {
     str: "string",
@@ -15,34 +15,28 @@ _KINDS = {
     list: "array",
     dict: "object",
 }
-_STRING, _BOOL, _INT = ("string", "string"), ("bool", "bool"), ("int", "number")
+_STRING, _BOOL = ("string", "string"), ("bool", "bool")
 
-_ALWAYS = {"model": _STRING, "keep_alive": None, "options": ("map[string]interface {}", "object")}
-_WORDS = {
-    **_ALWAYS,
-    "stream": _BOOL,
-    "format": None,
-    "think": None,
-    "truncate": _BOOL,
-    "shift": _BOOL,
-    "logprobs": _BOOL,
-    "top_logprobs": _INT,
-}
 FIELDS: Mapping[str, Mapping[str, tuple[str, str] | None]] = {
-    CHAT: {**_WORDS, "messages": ("[]api.Message", "array"), "tools": ("api.Tools", "array")},
-    GENERATE: {
-        **_WORDS,
-        **dict.fromkeys(("prompt", "suffix", "system", "template"), _STRING),
-        "context": ("[]int", "array"),
-        "raw": _BOOL,
-        "images": ("[]api.ImageData", "array"),
+    CHAT: {
+        "model": _STRING,
+        "keep_alive": None,
+        "options": ("map[string]interface {}", "object"),
+        "stream": _BOOL,
+        "format": None,
+        "think": None,
+        "truncate": _BOOL,
+        "shift": _BOOL,
+        "logprobs": _BOOL,
+        "top_logprobs": ("int", "number"),
+        "messages": ("[]api.Message", "array"),
+        "tools": ("api.Tools", "array"),
     },
-    EMBED: {**_ALWAYS, "input": None, "truncate": _BOOL, "dimensions": _INT},
     SHOW: {"model": _STRING, "name": _STRING, "verbose": _BOOL},
 }
 """The fields of each call with Go's type and JSON's; None where Ollama has rules of its own."""
 
-_REQUESTS = {CHAT: "Chat", GENERATE: "Generate", EMBED: "Embed", SHOW: "Show"}
+_REQUESTS = {CHAT: "Chat", SHOW: "Show"}
 _MESSAGE = {
     **dict.fromkeys(("role", "content", "thinking", "tool_name"), _STRING),
     "images": ("[]api.ImageData", "array"),
@@ -103,7 +97,9 @@ def decode_body(path: str, raw: bytes) -> dict[str, Any]:
         _check_type("messages", message, ("api.Message", "object"), owner)
         for name, wanted in _MESSAGE.items():
             _check_type(f"messages.{name}", message.get(name), wanted, owner)
-    _check_think(body.get("think"))
+    value = body.get("think")
+    if value is not None and not isinstance(value, bool) and value not in _LEVELS:
+        raise RequestRefused("bad_think", {"value": value})
     _check_keep_alive(body.get("keep_alive"))
     return body
 
@@ -115,9 +111,9 @@ def find_model(path: str, body: Mapping[str, Any], models: Mapping[str, Model]) 
         Refused: It names none, or none that is there.
     """
     name = body.get("model") or (body.get("name") if path == SHOW else "") or ""
-    if not name and path in (CHAT, SHOW):
+    if not name:
         raise RequestRefused("model_required")
-    if name and not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name):
         raise RequestRefused("invalid_name")
     full = complete_name(name)
     if full not in models:
@@ -125,14 +121,14 @@ def find_model(path: str, body: Mapping[str, Any], models: Mapping[str, Model]) 
     return models[full]
 
 
-def check_request(path: str, body: Mapping[str, Any], model: Model, generation: Generation) -> None:
+def check_request(body: Mapping[str, Any], model: Model, generation: Generation) -> None:
     """Check what a request asks of its model.
 
     Raises:
         Refused: The model cannot do it, or a value is not understood.
     """
     given = {"model": body.get("model"), "full": model.name}
-    for name in _find_missing_capability(path, body, model, generation):
+    for name in _find_missing_capability(body, model, generation):
         raise RequestRefused(name, given)
     for option, (go_type, kind) in _OPTIONS.items():
         value = (body.get("options") or {}).get(option)
@@ -141,8 +137,6 @@ def check_request(path: str, body: Mapping[str, Any], model: Model, generation: 
     form = body.get("format")
     if form is not None and form not in ("", "json") and not isinstance(form, dict):
         raise RequestRefused("bad_format", {"value": json.dumps(json.dumps(form))})
-    if path == EMBED and not _is_input(body.get("input")):
-        raise RequestRefused("bad_input")
 
 
 def list_ignored(path: str, body: Mapping[str, Any]) -> list[str]:
@@ -165,11 +159,6 @@ def _name_kind(value: object) -> str:
     return _KINDS[type(value)]
 
 
-def _check_think(value: object) -> None:
-    if value is not None and not isinstance(value, bool) and value not in _LEVELS:
-        raise RequestRefused("bad_think", {"value": value})
-
-
 def _check_keep_alive(value: object) -> None:
     if isinstance(value, str) and not _DURATION.fullmatch(value):
         name = "no_unit" if _NUMBER.fullmatch(value) else "bad_duration"
@@ -177,29 +166,15 @@ def _check_keep_alive(value: object) -> None:
 
 
 def _find_missing_capability(
-    path: str, body: Mapping[str, Any], model: Model, generation: Generation
+    body: Mapping[str, Any], model: Model, generation: Generation
 ) -> Iterator[str]:
-    """Yield the name of each failure because of what the model cannot do."""
-    if path in (CHAT, GENERATE):
-        if not model.can("completion"):
-            yield "embedding_only"
-        if body.get("tools") and not model.can("tools"):
-            yield "no_tools"
-        if body.get("suffix") and not model.can("insert"):
-            yield "no_insert"
-        if body.get("think") and not model.can("thinking"):
-            yield "no_thinking"
-        if _has_images(body) and not model.can("vision") and generation == "new":
-            yield "no_images"
-    if path == EMBED and not model.can("embedding") and generation == "new":
-        yield "no_embeddings"
-
-
-def _has_images(body: Mapping[str, Any]) -> bool:
-    return bool(body.get("images")) or any(one.get("images") for one in body.get("messages") or ())
-
-
-def _is_input(value: object) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str) for item in value)
-    return value is None or isinstance(value, str)
+    """Yield the name of each failure of a chat because of what the model cannot do."""
+    if not model.can("completion"):
+        yield "embedding_only"
+    if body.get("tools") and not model.can("tools"):
+        yield "no_tools"
+    if body.get("think") and not model.can("thinking"):
+        yield "no_thinking"
+    has_images = any(one.get("images") for one in body.get("messages") or ())
+    if has_images and not model.can("vision") and generation == "new":
+        yield "no_images"

@@ -149,35 +149,28 @@ class Say:
     def play(self, context: Context) -> Play:
         """Return what goes over the wire."""
         if context.stream:
-            return self._streamed(context)
+            parts: Iterable[bytes | Pause] = self._lines(context)
+            if self._drip:
+                parts = _drip(parts, self._drip, self._drip_s)
+            return Play(
+                parts=parts,
+                headers={"Content-Type": NDJSON},
+                held_s=self._held_s,
+                end=self._end if self._end in ("cut", "reset") else "whole",
+            )
         return self._whole(context)
 
-    def _streamed(self, context: Context) -> Play:
-        parts: Iterable[bytes | Pause] = self._lines(context)
-        if self._drip:
-            parts = _drip(parts, self._drip, self._drip_s)
-        return Play(
-            parts=parts,
-            headers={"Content-Type": NDJSON},
-            held_s=self._held_s,
-            end=self._end if self._end in ("cut", "reset") else "whole",
-        )
-
     def _lines(self, context: Context) -> Iterator[bytes | Pause]:
-        path, model = context.path, context.model
         for thought in self._thinking:
-            yield _build_line(build_chunk(path, model, thinking=thought))
+            yield _build_line(build_chunk(context.model, thinking=thought))
         for piece in self._pieces:
             if isinstance(piece, str):
-                yield _build_line(build_chunk(path, model, text=piece))
+                yield _build_line(build_chunk(context.model, text=piece))
             else:
                 yield piece.data if isinstance(piece, Raw) else piece
         if self._end == "done":
-            yield _build_line(
-                build_last_chunk(
-                    path, build_chunk(path, model), self._reason, self._metrics_of(context)
-                )
-            )
+            last = build_chunk(context.model)
+            yield _build_line(build_last_chunk(last, self._reason, self._metrics_of(context)))
         elif self._end == "error":
             yield _build_line({"error": self._error})
 
@@ -189,11 +182,9 @@ class Say:
         if self._end == "error":
             body = to_go_json({"error": self._error}).encode()
             return Answer(body=body, status=500, delay_s=held_s).play()
-        answer = build_chunk(
-            context.path, context.model, text=text, thinking="".join(self._thinking)
-        )
+        answer = build_chunk(context.model, text=text, thinking="".join(self._thinking))
         if self._end != "silent":
-            answer = build_last_chunk(context.path, answer, self._reason, self._metrics_of(context))
+            answer = build_last_chunk(answer, self._reason, self._metrics_of(context))
         body = to_go_json(answer).encode()
         if self._end in ("cut", "reset"):
             return Answer(body=body, delay_s=held_s, cut=True).play()

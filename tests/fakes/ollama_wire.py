@@ -1,9 +1,8 @@
-"""What Ollama writes on the wire: its JSON, its lines, its lists."""
+"""What Ollama writes on the wire in the calls that kebab makes: its JSON, lines and lists."""
 
 import hashlib
 import itertools
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -11,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 Generation: TypeAlias = Literal["old", "new"]
 """`old` runs models itself, `new` by way of llama-server: they differ in how they fail."""
 
-CHAT, GENERATE, EMBED, SHOW = "/api/chat", "/api/generate", "/api/embed", "/api/show"
+CHAT, SHOW = "/api/chat", "/api/show"
 
 METRICS = {
     "total_duration": 5_191_566_416,
@@ -23,7 +22,6 @@ METRICS = {
 
 _GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _FRACTIONS = itertools.cycle([".123456789", ".98765432", ".5", "", ".000000001"])
-_LEAST_WINDOW = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,24 +66,25 @@ def make_timestamp() -> str:
     return f"2026-03-01T12:00:00{next(_FRACTIONS)}Z"
 
 
-def build_chunk(path: str, model: str, *, text: str = "", thinking: str = "") -> dict[str, Any]:
-    """Return one object of a chat or a generation that goes on."""
-    head = {"model": model, "created_at": make_timestamp()}
+def build_chunk(model: str, *, text: str = "", thinking: str = "") -> dict[str, Any]:
+    """Return one object of a chat that goes on."""
     thought = {"thinking": thinking} if thinking else {}
-    if path == CHAT:
-        return {**head, "message": {"role": "assistant", "content": text, **thought}, "done": False}
-    return {**head, "response": text, **thought, "done": False}
+    return {
+        "model": model,
+        "created_at": make_timestamp(),
+        "message": {"role": "assistant", "content": text, **thought},
+        "done": False,
+    }
 
 
 def build_last_chunk(
-    path: str, answer: dict[str, Any], reason: str | None, counts: Mapping[str, int]
+    answer: dict[str, Any], reason: str | None, counts: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return an object made the last one; counts and durations of zero are left out."""
     return {
         **answer,
         "done": True,
         **({"done_reason": reason} if reason else {}),
-        **({"context": list(range(64))} if path == GENERATE and counts else {}),
         **{name: count for name, count in counts.items() if count},
     }
 
@@ -106,20 +105,6 @@ def build_tag(model: Model, generation: Generation) -> dict[str, Any]:
     return {**entry, "details": {**model.details, **lengths}, "capabilities": ["completion"]}
 
 
-def build_running(model: Model, num_ctx: int) -> dict[str, Any]:
-    """Return a model as `/api/ps` lists it, with the window that is really in use."""
-    return {
-        "name": model.name,
-        "model": model.name,
-        "size": 5_333_539_264,
-        "digest": model.digest,
-        "details": model.details,
-        "expires_at": "2026-03-01T12:05:00.5+09:00",
-        "size_vram": 0,
-        "context_length": max(_LEAST_WINDOW, min(num_ctx, model.context_length)),
-    }
-
-
 def build_details(model: Model) -> dict[str, Any]:
     """Return a model as `/api/show` describes it."""
     return {
@@ -135,22 +120,3 @@ def build_details(model: Model) -> dict[str, Any]:
         "capabilities": list(model.capabilities),
         "modified_at": "2026-02-11T09:41:07.123456789+09:00",
     }
-
-
-def build_embeddings(
-    model: Model, texts: list[str], dimensions: int | None = None
-) -> dict[str, Any]:
-    """Return what `/api/embed` says: unit vectors in order, each by its text alone."""
-    return {
-        "model": model.name,
-        "embeddings": [_make_unit_vector(text, dimensions or model.dimension) for text in texts],
-        "total_duration": METRICS["total_duration"],
-        "load_duration": METRICS["load_duration"],
-        **({"prompt_eval_count": len(texts)} if texts else {}),
-    }
-
-
-def _make_unit_vector(text: str, dimension: int) -> list[float]:
-    raw = hashlib.shake_128(text.encode()).digest(dimension)
-    length = math.hypot(*(byte + 1 for byte in raw))
-    return [(byte + 1) / length for byte in raw]

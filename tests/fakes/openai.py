@@ -122,7 +122,10 @@ class FakeOpenAi:
         if path in self.answers:
             return self.answers[path]
         if (asked.method, path) == ("GET", MODELS):
-            return build_json_answer(self._listed())
+            entries = [
+                {"id": name, "object": "model", "owned_by": self.kind} for name in self.models
+            ]
+            return build_json_answer({"object": "list", "data": entries})
         if (asked.method, path) != ("POST", CHAT):
             return Fail("no_route")
         return self._refusal(context.body) or self._next()
@@ -145,10 +148,6 @@ class FakeOpenAi:
         # llama.cpp and LM Studio ask the one model they have, whatever name is sent.
         lenient = self.kind in ("llamacpp", "lmstudio") and len(self.models) == 1
         return None if lenient or body.get("model") in self.models else Fail("missing")
-
-    def _listed(self) -> dict[str, Any]:
-        entries = [{"id": name, "object": "model", "owned_by": self.kind} for name in self.models]
-        return {"object": "list", "data": entries}
 
 
 @contextmanager

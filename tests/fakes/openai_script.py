@@ -161,7 +161,10 @@ class Say:
 
     def _written(self, context: Context) -> Iterator[bytes | Pause]:
         yield self._event(
-            _build_chunk(context, {"role": "assistant", "content": _choose_first_content(context)})
+            _build_chunk(
+                context,
+                {"role": "assistant", "content": (None if context.kind == "llamacpp" else "")},
+            )
         )
         for thought in self._reasoning:
             yield self._event(_build_chunk(context, {self._reasoning_field: thought}))
@@ -170,9 +173,6 @@ class Say:
                 yield self._event(_build_chunk(context, {"content": piece}))
             else:
                 yield piece.data if isinstance(piece, Raw) else piece
-        yield from self._ending(context)
-
-    def _ending(self, context: Context) -> Iterator[bytes]:
         if self._end == "error":
             yield self._failed()
         if self._end in ("done", "unmarked"):
@@ -226,11 +226,6 @@ def _build_chunk(
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
     usage = {"usage": None} if context.kind == "openai" and context.counted else {}
     return {**_name_chunk(context, "chat.completion.chunk"), "choices": [choice], **usage}
-
-
-def _choose_first_content(context: Context) -> str | None:
-    """Return the content of the first chunk, which only names the role."""
-    return None if context.kind == "llamacpp" else ""
 
 
 __all__ = [

@@ -39,7 +39,14 @@ class PlacedParser:
         parts = text.split("\f")
         for index, part in enumerate(parts):
             if self._form.name == "test/sheet":
-                _add_sheet(builder, index, part)
+                name, *rows = part.strip("\n").split("\n")
+                columns = f"A:{chr(ord('A') + rows[0].count(','))}"
+                row = 1
+                for block in "\n".join(rows).split("\n\n\n"):
+                    lines = block.split("\n")
+                    builder.begin_place(Place(0, index, label=name, row=row, columns=columns))
+                    builder.add_rows([line.split(",") for line in lines])
+                    row += len(lines) + 2
                 continue
             if self._form.cites is not CitationKind.SECTION:
                 number = index + (self._form.cites is not CitationKind.CELL)
@@ -55,17 +62,6 @@ def _add_lines(builder: TextBuilder, part: str) -> None:
             builder.add_heading(level, line[level:])
         else:
             builder.add_paragraph(line)
-
-
-def _add_sheet(builder: TextBuilder, index: int, part: str) -> None:
-    name, *rows = part.strip("\n").split("\n")
-    columns = f"A:{chr(ord('A') + rows[0].count(','))}"
-    row = 1
-    for block in "\n".join(rows).split("\n\n\n"):
-        lines = block.split("\n")
-        builder.begin_place(Place(0, index, label=name, row=row, columns=columns))
-        builder.add_rows([line.split(",") for line in lines])
-        row += len(lines) + 2
 
 
 def register_formats(patch: pytest.MonkeyPatch) -> None:

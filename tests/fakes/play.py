@@ -173,7 +173,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play(self, play: Play) -> None:
         self._rest(play.held_s)
-        self._send_head(play)
+        self.send_response(play.status)
+        for name, value in play.headers.items():
+            self.send_header(name, value)
+        if play.length is None:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(play.length))
+        self.end_headers()
         if self.command == "HEAD":
             return
         for part in play.parts:
@@ -189,16 +196,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.server.rude.add(self.connection)
 
-    def _send_head(self, play: Play) -> None:
-        self.send_response(play.status)
-        for name, value in play.headers.items():
-            self.send_header(name, value)
-        if play.length is None:
-            self.send_header("Transfer-Encoding", "chunked")
-        else:
-            self.send_header("Content-Length", str(play.length))
-        self.end_headers()
-
     def _send(self, part: bytes, *, chunked: bool) -> None:
         if part:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part) if chunked else part)
@@ -208,13 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
         while (left := until - monotonic()) > 0:
             if self.server.owner.closing.wait(min(left, _POLL_S)):
                 raise _Closing
-            if _gone(self.connection):
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            if bool(readable) and self.connection.recv(1, socket.MSG_PEEK) == b"":
                 raise _HungUp
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         """Say nothing."""
-
-
-def _gone(connection: socket.socket) -> bool:
-    readable, _, _ = select.select([connection], [], [], 0)
-    return bool(readable) and connection.recv(1, socket.MSG_PEEK) == b""

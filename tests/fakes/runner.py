@@ -79,18 +79,20 @@ class FakeRunner:
         if "tools.bench.embedding" in command:
             return {"texts": 256, "seconds": 2.0 if "kebab" in command else 10.0}
         if "serve" in command:
-            return self._describe_warm_process()
+            worker = {"busy": self.warm == "slow"}
+            socket = None if self.warm == "unknown" else "/run/kebab/1"
+            return {"socket": socket, "calls": self._served, "workers": [worker]}
         return self._search(command)
 
     def _search(self, command: Sequence[str]) -> dict[str, object]:
         if "search" in command:
             return {"degraded": self.degraded, "timing_ms": 5.0}
-        return _run_yardstick(command[2])
-
-    def _describe_warm_process(self) -> dict[str, object]:
-        worker = {"busy": self.warm == "slow"}
-        socket = None if self.warm == "unknown" else "/run/kebab/1"
-        return {"socket": socket, "calls": self._served, "workers": [worker]}
+        program = command[2]
+        if "standard_normal" in program:
+            return {"ms": [0.5, 0.6]}
+        if "ThreadPoolExecutor" in program:
+            return {"texts": 256, "seconds": 2.0}
+        return {}
 
     def _index(self, notes: Path, folder: Path) -> dict[str, object]:
         report = self._ingest(notes, folder)
@@ -122,12 +124,3 @@ class FakeRunner:
 def _profiles_imports(command: Sequence[str]) -> bool:
     """Return whether a process reports its imports."""
     return "_find_and_load" in command[2]
-
-
-def _run_yardstick(program: str) -> dict[str, object]:
-    """Return what a yardstick prints."""
-    if "standard_normal" in program:
-        return {"ms": [0.5, 0.6]}
-    if "ThreadPoolExecutor" in program:
-        return {"texts": 256, "seconds": 2.0}
-    return {}

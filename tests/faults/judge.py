@@ -88,7 +88,7 @@ def judge_run(case: Case, ran: CommandResult) -> Verdict:
     command = case.command
     verdict = Verdict(str(case), ran.status)
     if any(mark in text for mark in _TRACES for text in (ran.out, ran.err)):
-        verdict.broken.append(f"traceback: {_get_last(ran)}")
+        verdict.broken.append(f"traceback: {(ran.err or ran.out).strip().splitlines()[-1][:200]}")
     try:
         out, err = (_read_channel(text, case, ran.status) for text in (ran.out, ran.err))
     except (AssertionError, ValueError, KeyError) as fault:
@@ -186,7 +186,3 @@ def _lasting(value: Any) -> Any:
 @cache
 def _exits() -> dict[str, int]:
     return {code: int(row.exit) for code, row in build_catalog().items()}
-
-
-def _get_last(ran: CommandResult) -> str:
-    return (ran.err or ran.out).strip().splitlines()[-1][:200]

@@ -33,29 +33,29 @@ def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
     """Return everything that a person could miss, or find twice; with or without ids."""
     try:
         with SqliteReader(data) as reader:
-            return _describe_rows(reader, data, ids=ids)
+            documents: list[Any] = reader.connection.execute(_DOCUMENTS).fetchall()
+            chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
+            if not ids:
+                documents = sorted(rest for _, *rest in documents)
+                chunks = sorted(
+                    (text, key, *rest, text, state) for _, key, *rest, text, state in chunks
+                )
+            names = {int(key): str(chunk) for chunk, key, *_ in chunks}
+            version = reader.get_value("embedding_version")
+            found = {
+                "documents": documents,
+                "chunks": sorted((chunk, *rest) for chunk, _, *rest in chunks),
+                "turns": reader.connection.execute(_TURNS).fetchall(),
+                "dirty": reader.get_value("vectors_dirty"),
+                "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
+                "words": [
+                    _name_keys(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS
+                ],
+                "version": version,
+            }
+            return {**found, **(_describe_vectors(data, version, names) if version else {})}
     except NotIndexed:
         return {}
-
-
-def _describe_rows(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
-    documents: list[Any] = reader.connection.execute(_DOCUMENTS).fetchall()
-    chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
-    if not ids:
-        documents = sorted(rest for _, *rest in documents)
-        chunks = sorted((text, key, *rest, text, state) for _, key, *rest, text, state in chunks)
-    names = {int(key): str(chunk) for chunk, key, *_ in chunks}
-    version = reader.get_value("embedding_version")
-    found = {
-        "documents": documents,
-        "chunks": sorted((chunk, *rest) for chunk, _, *rest in chunks),
-        "turns": reader.connection.execute(_TURNS).fetchall(),
-        "dirty": reader.get_value("vectors_dirty"),
-        "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
-        "words": [_name_keys(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS],
-        "version": version,
-    }
-    return {**found, **(_describe_vectors(data, version, names) if version else {})}
 
 
 def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import load_validators
-from tests.golden.cases import LINES, list_cases
+from tests.golden.cases import list_cases
 
 CASES = list_cases()
 ROWS = build_catalog()
@@ -46,10 +46,10 @@ def _nothing_is_being_written(update):
         pytest.skip("the files are being written")
 
 
-@pytest.fixture(params=LINES)
-def results(request):
-    """The results of a command."""
-    return [read_golden_result(case) for case in CASES if case.command == request.param]
+@pytest.fixture
+def results():
+    """What is kept of all cases."""
+    return list(map(read_golden_result, CASES))
 
 
 def read_golden_result(case):

@@ -62,7 +62,11 @@ class GuardedParser:
         self.version = parser.version
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        worker = self._get_worker()
+        if GuardedParser.worker is None:
+            GuardedParser.worker = WorkerProcess(run_parser, 1024)
+            assert GuardedParser.worker.poll(60.0)
+            assert GuardedParser.worker.receive() is not None
+        worker = GuardedParser.worker
         worker.send(ParseTask(self._parser, data, path, 30.0))
         reply = worker.receive() if worker.poll(60.0) else None
         if reply is None:
@@ -76,13 +80,6 @@ class GuardedParser:
             raise reply.result
         document: ParsedDocument = reply.result
         return document
-
-    def _get_worker(self) -> WorkerProcess:
-        if GuardedParser.worker is None:
-            GuardedParser.worker = WorkerProcess(run_parser, 1024)
-            assert GuardedParser.worker.poll(60.0)
-            assert GuardedParser.worker.receive() is not None
-        return GuardedParser.worker
 
 
 @pytest.fixture(scope="module", autouse=True)

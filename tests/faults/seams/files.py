@@ -131,7 +131,15 @@ class Files:
         # The space that others leave differs from run to run, and is told.
         patch.setattr(os, "statvfs", self._by_path("space", cache(os.statvfs)))
         patch.setattr(os, "open", self._os_open(os.open))
-        patch.setattr(os, "scandir", self._scandir(os.scandir))
+
+        def called(path: Any = ".") -> Any:
+            point = self.point("list", path)
+            if point is None:
+                return os.scandir(path)
+            listing = self._world.call(point, os.scandir, path)
+            return _Listing(listing, self._world, self.point("entry", path) or PREFIX)
+
+        patch.setattr(os, "scandir", called)
         patch.setattr(fcntl, "flock", self._by_number("lock", fcntl.flock))
         patch.setattr(mmap, "mmap", self._by_number("map", mmap.mmap))
         opened = self._open(io.open)
@@ -190,16 +198,6 @@ class Files:
             if point is None:
                 return real(path, flags, *args, **options)
             return self._world.call(point, real, path, flags, *args, **options)
-
-        return called
-
-    def _scandir(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def called(path: Any = ".") -> Any:
-            point = self.point("list", path)
-            if point is None:
-                return real(path)
-            listing = self._world.call(point, real, path)
-            return _Listing(listing, self._world, self.point("entry", path) or PREFIX)
 
         return called
 

@@ -71,19 +71,7 @@ def list_faults(point: str) -> list[Fault]:
 @contextmanager
 def install(world: World) -> Iterator[None]:
     """Stand between kebab and SQLite, and between SQLite and the system."""
-    hook = _hook(world)
-    vfs = _Vfs(world)
-    apsw.set_default_vfs(_NAME)
-    apsw.connection_hooks.append(hook)
-    try:
-        yield
-    finally:
-        apsw.connection_hooks.remove(hook)
-        apsw.set_default_vfs(_SYSTEM)
-        vfs.unregister()
 
-
-def _hook(world: World) -> Callable[[apsw.Connection], None]:
     def executed(_cursor: Any, statement: str, _bindings: Any) -> bool:
         if statement.lstrip().upper().startswith(("COMMIT", "RELEASE")):
             world.call("sqlite.commit", _do_nothing)
@@ -99,7 +87,16 @@ def _hook(world: World) -> Callable[[apsw.Connection], None]:
         database.exec_trace = executed
         database.row_trace = read
 
-    return opened
+    hook = opened
+    vfs = _Vfs(world)
+    apsw.set_default_vfs(_NAME)
+    apsw.connection_hooks.append(hook)
+    try:
+        yield
+    finally:
+        apsw.connection_hooks.remove(hook)
+        apsw.set_default_vfs(_SYSTEM)
+        vfs.unregister()
 
 
 def _do_nothing() -> None:

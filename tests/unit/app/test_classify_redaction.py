@@ -95,6 +95,13 @@ def test_secrets_of_the_environment_are_redacted_in_any_form(monkeypatch):
     assert redact("abc, a tail and two arms") == "abc, a tail and two arms"
 
 
+def test_a_secret_that_contains_another_is_redacted_whole(monkeypatch):
+    monkeypatch.setenv("FIRST_API_KEY", "quiet river")
+    monkeypatch.setenv("SECOND_API_KEY", "quiet river stone")
+
+    assert redact("it said: quiet river stone") == f"it said: {HIDDEN}"
+
+
 def test_undecodable_names_are_escaped():
     assert redact("caf\udce9") == "caf\\xe9"
 

@@ -50,6 +50,14 @@ def test_a_later_version_may_have_more_parts(monkeypatch):
     assert find_trace() == f"01{TRACE[2:]}-more"
 
 
+@pytest.mark.parametrize(("length", "kept"), [(256, True), (257, False)])
+def test_a_trace_of_a_later_version_has_256_characters_at_most(length, kept, monkeypatch):
+    given = f"01{TRACE[2:]}-".ljust(length, "x")
+    monkeypatch.setenv("TRACEPARENT", given)
+
+    assert find_trace() == (given if kept else None)
+
+
 @pytest.mark.parametrize("given", [TRACE, None, 7], ids=["trace", "none", "number"])
 def test_a_request_never_has_the_trace_of_the_server(given, monkeypatch):
     monkeypatch.setenv("TRACEPARENT", f"00-{'a' * 32}-{'b' * 16}-00")

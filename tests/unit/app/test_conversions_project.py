@@ -1,6 +1,5 @@
 from typing import Any
 
-import jsonschema
 import msgspec
 
 from kebab.app.conversions import to_ingest_progress, to_search_hit, to_search_response
@@ -15,9 +14,9 @@ from kebab.core.queries import (
     Snippet,
     StoredChunk,
 )
-from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.search import DegradedChannel, LeftOut, TraceStage
+from tests.contract.conftest import load_validators
 from tests.fakes.evidence import retrieval
 
 
@@ -104,10 +103,9 @@ def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     assert [(one.stage, one.note) for one in traced.trace or ()] == [("lexical", "2 terms")]
     assert (traced.mode, traced.has_more, traced.truncated) == ("lexical", True, True)
     assert [(one.channel, one.hint) for one in plain.degraded] == [("vector", None)]
-    schema = build_schemas()["search_response.v1"]
     for reply in (plain, traced):
         line = encode_json(add_envelope(reply, command="search", timestamp="now", exit_code=0))
-        jsonschema.validate(msgspec.json.decode(line), schema)
+        load_validators()["search_response.v1"].validate(msgspec.json.decode(line))
         assert msgspec.json.decode(line)["hits"][0]["score"] == 0.123457
 
 

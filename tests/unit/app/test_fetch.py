@@ -226,12 +226,8 @@ def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):
     assert _doc(garden).freshness == "fresh"
 
 
-def _move_down(garden, count):
-    garden.write("garden.txt", "new\n" * count + TEXT)
-
-
 def test_a_passage_that_an_edit_moved_is_fetched_where_it_is_now(garden):
-    _move_down(garden, 7)
+    garden.write("garden.txt", "new\n" * 7 + TEXT)
     hit, found = _chunk(garden, context=1)
     start, end = hit.citation.line.start + 7, hit.citation.line.end + 7
 

@@ -1,6 +1,5 @@
 import re
 
-import jsonschema
 import msgspec
 import pytest
 
@@ -16,6 +15,7 @@ from kebab.wire.json_schema import build_schemas, get_schema_name
 from kebab.wire.library import RmRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import add_envelope, encode_json
+from tests.contract.conftest import load_validators
 
 
 def _told(desk):
@@ -86,14 +86,11 @@ def test_versions_describe_the_index(lab):
     assert models.index_version == "lance-flat-l2-384-v1"
     assert models.parser_version in models.active_parsers
     assert models.active_chunkers == [models.chunker_version]
-    assert _told_chunker(lab, 64) != models.chunker_version
+    assert (
+        describe_build(lab.context(index__chunk_tokens=64)).models.chunker_version
+        != models.chunker_version
+    )
     assert models.prompt_template_version == "rag-v1"
-
-
-def _told_chunker(desk, tokens):
-    return describe_build(
-        desk.context(index__chunk_tokens=tokens), SchemaRequest()
-    ).models.chunker_version
 
 
 def test_capabilities_match_this_build(desk):
@@ -127,7 +124,7 @@ def test_every_schema_is_listed(desk):
     assert told.wire.schemas == sorted(build_schemas())
     assert told.kebab_version == __version__
     line = encode_json(add_envelope(told, command="schema", timestamp="now", exit_code=0))
-    jsonschema.validate(msgspec.json.decode(line), build_schemas()["schema.v1"])
+    load_validators()["schema.v1"].validate(msgspec.json.decode(line))
 
 
 def test_a_database_of_a_newer_kebab_counts_as_none_and_is_reported(desk, newer):

@@ -79,10 +79,6 @@ def _mtime(hit):
     return Path(hit.file).stat().st_mtime
 
 
-def _any_doc(desk):
-    return desk.documents()["flat/n4.md"].doc_id
-
-
 FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] = {
     "tag": (lambda _: {"tag": ["ops"]}, lambda hit, _: "ops" in hit.tags),
     "tags": (
@@ -108,7 +104,7 @@ FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] 
         lambda hit, desk: hit.source == str(desk.folder / "other"),
     ),
     "doc_id": (
-        lambda desk: {"doc_id": _any_doc(desk)},
+        lambda desk: {"doc_id": desk.documents()["flat/n4.md"].doc_id},
         lambda hit, _: hit.doc_path == "flat/n4.md",
     ),
     "since": (

@@ -231,7 +231,8 @@ def apply(root, operation):
     if kind == "write" and not path.is_dir() and not any(p.is_file() for p in path.parents):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# Note\n\nversion {rest[0]}\n", encoding="utf-8")
-        return _with_folders(root, name)
+        parts = name.split("/")
+        return ["/".join(parts[: count + 1]) for count in range(len(parts))]
     if kind == "delete" and path.exists():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         return [name]
@@ -245,11 +246,6 @@ def apply(root, operation):
         (path / ".gitignore").write_text(f"*.tmp.md\n{rest[0]}\n", encoding="utf-8")
         return [f"{name}.gitignore"]
     return []
-
-
-def _with_folders(root, name):
-    parts = name.split("/")
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -190,9 +190,8 @@ ECHOES = [
 
 
 @pytest.mark.parametrize("echo", ECHOES)
-@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 405, 422, 429, 500, 501, 503])
 @pytest.mark.parametrize("shape", ["error", "message", "detail", "object", "type"])
-def test_no_signal_contains_the_key(status, echo, shape):
+def test_no_signal_contains_the_key(echo, shape):
     bodies = {
         "error": {"error": f"wrong: {echo}"},
         "message": {"error": {"message": f"wrong: {echo}", "type": echo, "code": echo}},
@@ -202,11 +201,12 @@ def test_no_signal_contains_the_key(status, echo, shape):
     }
     content_type = f"text/{echo}" if shape == "type" else "application/json"
 
-    refusal = signal(status, bodies[shape], content_type)
+    for status in (200, 302, 400, 401, 403, 404, 405, 422, 429, 500, 501, 503):
+        refusal = signal(status, bodies[shape], content_type)
 
-    told = f"{refusal.format_message()} {refusal.details()} {refusal!r} {refusal.args}"
-    assert not any(part in told for part in (SECRET, SECRET[:8], SECRET[8:16], "Rk5d", "k5d"))
-    assert "password" not in told
+        told = f"{refusal.format_message()} {refusal.details()} {refusal!r} {refusal.args}"
+        parts = (SECRET, SECRET[:8], SECRET[8:16], "Rk5d", "k5d", "password")
+        assert not [part for part in parts if part in told], status
 
 
 def test_a_request_does_not_show_its_key():

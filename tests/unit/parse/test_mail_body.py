@@ -52,6 +52,26 @@ def test_a_blank_plain_form_gives_way_to_html():
     assert "## A\n\nrich" in text
 
 
+def test_an_invitation_is_read_only_where_a_message_has_no_other_form():
+    calendar = "Content-Type: text/calendar\n\nBEGIN:VCALENDAR"
+
+    text, _ = write(join_parts(HTML, calendar, kind="alternative"))
+    assert "## A\n\nrich" in text
+    assert "calendar" not in text
+
+    text, _ = write(join_parts(calendar, kind="alternative"))
+    assert "unnamed (text/calendar, 15 bytes)" in text
+
+
+def test_the_last_form_of_a_message_without_plain_text_is_read():
+    other = "Content-Type: text/html\n\n<p>second"
+
+    text, _ = write(join_parts(HTML, other, kind="alternative"))
+
+    assert "second" in text
+    assert "rich" not in text
+
+
 def test_attachments_are_named_and_not_read():
     attached = (
         'Content-Type: text/plain; name="a.txt"\nContent-Disposition: attachment; '

@@ -26,6 +26,31 @@ def test_merged_cells_stand_in_each_of_their_rows():
     )
 
 
+def test_a_merged_cell_reaches_down_in_the_column_where_it_begins():
+    covered = "<table:covered-table-cell/>"
+    twice = 'table:number-columns-repeated="2"'
+    document = parse(
+        table(
+            row(cells("a", attributes=twice) + cells("b", "c")),
+            row(cells("x", attributes='table:number-rows-spanned="3"') + cells("1", "2", "3")),
+            row(covered + cells("", attributes=twice) + cells("4", "5")),
+            row(covered + cells("6", "7", "8")),
+            row(covered + cells("9", "10", "11")),
+            row(cells("12", "13", "14", "15")),
+        )
+    )
+
+    assert document.text.splitlines() == [
+        "| a | a | b | c |",
+        "|---|---|---|---|",
+        "| x | 1 | 2 | 3 |",
+        "| x |  | 4 | 5 |",
+        "| x | 6 | 7 | 8 |",
+        "|  | 9 | 10 | 11 |",
+        "| 12 | 13 | 14 | 15 |",
+    ]
+
+
 def test_repetitions_are_limited():
     many = 'table:number-columns-repeated="16384"'
     document = parse(

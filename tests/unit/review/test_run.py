@@ -63,6 +63,21 @@ def test_a_finished_unit_is_not_worked_on_again():
     assert not open_units(desk).is_unfinished
 
 
+def test_a_run_is_unfinished_until_its_last_unit_has_a_result():
+    desk = Desk({"a.md": "0 0", "b.md": "0 0", "empty.md": ""})
+    units = open_units(desk)
+    assert units.is_unfinished
+
+    for number in range(4):
+        assert open_units(desk).is_unfinished
+        assert units.finish(units.find_part(number), number) is not None
+    assert units.is_unfinished
+    assert units.find_part(4) is None
+
+    assert not units.is_unfinished
+    assert not open_units(desk).is_unfinished
+
+
 def test_two_requests_that_take_turns_finish_every_unit_once_in_the_store():
     desk = Desk({"a.md": "0 1 1", "b.md": "0 1"})
     first, second = open_units(desk), open_units(desk)

@@ -27,7 +27,12 @@ class Base:
         document = _document(path, texts, title=title, tags=tags, lang=lang, heading=heading)
         self.writer.put_document(document)
         if embed:
-            self._embed()
+            for chunk in self.writer.list_pending(1000):
+                text = build_embed_text(chunk.title, chunk.heading_path, chunk.text)
+                vector = self.embedder.embed_query(text)
+                self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
+                self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
+            self.embedder.embedded.clear()
 
     def reader(self):
         self.readers.append(SqliteReader(self.folder, COLUMN_WEIGHTS))
@@ -41,14 +46,6 @@ class Base:
         for reader in self.readers:
             reader.close()
         self.writer.close()
-
-    def _embed(self):
-        for chunk in self.writer.list_pending(1000):
-            text = build_embed_text(chunk.title, chunk.heading_path, chunk.text)
-            vector = self.embedder.embed_query(text)
-            self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
-            self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
-        self.embedder.embedded.clear()
 
 
 @pytest.fixture

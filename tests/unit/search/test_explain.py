@@ -17,10 +17,6 @@ def _explained(base, text, path, **given):
     return Explainer(reader, retriever).explain(Query(text=text, **given), reader.load_chunks(keys))
 
 
-def _sum(boosts):
-    return sum(boost.value for boost in boosts)
-
-
 @pytest.fixture
 def notes(base):
     base.add("a.md", "the oil embargo began", "gas and coal", tags=["ops"])
@@ -40,7 +36,9 @@ def test_an_explanation_agrees_with_the_search(notes):
             assert one.score == pytest.approx(hit.score)
             assert one.lexical.rank == hit.retrieval.lexical_rank
             assert one.semantic.rank == hit.retrieval.vector_rank
-            assert one.final.score == pytest.approx(one.fused.score + _sum(one.boosts))
+            assert one.final.score == pytest.approx(
+                one.fused.score + sum(boost.value for boost in one.boosts)
+            )
 
 
 def test_the_best_passage_comes_first_and_three_are_enough(base):

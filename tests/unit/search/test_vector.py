@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,12 @@ def test_rows_outside_the_snapshot_do_not_count(base):
     reader = base.reader()
     query = base.embedder.embed_query("oil")
     gone = {key for key, _ in base.vectors.find_nearest(query, 60)}
-    stale = _without(reader, gone)
+
+    class Later:
+        def find_committed_keys(self, keys):
+            return reader.find_committed_keys(keys) - gone
+
+    stale: Any = Later()
 
     found = find_nearest(stale, base.vectors, query, 20, SearchScope())
 
@@ -112,14 +118,6 @@ def test_without_vectors_the_channel_suggests_an_ingest(base, missing):
 
     assert isinstance(found, DegradedChannel)
     assert found.hint == "kebab ingest"
-
-
-def _without(reader, gone):
-    class Later:
-        def find_committed_keys(self, keys):
-            return reader.find_committed_keys(keys) - gone
-
-    return Later()
 
 
 def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compare(base):

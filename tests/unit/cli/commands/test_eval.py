@@ -1,10 +1,9 @@
 import json
 
-import jsonschema
 import pytest
 
-from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import encode_json
+from tests.contract.conftest import load_validators
 from tests.fakes.console import run
 from tests.fakes.notes import NotesKebab
 from tests.fakes.outcomes import mode, outcome, report
@@ -19,7 +18,7 @@ def golden(home, monkeypatch):
 
 
 def validated(reply):
-    jsonschema.validate(reply, build_schemas()[reply["schema_version"]])
+    load_validators()[reply["schema_version"]].validate(reply)
     return reply
 
 

@@ -26,15 +26,6 @@ def test_arguments_reach_the_library(kebab, opened, arguments, wanted):
     assert opened[0].asked == [("fetch", wanted)]
 
 
-@pytest.mark.parametrize(
-    "arguments", [["chunk", "nowhere"], ["doc", "nowhere"], ["span", "nowhere", "1"]]
-)
-def test_an_unknown_name_is_a_reply(kebab, arguments):
-    ran = kebab("fetch", *arguments, "--json")
-
-    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "not_found.v1")
-
-
 @pytest.mark.parametrize("arguments", [["span", "x"], ["span", "x", "0"], ["span", "x", "one"]])
 def test_lines_begin_at_one(kebab, arguments):
     assert kebab("fetch", *arguments).status == 2

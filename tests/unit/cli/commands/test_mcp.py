@@ -44,10 +44,6 @@ def test_without_a_standard_input_it_ends(tmp_path):
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_writing_and_reading_only_exclude_each_other(kebab):
-    assert kebab("mcp", "--allow-write", "--read-only", "--json").fault["code"] == "usage_invalid"
-
-
 def test_without_the_sdk_the_error_names_the_extra(kebab, monkeypatch):
     monkeypatch.setattr("kebab.cli.commands.mcp.find_spec", lambda _: None)
 

@@ -17,11 +17,5 @@ def test_flags_reach_the_library(kebab, opened, arguments, wanted):
     assert opened[0].asked == [("outline", wanted)]
 
 
-def test_an_unknown_name_is_a_reply(kebab):
-    ran = kebab("outline", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "not_found.v1")
-
-
 def test_all_and_a_limit_exclude_each_other(kebab):
     assert kebab("outline", "--all", "-n", "3", "--json").fault["code"] == "usage_invalid"

@@ -6,6 +6,12 @@ def test_the_name_the_limit_and_the_filters_reach_the_library(kebab, opened):
     assert (request.tag, request.path_glob) == (["ops"], "x/**")
 
 
+def test_ten_neighbours_are_asked_for_without_a_limit(kebab, opened):
+    kebab("related", "a.md")
+
+    assert opened[0].asked[0][1].limit == 10
+
+
 def test_neighbours_are_shown(kebab):
     assert kebab("related", "a.md", "--json").reply["schema_version"] == "related_docs.v1"
     assert "ops/backup.md:12" in kebab("related", "a.md").out
@@ -16,12 +22,6 @@ def test_no_neighbour_has_exit_status_1(kebab):
 
     assert (ran.status, ran.err, ran.reply["related"]) == (1, "", [])
     assert kebab("related", "nothing").status == 1
-
-
-def test_an_unknown_name_is_a_reply(kebab):
-    ran = kebab("related", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
 
 
 def test_one_document_is_no_filter_for_neighbours(kebab):

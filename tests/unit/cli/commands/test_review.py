@@ -70,12 +70,6 @@ def test_json_has_one_page(kebab, note, home, opened):
     assert "items" not in {one["type"] for one in ran.asides}
 
 
-def test_an_unknown_document_is_an_answer(kebab):
-    ran = kebab("review", "nowhere", "--json")
-
-    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
-
-
 def test_an_interruption_keeps_what_is_done(kebab, note, home):
     late = home / "late.md"
     late.write_text(TEXT, encoding="utf-8")

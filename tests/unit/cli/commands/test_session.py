@@ -16,14 +16,6 @@ def test_a_session_is_shown(kebab):
     assert reply["session"]["name"] == "my talk"
 
 
-@pytest.mark.parametrize("what", ["show", "rm"])
-def test_an_unknown_session_is_a_reply(kebab, what):
-    ran = kebab("session", what, "nowhere", "--json")
-
-    assert (ran.status, ran.err) == (1, "")
-    assert ran.reply["schema_version"] == "not_found.v1"
-
-
 def test_sessions_are_deleted_by_name_without_confirmation(kebab, opened):
     ran = kebab("session", "rm", "a", "b", "--json")
 

@@ -19,10 +19,6 @@ def test_a_stream_ends_with_the_error(kebab):
     assert (event["kind"], event["error"]["code"]) == ("ended", "store_corrupt")
 
 
-def test_a_knowledge_base_that_may_only_be_read_is_not_watched(kebab):
-    assert kebab("watch", "--read-only", "--json").fault["code"] == "read_only"
-
-
 def test_without_the_library_its_extra_is_named(kebab, monkeypatch):
     def refuse():
         raise DependencyMissing(feature="watching files", install="pip install 'kebab[watch]'")

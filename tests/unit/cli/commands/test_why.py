@@ -33,11 +33,5 @@ def test_text_begins_with_the_verdict(kebab):
     assert kebab("why", "restore", "a.md").out.startswith("found at rank 1\n")
 
 
-def test_an_unknown_name_is_a_reply(kebab):
-    ran = kebab("why", "restore", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
-
-
 def test_a_query_and_a_document_are_needed(kebab):
     assert kebab("why", "restore", "--json").fault["code"] == "usage_invalid"

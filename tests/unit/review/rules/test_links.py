@@ -1,12 +1,14 @@
 """Links to what does not exist are found, and links that sites resolve are not."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kebab.core.review import Finding
 from kebab.parse.markdown_parts import read_markup
+from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
@@ -66,6 +68,20 @@ def test_a_link_to_a_missing_file_is_found_at_its_target(target: str) -> None:
 def test_links_are_relative_to_the_folder_of_the_document() -> None:
     assert _check(BrokenLink(), "[t](c.md) [u](../b.md)", path="sub/x.md") == []
     assert len(_check(BrokenLink(), "[t](d.md)", path="sub/x.md")) == 1
+
+
+def test_absolute_paths_begin_at_the_root_or_at_one_of_two_folders_above_it() -> None:
+    source = make_document("[t](/docs/z.md)", read_markup("[t](/docs/z.md)")).source
+    root = Path("/top/site/docs/notes")
+    document = ReviewDocument(replace(source, root=root, file=root / "a.md"))
+
+    def is_found(folder: Path) -> bool:
+        surroundings = FakeSurroundings(
+            files=frozenset({str(root / "docs"), str(folder / "docs/z.md")})
+        )
+        return not list(BrokenLink().check(document, surroundings))
+
+    assert [is_found(one) for one in (root, *root.parents)] == [True, True, True, False, False]
 
 
 def test_addresses_of_pages_may_be_relative_to_the_address_of_the_page() -> None:

@@ -1,11 +1,10 @@
 import json
 
-import jsonschema
 import pytest
 
 from kebab.bench.run import MEASUREMENTS, BenchOptions, run_benchmark
 from kebab.wire.evals import BenchProgress
-from kebab.wire.json_schema import build_schemas
+from tests.contract.conftest import load_validators
 from tests.fakes.runner import VERSION, FakeRunner
 from tools.bench.run import ProgressPrinter, build_measurements, main
 
@@ -48,7 +47,7 @@ def test_the_program_prints_the_published_record(models, capsys):
     status = main(["--only", "startup", "--runs", "1", "--json"], models)
 
     reply = json.loads(capsys.readouterr().out)
-    jsonschema.validate(reply, build_schemas()["bench_report.v1"])
+    load_validators()["bench_report.v1"].validate(reply)
     assert (status, reply["exit_code"]) == (0, 0)
 
 
