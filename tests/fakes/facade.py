@@ -416,7 +416,7 @@ class FakeKebab:
         done = review_pages.item(document, 4, 6, kind="translation", severity="suggestion")
         if document.doc_path.startswith("late"):
             cancel.request()
-        stopped = cancel is not None and cancel.requested
+        stopped = cancel.requested
         text = TranslatedText(text="# 문\n", segments=2, translated=1, findings=[])
         page = review_pages.page(
             document,

@@ -87,7 +87,7 @@ def test_versions_describe_the_index(lab):
     assert models.parser_version in models.active_parsers
     assert models.active_chunkers == [models.chunker_version]
     assert (
-        describe_build(lab.context(index__chunk_tokens=64)).models.chunker_version
+        describe_build(lab.context(index__chunk_tokens=64), SchemaRequest()).models.chunker_version
         != models.chunker_version
     )
     assert models.prompt_template_version == "rag-v1"
