@@ -149,11 +149,11 @@ class MaintenanceOperations:
 
         return init(self._context, request)
 
-    def model_list(self, _request: "ModelListRequest") -> "ModelList":
+    def model_list(self, request: "ModelListRequest") -> "ModelList":
         """Return every embedding model."""
         from kebab.app.models import list_models
 
-        return list_models(self._context)
+        return list_models(self._context, request)
 
     def model_pull(
         self,

@@ -17,8 +17,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+from kebab.embed.onnx_file import FLOAT, INT64, Node, OnnxModel, build_model, build_node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,17 +81,17 @@ _MASKED = -10_000.0  # added to the score of a padded position; far below any re
 class _Graph:
     """Nodes and constants as they are added, and a name for each value."""
 
-    nodes: list[Any] = field(default_factory=list)
-    constants: dict[str, Any] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    constants: "dict[str, NDArray[Any]]" = field(default_factory=dict)
 
     def add(self, operator: str, name: str, *inputs: str, **attributes: Any) -> str:
         """Add a node and return the name of its output."""
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
+        self.nodes.append(build_node(operator, inputs, [name], **attributes))
         return name
 
     def add_constant(self, name: str, value: "NDArray[np.generic]") -> str:
         """Add a constant and return its name."""
-        self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        self.constants[name] = value
         return name
 
 
@@ -124,7 +124,7 @@ class _Encoder:
         """Gather packed rows and their scales, and decode them in full precision."""
         add, constant = self.graph.add, self.graph.add_constant
         packed = add("Gather", f"{name}.packed", constant(f"{name}.nibbles", table.packed), ids)
-        pairs = add("Cast", f"{name}.pairs", packed, to=TensorProto.FLOAT)
+        pairs = add("Cast", f"{name}.pairs", packed, to=FLOAT)
         base = constant("nibble_base", np.array(16, np.float32))
         high = add("Floor", f"{name}.high", add("Div", f"{name}.shifted", pairs, base))
         low = add("Sub", f"{name}.low", pairs, add("Mul", f"{name}.cleared", high, base))
@@ -133,7 +133,7 @@ class _Encoder:
         centred = add("Sub", f"{name}.centred", nibbles, centre)
         last = constant("last_axis", np.array([-1], np.int64))
         scales = add("Gather", f"{name}.halves", constant(f"{name}.scales", table.scales), ids)
-        scale = add("Cast", f"{name}.scale", scales, to=TensorProto.FLOAT)
+        scale = add("Cast", f"{name}.scale", scales, to=FLOAT)
         wide = add("Unsqueeze", f"{name}.wide", scale, last)
         flat = constant("flat", np.array([0, 0, self.hidden], np.int64))
         return add("Reshape", f"{name}.rows", add("Mul", f"{name}.scaled", centred, wide), flat)
@@ -178,7 +178,7 @@ class _Encoder:
         add = self.graph.add
         axes = self.graph.add_constant("mask_axes", np.array([1, 2], np.int64))
         wide = add("Unsqueeze", "mask.wide", "attention_mask", axes)
-        real = add("Cast", "mask.real", wide, to=TensorProto.FLOAT)
+        real = add("Cast", "mask.real", wide, to=FLOAT)
         one = self.graph.add_constant("mask_one", np.array(1.0, np.float32))
         far = self.graph.add_constant("mask_far", np.array(_MASKED, np.float32))
         return add("Mul", "mask.added", add("Sub", "mask.padded", one, real), far)
@@ -218,8 +218,10 @@ class _Encoder:
         return self._add_norm(f"{prefix}.output.LayerNorm", summed)
 
 
-def build_graph(weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: float = 1e-12) -> Any:
-    """Return the checked `onnx.ModelProto` of the encoder.
+def build_graph(
+    weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: float = 1e-12
+) -> OnnxModel:
+    """Return the ONNX model of the encoder.
 
     `heads` and the `epsilon` of layer normalisation are those of BERT's base size by default.
     Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);
@@ -234,20 +236,14 @@ def build_graph(weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: fl
         value = encoder.add_layer(index, value, mask)
     encoder.graph.add("Identity", "last_hidden_state", value)
     names = ("input_ids", "attention_mask", "token_type_ids")
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
-        for name in names
-    ]
-    output = helper.make_tensor_value_info(
-        "last_hidden_state", TensorProto.FLOAT, ["batch", "length", encoder.hidden]
+    return build_model(
+        encoder.graph.nodes,
+        encoder.graph.constants,
+        inputs={name: (INT64, ["batch", "length"]) for name in names},
+        outputs={"last_hidden_state": (FLOAT, ["batch", "length", encoder.hidden])},
+        opset=OPSET,
+        ir_version=IR_VERSION,
     )
-    graph = helper.make_graph(
-        encoder.graph.nodes, "bert", inputs, [output], list(encoder.graph.constants.values())
-    )
-    opsets = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-    onnx.checker.check_model(model)
-    return model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

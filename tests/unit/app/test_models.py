@@ -8,7 +8,7 @@ from kebab.core.documents import NEXT_VECTORS
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, Locked, ReadOnly, UsageInvalid
-from kebab.wire.health import ModelPullRequest, ModelUseRequest
+from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):
@@ -28,7 +28,7 @@ def full(lab):
 
 
 def test_every_model_is_listed_with_its_sources(desk):
-    told = list_models(desk.context())
+    told = list_models(desk.context(), ModelListRequest())
     best, english = told.models
 
     assert [row.name for row in told.models] == [model.name for model in MODELS]
@@ -42,7 +42,7 @@ def test_every_model_is_listed_with_its_sources(desk):
 
 
 def test_installed_and_active_models_are_marked(full):
-    told = list_models(full.context())
+    told = list_models(full.context(), ModelListRequest())
 
     assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
     assert all((row.bytes or 0) > 10_000 for row in told.models)
@@ -50,7 +50,7 @@ def test_installed_and_active_models_are_marked(full):
 
 
 def test_the_configured_model_is_reported(full):
-    told = list_models(full.context(models__embedding__model=MINILM.key))
+    told = list_models(full.context(models__embedding__model=MINILM.key), ModelListRequest())
 
     assert told.configured == MINILM.key
     assert [row.active for row in told.models] == [True, False]
@@ -214,7 +214,7 @@ def test_read_only_refuses_changes_and_allows_listing(full):
         use_model(context, ModelUseRequest(name=MINILM.key), ignore_progress, Cancel())
     with pytest.raises(ReadOnly, match="model pull"):
         pull_model(context, ModelPullRequest(name=MINILM.key), ignore_progress, Cancel())
-    assert list_models(context).models[0].active
+    assert list_models(context, ModelListRequest()).models[0].active
     assert full.tree() == before
 
 
@@ -227,4 +227,4 @@ def test_pending_passages_are_counted(lab):
 
 
 def test_a_newer_database_has_no_model_in_use(desk, newer):
-    assert not any(row.active for row in list_models(desk.context()).models)
+    assert not any(row.active for row in list_models(desk.context(), ModelListRequest()).models)

@@ -12,7 +12,7 @@ from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.health import ModelUseRequest
+from kebab.wire.health import ModelListRequest, ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
@@ -119,7 +119,7 @@ def test_model_use_changes_to_it_and_back(full, model):
 def test_lists_show_its_facts(full, model):
     full.ingest()
 
-    row = list_models(full.context()).models[0]
+    row = list_models(full.context(), ModelListRequest()).models[0]
 
     assert (row.name, row.dimension, row.languages) == (
         model.name,

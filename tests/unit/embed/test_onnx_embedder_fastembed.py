@@ -3,7 +3,8 @@ import random
 import numpy as np
 import pytest
 
-from kebab.embed.onnx_embedder import FastembedReference, OnnxEmbedder
+from kebab.embed.catalogue import FastembedReference
+from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM
 from tests.fakes import tiny_model
 
