@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from kebab.embed.onnx_file import FLOAT, INT64, Node, OnnxModel, build_model, build_node
+from kebab.embed.onnx_file import FLOAT, INT64, Described, Node, OnnxModel, build_model, build_node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,8 +69,6 @@ def parse_four_bit_table(data: "bytes | memoryview", rows: int, columns: int) ->
     return FourBitTable(raw[..., 2:], scales)
 
 
-OPSET = 20
-IR_VERSION = 9  # the oldest that opset 20 may come with, so that older runtimes load it too
 Weight: TypeAlias = "NDArray[np.generic] | FourBitTable"
 """A tensor of the encoder: plain numbers, or a matrix of 4-bit numbers."""
 
@@ -235,14 +233,15 @@ def build_graph(
     for index in range(encoder.layers):
         value = encoder.add_layer(index, value, mask)
     encoder.graph.add("Identity", "last_hidden_state", value)
+    hidden: Described = (FLOAT, ["batch", "length", encoder.hidden])
     names = ("input_ids", "attention_mask", "token_type_ids")
     return build_model(
         encoder.graph.nodes,
         encoder.graph.constants,
         inputs={name: (INT64, ["batch", "length"]) for name in names},
-        outputs={"last_hidden_state": (FLOAT, ["batch", "length", encoder.hidden])},
-        opset=OPSET,
-        ir_version=IR_VERSION,
+        outputs={"last_hidden_state": hidden},
+        # The runtime cannot tell the length of a slice; with it, it fuses more operators.
+        values={"embeddings.sum": hidden},
     )
 
 

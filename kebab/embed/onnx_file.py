@@ -6,7 +6,7 @@ https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 Field: TypeAlias = tuple[int, int | float | bytes]
 """A number and its value: a varint, a 32-bit float, or bytes (texts and messages too)."""
+
+Described: TypeAlias = tuple[int, Sequence[str | int]]
+"""The element type of a value, and the size or the name of each axis."""
+
+OPSET = 20
+IR_VERSION = 9
+"""The oldest that this operator set may come with, so that older runtimes load it too."""
 
 FLOAT, INT64 = 1, 7
 """Two element types of tensors, as attributes and inputs name them."""
@@ -40,7 +47,7 @@ _ELEMENT_TYPES = {np.dtype(layout): number for number, layout in _DTYPES.items()
 
 # Fields of `ModelProto`, `GraphProto`, `NodeProto`, `AttributeProto` and `TensorProto`.
 _IR_VERSION, _GRAPH, _OPSETS = 1, 7, 8
-_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT = 1, 2, 5, 11, 12
+_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT, _VALUE = 1, 2, 5, 11, 12, 13
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OPERATOR, _ATTRIBUTE = 1, 2, 3, 4, 5
 _DIMENSIONS, _ELEMENT_TYPE, _TENSOR_NAME, _RAW_DATA = 1, 2, 8, 9
 _FLOAT_DATA, _INT32_DATA, _INT64_DATA = 4, 5, 7
@@ -232,15 +239,18 @@ def build_model(
     nodes: list[Node],
     constants: "dict[str, NDArray[Any]]",
     *,
-    inputs: "dict[str, tuple[int, list[str | int]]]",
-    outputs: "dict[str, tuple[int, list[str | int]]]",
-    opset: int,
-    ir_version: int,
+    inputs: "Mapping[str, Described]",
+    outputs: "Mapping[str, Described]",
+    values: "Mapping[str, Described]",
 ) -> OnnxModel:
-    """Return a model; inputs and outputs have an element type, and a number or name per axis."""
+    """Return a model.
+
+    Inputs, outputs and other values have an element type, and a number or a name for each axis.
+    The operators are those of `OPSET`.
+    """
     graph: list[tuple[int, str | bytes]] = [(_GRAPH_NAME, "graph")]
-    for number, values in ((_INPUT, inputs), (_OUTPUT, outputs)):
-        for name, (kind, axes) in values.items():
+    for number, described in ((_INPUT, inputs), (_OUTPUT, outputs), (_VALUE, values)):
+        for name, (kind, axes) in described.items():
             sizes = [encode_message([(2 if isinstance(axis, str) else 1, axis)]) for axis in axes]
             shape = encode_message((1, size) for size in sizes)
             tensor = encode_message([(1, encode_message([(1, kind), (2, shape)]))])
@@ -249,7 +259,7 @@ def build_model(
         nodes,
         constants,
         [(number, each.encode() if isinstance(each, str) else each) for number, each in graph],
-        [(_IR_VERSION, ir_version), (_OPSETS, encode_message([(2, opset)]))],
+        [(_IR_VERSION, IR_VERSION), (_OPSETS, encode_message([(2, OPSET)]))],
     )
 
 

@@ -81,7 +81,7 @@ class CatalogueRow:
     query_prefix: str
     passage_prefix: str
     repo: str
-    files: Sequence[str]
+    files: list[str] = field(hash=False)
     megabytes: int
 
 
@@ -226,9 +226,6 @@ MODELS: tuple[EmbeddingModel, ...] = (E5_SMALL, MINILM)
 _LONGEST = 512
 """The most positions that are used of a generic model; no passage is as long."""
 
-_FRAME = 16
-"""More tokens than the special ones and the longest prefix have."""
-
 
 def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> EmbeddingModel:
     """Return a model that is not in the registry.
@@ -240,6 +237,9 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     name = re.sub(r"[^a-z0-9.]+", "-", row.name.lower())
     curve = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-1.5)
     positions = min(row.positions, _LONGEST)
+    prefix = max(row.query_prefix, row.passage_prefix, key=len)
+    # 2 special tokens, and at least as many as the prefix has.
+    frame = 2 + (len(prefix.split()) + 3 if prefix else 0)
     return EmbeddingModel(
         key=row.name,
         name=row.name,
@@ -248,7 +248,7 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
         is_multilingual=row.is_multilingual,
         dimension=row.dimension,
         positions=positions,
-        window=positions - _FRAME,
+        window=positions - frame,
         pooling=row.pooling,
         query_prefix=row.query_prefix,
         passage_prefix=row.passage_prefix,
