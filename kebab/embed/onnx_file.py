@@ -52,6 +52,7 @@ _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OPERATOR, _ATTRIBUTE = 1, 2, 3, 4, 5
 _DIMENSIONS, _ELEMENT_TYPE, _TENSOR_NAME, _RAW_DATA = 1, 2, 8, 9
 _FLOAT_DATA, _INT32_DATA, _INT64_DATA = 4, 5, 7
 _EXTERNAL_DATA, _DATA_LOCATION = 13, 14
+_UNREAD_DATA = {6, 10, 11, _EXTERNAL_DATA}  # texts, doubles, unsigned numbers of 64 bits
 
 _EXTERNAL_BYTES = 1024
 """The size from which a tensor is stored outside of the graph."""
@@ -194,7 +195,7 @@ class OnnxModel:
                 if data.nbytes >= _EXTERNAL_BYTES:
                     file.write(bytes(-file.tell() % _ALIGNMENT))
                     place = {"location": weights.name, "offset": file.tell(), "length": data.nbytes}
-                    file.write(data)
+                    file.write(data.data)
                     content = [
                         (_EXTERNAL_DATA, encode_message([(1, key), (2, str(each))]))
                         for key, each in place.items()
@@ -288,17 +289,16 @@ def parse_model(data: bytes) -> OnnxModel:
 def _parse_node(data: bytes) -> Node:
     node = Node("", [], [])
     for number, value in decode_message(data):
-        match number, value:
-            case 1, bytes():
-                node.inputs.append(value.decode())
-            case 2, bytes():
-                node.outputs.append(value.decode())
-            case 3, bytes():
-                node.name = value.decode()
-            case 4, bytes():
-                node.operator = value.decode()
-            case _:
-                node.others.append((number, value))
+        if not isinstance(value, bytes) or number > _OPERATOR:
+            node.others.append((number, value))
+        elif number == _NODE_INPUT:
+            node.inputs.append(value.decode())
+        elif number == _NODE_OUTPUT:
+            node.outputs.append(value.decode())
+        elif number == _NODE_NAME:
+            node.name = value.decode()
+        else:
+            node.operator = value.decode()
     return node
 
 
@@ -307,44 +307,38 @@ def _parse_tensor(data: bytes) -> "tuple[str, NDArray[Any]]":
 
     A writer may store numbers as raw bytes or in a list for their type, and may pack a list.
     """
-    name, kind, raw = "", 0, b""
-    shape: list[int] = []
-    listed: list[NDArray[Any]] = []
+    fields: dict[int, list[Any]] = {}
     for number, value in decode_message(data):
-        match number, value:
-            case 1, _:
-                shape += _list_varints(value)
-            case 2, int():
-                kind = value
-            case 8, bytes():
-                name = value.decode()
-            case 9, bytes():
-                raw = value
-            case 4, _:
-                packed = value if isinstance(value, bytes) else struct.pack("<f", value)
-                listed.append(np.frombuffer(packed, "<f4"))
-            case ((5 | 7), _):
-                listed.append(np.array(_list_varints(value), np.int64))
-            case ((6 | 10 | 11 | 13), _):
-                raise ValueError(f"a constant of the ONNX file is stored in an unknown way: {name}")
-    if kind not in _DTYPES:
-        raise ValueError(f"a constant of the ONNX file has an unknown type: {kind}")
+        fields.setdefault(number, []).append(value)
+    name = fields.get(_TENSOR_NAME, [b""])[-1].decode()
+    kind = fields.get(_ELEMENT_TYPE, [0])[-1]
+    shape = _list_varints(fields.get(_DIMENSIONS, []))
+    if kind not in _DTYPES or fields.keys() & _UNREAD_DATA:
+        raise ValueError(f"a constant of the ONNX file is stored in an unknown way: {name}")
     dtype = np.dtype(_DTYPES[kind])
-    if not listed:
-        return name, np.frombuffer(raw, dtype).reshape(shape)
-    values = np.concatenate(listed)
+    if floats := fields.get(_FLOAT_DATA):
+        packed = (each if isinstance(each, bytes) else struct.pack("<f", each) for each in floats)
+        return name, np.frombuffer(b"".join(packed), "<f4").reshape(shape)
+    numbers = _list_varints([*fields.get(_INT32_DATA, []), *fields.get(_INT64_DATA, [])])
+    if not numbers:
+        return name, np.frombuffer(b"".join(fields.get(_RAW_DATA, [])), dtype).reshape(shape)
+    values = np.array(numbers, np.int64)
     # Halves in a list are the bits of the number.
     values = values.astype("<u2").view(dtype) if kind == _HALF else values.astype(dtype)
     return name, values.reshape(shape)
 
 
-def _list_varints(value: float | bytes) -> list[int]:
-    if not isinstance(value, bytes):
-        return [int(value)]
-    numbers, position = [], 0
-    while position < len(value):
-        number, position = _decode_varint(value, position)
-        numbers.append(number)
+def _list_varints(values: list[int | bytes]) -> list[int]:
+    """Return the numbers of a field that is repeated, or packed into bytes."""
+    numbers = []
+    for value in values:
+        if isinstance(value, int):
+            numbers.append(value)
+            continue
+        position = 0
+        while position < len(value):
+            number, position = _decode_varint(value, position)
+            numbers.append(number)
     return numbers
 
 
