@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -56,7 +55,9 @@ class Embedders:
             raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
     def find_model(self, name: str) -> EmbeddingModel:
-        """Return a model of the registry, an installed one, or one of the catalogue by its name.
+        """Return a model of the registry, an installed one, or one of the catalogue.
+
+        The catalogue is asked for full names only, because it takes long to load.
 
         Raises:
             InvalidInput: No model, or more than one, has this name.
@@ -66,7 +67,7 @@ class Embedders:
             return registry.find_model(name)
         except InvalidInput:
             model = registry.find_named(name, install.list_generic_models(self._folder))
-            if model is None and ("/" in name or find_spec("fastembed")):
+            if model is None and "/" in name:
                 from kebab.embed.catalogue import list_catalogue
 
                 model = registry.find_named(name, list_catalogue())

@@ -199,7 +199,10 @@ class InferenceSession:
         """Return the runtime's session, loading it on the first call."""
         with self._lock:
             if self._runtime is None:
-                self._check_directory()
+                if not install.is_complete(self._model, self._directory):
+                    cause = "the model's files are missing or incomplete"
+                    tried = [str(self._directory)]
+                    raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
                 runtime = self._open()
                 self._wanted = {entry.name for entry in runtime.get_inputs()}
                 self._outputs = [runtime.get_outputs()[0].name]
@@ -222,12 +225,6 @@ class InferenceSession:
     def _load_in_thread(self) -> None:
         with suppress(Signal):  # the next caller of `load` gets it
             self.load()
-
-    def _check_directory(self) -> None:
-        if not install.is_complete(self._model, self._directory):
-            cause = "the model's files are missing or incomplete"
-            tried = [str(self._directory)]
-            raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
 
     def _open(self) -> Any:
         """Open the model on one thread, without log output."""
