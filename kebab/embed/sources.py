@@ -356,21 +356,19 @@ class SourceRace:
     def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
         """Wait until the source answers; return the reason when it fails, else None."""
         self._progress.tick("connect", source.label, None, None)
+        limits = self._timeouts
         while not child.answered and child.poll_status() is None:
-            waited = time.monotonic() - child.started
-            if time.monotonic() > self._compute_deadline(child):
-                return f"no answer within {waited:.1f} s"
+            now = time.monotonic()
+            latest = child.started + limits.start + _SLOW_START
+            if child.first_line is not None:
+                after_line = child.first_line + limits.answer
+                latest = min(latest, max(child.started + limits.start, after_line))
+            if now > latest:
+                return f"no answer within {now - child.started:.1f} s"
             self._progress.tick("connect", source.label, None, None)
         if not child.answered and child.poll_status():
             return child.find_failure_reason(source.failure_patterns)
         return None
-
-    def _compute_deadline(self, child: ChildProcess) -> float:
-        latest = child.started + self._timeouts.start + _SLOW_START
-        if child.first_line is None:
-            return latest
-        after_line = child.first_line + self._timeouts.answer
-        return min(latest, max(child.started + self._timeouts.start, after_line))
 
     def _download(self, index: int, child: ChildProcess) -> str | None:
         """Stop the other sources and download from this one; return the reason when it fails."""

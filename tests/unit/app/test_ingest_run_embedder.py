@@ -7,7 +7,7 @@ from kebab.app.ingest import ingest
 from kebab.app.models import list_models, use_model
 from kebab.core.progress import Cancel, Progress, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import ModelUseRequest
+from kebab.wire.health import ModelListRequest, ModelUseRequest
 from kebab.wire.ingest import IngestRequest
 
 ENGLISH = "The heating is checked in the autumn, and the filter of the pump is cleaned then.\n" * 9
@@ -41,7 +41,7 @@ def test_the_text_chooses_the_model_and_the_report_says_why(lab, text, model, re
 
     assert (report.embedding.version, report.embedding.reason) == (model.version, reason)
     assert report.embedding.pending == 0
-    assert list_models(lab.context()).reason == reason
+    assert list_models(lab.context(), ModelListRequest()).reason == reason
 
 
 def test_a_locale_of_another_language_chooses_the_multilingual_model(lab, monkeypatch):
@@ -128,9 +128,9 @@ def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reas
         return use_model(lab.context(), ModelUseRequest(name=name), ignore_progress, Cancel())
 
     use(MINILM.key)
-    assert list_models(lab.context()).reason is None
+    assert list_models(lab.context(), ModelListRequest()).reason is None
     assert use("auto").model.embedding_version == E5_SMALL.version
-    assert list_models(lab.context()).reason == "100 % of the text is Korean"
+    assert list_models(lab.context(), ModelListRequest()).reason == "100 % of the text is Korean"
 
 
 def test_without_any_model_the_report_names_the_one_that_fits(desk):

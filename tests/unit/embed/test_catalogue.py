@@ -13,8 +13,7 @@ from tests.fakes import model_hub, tiny_model
 
 CATALOGUE = list_catalogue()
 KNOWN = {entry["model"]: entry for entry in TextEmbedding.list_supported_models()}
-BGE = find_named("BAAI/bge-small-en-v1.5", CATALOGUE)
-assert BGE is not None
+(BGE,) = (model for model in CATALOGUE if model.name == "BAAI/bge-small-en-v1.5")
 TINY = {
     BGE.hub.files[0]: tiny_model.build_onnx(seed=0),
     "tokenizer.json": tiny_model.build_tokenizer().encode(),
