@@ -166,7 +166,7 @@ def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) ->
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
-        confidence="calibrated" if model.row is None else "generic",
+        confidence="calibrated" if model.row is None else "uncalibrated",
         download_bytes=model.row.megabytes * 1_000_000 if model.row else None,
     )
 

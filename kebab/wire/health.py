@@ -249,9 +249,9 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     Empty when only one was tried."""
     sources: list[str]
     """The download sources of the weights, in order."""
-    confidence: Literal["calibrated", "generic"] = "calibrated"
-    """`calibrated` when the confidence of hits was measured for this model, `generic` when it rests
-    on words and on the distance from other passages."""
+    confidence: Literal["calibrated", "uncalibrated"] = "calibrated"
+    """`calibrated` when the confidence of hits was measured for this model. With `uncalibrated`, it
+    is generic: it rests on words and on the distance from other passages."""
     download_bytes: int | None = None
     """The size of the download; null when it is not known."""
 

@@ -44,7 +44,7 @@ GENERIC = [
 @pytest.fixture(
     scope="module",
     params=[None, *MODELS, WIDE, *GENERIC],
-    ids=lambda model: model.key if model else "hashing",
+    ids=lambda model: model.key.rpartition("/")[2].replace(".", "_") if model else "hashing",
 )
 def embedder(request, models_dir):
     """The fake, and an ONNX embedder with random weights for each model of the registry."""

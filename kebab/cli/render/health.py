@@ -143,7 +143,7 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
 
 def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     """Yield every model, with a mark at the active one; one line for each of the catalogue."""
-    others = [one for one in reply.models if one.confidence == "generic" and not one.installed]
+    others = [one for one in reply.models if one.confidence == "uncalibrated" and not one.installed]
     for model in reply.models:
         if model in others:
             continue
@@ -191,7 +191,7 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),
-        *(confidence if model.confidence == "generic" else []),
+        *(confidence if model.confidence == "uncalibrated" else []),
         ("vectors", f"{model.dimension} dimensions, {model.window} tokens each"),
         ("version", model.embedding_version),
         ("weights", weights),

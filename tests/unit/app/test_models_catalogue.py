@@ -60,7 +60,7 @@ def test_the_catalogue_follows_the_registry_when_it_is_asked_for(desk):
     assert every[: len(own)] == own
     assert {row.confidence for row in own} == {"calibrated"}
     rows = {row.name: row for row in every[len(own) :]}
-    assert {row.confidence for row in rows.values()} == {"generic"}
+    assert {row.confidence for row in rows.values()} == {"uncalibrated"}
     assert (rows[NAME].dimension, rows[NAME].download_bytes) == (384, 67_000_000)
     assert rows[NAME].sources == [f"hub:{REPO}"]
 
@@ -73,7 +73,7 @@ def test_it_comes_from_the_hub_and_embeds_everything(full, monkeypatch):
 
     assert (report.fetched, report.embedded, report.pending) == (True, 3, 0)
     assert (report.model.name, report.model.active) == (NAME, True)
-    assert (report.model.precision, report.model.confidence) == ("published", "generic")
+    assert (report.model.precision, report.model.confidence) == ("published", "uncalibrated")
 
 
 def test_it_comes_from_a_folder_without_a_network(full, local):

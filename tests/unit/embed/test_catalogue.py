@@ -20,7 +20,7 @@ TINY = {
 }
 
 
-@pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", CATALOGUE, ids=range(len(CATALOGUE)))
 def test_the_facts_are_those_of_fastembed(model):
     entry = KNOWN[model.name]
 
@@ -51,6 +51,7 @@ def test_the_facts_are_those_of_fastembed(model):
             "English",
         ),
     ],
+    ids=["bge_en", "bge_zh", "gte", "e5", "nomic"],
 )
 def test_pooling_prefixes_and_languages_are_those_of_the_publisher(
     name, pooling, prefixes, languages
@@ -143,6 +144,7 @@ def test_an_installed_model_is_known_without_the_catalogue(tmp_path, local):
             "a vector has 96 dimensions, not 384",
         ),
     ],
+    ids=["tokenizer", "graph", "dimension"],
 )
 def test_a_folder_without_the_model_is_refused(tmp_path, local, change, cause):
     for name, data in change.items():

@@ -18,7 +18,7 @@ def hot(directory, model, texts):
     return np.vstack([matrix for _, matrix in OnnxEmbedder(directory, model).embed_passages(texts)])
 
 
-@pytest.mark.parametrize("model", [MINILM, E5_SMALL, BGE], ids=lambda model: model.key)
+@pytest.mark.parametrize("model", [MINILM, E5_SMALL, BGE], ids=["minilm", "e5", "bge"])
 @pytest.mark.parametrize("batch", [1, 256])
 def test_the_hot_path_equals_fastembed(tmp_path, model, batch):
     directory = tiny_model.install_model(model, tmp_path)
