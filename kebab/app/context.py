@@ -1,5 +1,6 @@
 """Builds the stores and models of the operations. Only this package imports adapters."""
 
+import re
 import time
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
@@ -11,7 +12,7 @@ from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, InvalidInput, ReadOnly
+from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, ReadOnly
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.writer import SqliteWriter
 
 _DEFAULT_DIMENSION = 384
+_DIMENSION = re.compile(r"-(\d+)-v\d+$")
+"""Matches the dimension in an embedding version."""
 
 
 def format_index_version(embedding_version: str | None) -> str:
     """Return the label of the vector index of an embedding version, which is searched exactly.
 
-    Without vectors, and for a model that left the registry, it names the default dimension.
+    Without vectors it names the default dimension.
     """
-    from kebab.embed.registry import MODELS
-
-    dimensions = {model.version: model.dimension for model in MODELS}
-    return f"lance-flat-l2-{dimensions.get(embedding_version or '', _DEFAULT_DIMENSION)}-v1"
+    dimension = _DIMENSION.search(embedding_version or "")
+    return f"lance-flat-l2-{dimension[1] if dimension else _DEFAULT_DIMENSION}-v1"
 
 
 class SystemClock:
@@ -206,14 +207,12 @@ class AppContext:
     def _dimension(self, version: str) -> int:
         """Return the dimension of stored vectors.
 
-        It is 0 for a model that left the registry: its vectors can only be listed and deleted.
+        It is 0 for a model that is not known here: its vectors can only be listed and deleted.
         """
-        from kebab.embed.registry import find_model
+        from kebab.embed.install import find_version
 
-        try:
-            return find_model(version).dimension
-        except InvalidInput:
-            return 0
+        model = find_version(version, self.paths.models)
+        return model.dimension if model else 0
 
     def open_vector_index(self, version: str) -> "MappedVectors":
         """Open the vectors of an embedding version for search."""

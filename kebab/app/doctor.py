@@ -27,7 +27,6 @@ from kebab.doctor.checks import (
     Weights,
     run_checks,
 )
-from kebab.embed import registry
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.reembed import find_unfinished_change
@@ -190,7 +189,11 @@ def _find_version(context: AppContext) -> str | None:
     except (NotIndexed, StoreCorrupt):  # other checks report it
         stored = None
     return stored or next(
-        (model.version for model in registry.MODELS if context.embedders.find_weights(model)),
+        (
+            model.version
+            for model in context.embedders.list_models()
+            if context.embedders.find_weights(model)
+        ),
         None,
     )
 
@@ -199,7 +202,7 @@ def _has_model(context: AppContext) -> bool:
     """Return whether an ingest can compute vectors now."""
     version = _find_version(context)
     return version is not None and bool(
-        context.embedders.find_weights(registry.find_model(version))
+        context.embedders.find_weights(context.embedders.find_model(version))
     )
 
 
@@ -209,7 +212,7 @@ def _check_weights(context: AppContext) -> Weights | None:
     version = _find_version(context)
     if version is None:
         return None
-    model = registry.find_model(version)
+    model = context.embedders.find_model(version)
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
@@ -242,23 +245,17 @@ def _read_versions(context: AppContext) -> EmbeddingVersions:
     with context.open_reader() as reader:
         reason = reader.get_value(EMBEDDING_REASON)
         unfinished = find_unfinished_change(reader.get_value(NEXT_VECTORS))
-    advice = _describe_change(unfinished) if unfinished else None
-    if advice is None and stored is not None:
-        advice = describe_better_model(stored, languages)
+    changing = context.embedders.find_version(unfinished) if unfinished else None
+    if changing is not None:
+        advice: tuple[str, str] | None = (
+            f"a change to {changing.key} is not finished",
+            f"kebab model use {changing.key}",
+        )
+    else:
+        advice = describe_better_model(stored, languages) if stored is not None else None
     return EmbeddingVersions(
-        configured=None if configured == AUTO else registry.find_model(configured).version,
+        configured=None if configured == AUTO else context.embedders.find_model(configured).version,
         stored=stored,
         reason=reason,
         advice=advice,
     )
-
-
-def _describe_change(version: str) -> tuple[str, str] | None:
-    """Return that a change to another model was interrupted, and the command to continue it.
-
-    It is None for a version that this build does not know.
-    """
-    model = registry.find_version(version)
-    if model is None:
-        return None
-    return f"a change to {model.key} is not finished", f"kebab model use {model.key}"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kebab.config.settings import AUTO, Llm, Settings
-from kebab.embed import install
-from kebab.embed import install as model_directory
-from kebab.embed.registry import EmbeddingModel, find_model
+from kebab.embed import install, registry
+from kebab.embed.registry import EmbeddingModel
+from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput, TimedOut
 
 if TYPE_CHECKING:
@@ -35,26 +35,63 @@ class Embedders:
     """
 
     def __init__(self, settings: Settings, folder: Path) -> None:
-        self._configured = _find_configured(settings.models.embedding.model)
-        self._threads = settings.models.embedding.threads or None
-        self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
+        self._settings = settings.models.embedding
         self._offline = settings.offline
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
         self._lock = Lock()
+        self._configured = self._find_configured()
+
+    def _find_configured(self) -> EmbeddingModel | None:
+        """Return the model that the settings name; None when they leave the choice open."""
+        if self._settings.model == AUTO:
+            return None
+        try:
+            return self.find_model(self._settings.model)
+        except InvalidInput as signal:
+            raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
+
+    def find_model(self, name: str) -> EmbeddingModel:
+        """Return a model of the registry, an installed one, or one of the catalogue.
+
+        The catalogue is asked for full names only, because it takes long to load.
+
+        Raises:
+            InvalidInput: No model, or more than one, has this name.
+            DependencyMissing: The name may be in the catalogue, which is not installed.
+        """
+        try:
+            return registry.find_model(name)
+        except InvalidInput:
+            model = registry.find_named(name, install.list_generic_models(self._folder))
+            if model is None and "/" in name:
+                from kebab.embed.catalogue import list_catalogue
+
+                model = registry.find_named(name, list_catalogue())
+            if model is None:
+                raise
+            return model
+
+    def find_version(self, version: str) -> EmbeddingModel | None:
+        """Return the model of an embedding version; None for one that is not known here."""
+        return install.find_version(version, self._folder)
+
+    def list_models(self) -> list[EmbeddingModel]:
+        """Return the models of the registry, then the others that are installed."""
+        return [*registry.MODELS, *install.list_generic_models(self._folder)]
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
-        return model_directory.find_installed(model, self._folder)
+        return install.find_installed(model, self._folder)
 
-    def read_manifest(self, model: EmbeddingModel) -> model_directory.Manifest | None:
+    def read_manifest(self, model: EmbeddingModel) -> install.Manifest | None:
         """Return the manifest of the weights of a model, None when they are not on this machine."""
         folder = self.find_weights(model)
-        return model_directory.read_manifest(folder) if folder else None
+        return install.read_manifest(folder) if folder else None
 
     def load_installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
-        model = find_model(version)
+        model = self.find_model(version)
         folder = self.find_weights(model)
         return self._load(model, folder) if folder else None
 
@@ -68,7 +105,7 @@ class Embedders:
 
     def is_intact(self, version: str) -> bool:
         """Return whether the weights of a version are on this machine and not damaged."""
-        return model_directory.find_intact(find_model(version), self._folder) is not None
+        return install.find_intact(self.find_model(version), self._folder) is not None
 
     def repair(
         self, version: str, report: "ProgressCallback", cancel: "Cancel"
@@ -78,12 +115,20 @@ class Embedders:
         Raises:
             EmbeddingUnavailable: Its weights cannot be downloaded.
         """
-        model = find_model(version)
+        model = self.find_model(version)
         installed = self.find_weights(model)
-        if installed is None or not model_directory.verify_files(installed):
+        if installed is None or not install.verify_files(installed):
             return None
         self._built.pop(version, None)
-        return self._load(*self._ensure_weights(model.name, report, cancel, None, patient=True))
+        return self._load(
+            *install.install_model(
+                self._folder,
+                model,
+                progress=FetchProgress(report, cancel),
+                offline=self._offline,
+                patient=True,
+            )
+        )
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -117,48 +162,37 @@ class Embedders:
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
         name = self.choose_model(stored)
-        model, folder = self._ensure_weights(
-            name, report, cancel, candidates, patient=False, offline=offline
+        return self._load(
+            *install.install_model(
+                self._folder,
+                self.find_model(name) if name else candidates,
+                progress=FetchProgress(report, cancel),
+                offline=self._offline or offline,
+            )
         )
-        return self._load(model, folder)
 
     def download(
         self,
-        name: str,
+        model: "EmbeddingModel | Sequence[EmbeddingModel]",
         report: "ProgressCallback",
         cancel: "Cancel",
-        *,
-        candidates: "Sequence[EmbeddingModel] | None" = None,
+        folder: Path | None = None,
     ) -> EmbeddingModel:
-        """Download the weights of a model, check every byte, and return the model.
+        """Install the first of these models that can be had, check every byte, and return it.
 
-        `auto` means the first of the candidates that can be downloaded.
+        The weights are those of `folder`, when there is one, else they are downloaded.
 
         Raises:
-            InvalidInput: No model has this name.
             EmbeddingUnavailable: No source has the weights.
         """
-        wanted = None if name == AUTO else name
-        return self._ensure_weights(wanted, report, cancel, candidates, patient=True)[0]
-
-    def _ensure_weights(
-        self,
-        wanted: str | None,
-        report: "ProgressCallback",
-        cancel: "Cancel",
-        candidates: "Sequence[EmbeddingModel] | None",
-        *,
-        patient: bool,
-        offline: bool = False,
-    ) -> tuple[EmbeddingModel, Path]:
         return install.install_model(
             self._folder,
-            candidates if wanted is None else find_model(wanted),
-            report=report,
-            cancel=cancel,
-            offline=self._offline or offline,
-            patient=patient,
-        )
+            model,
+            progress=FetchProgress(report, cancel),
+            offline=self._offline,
+            patient=True,
+            folder=folder,
+        )[0]
 
     def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
@@ -166,19 +200,12 @@ class Embedders:
         with self._lock:
             if model.version not in self._built:
                 self._built[model.version] = OnnxEmbedder(
-                    folder, model, threads=self._threads, deadline_ms=self._deadline_ms
+                    folder,
+                    model,
+                    threads=self._settings.threads or None,
+                    deadline_ms=int(self._settings.deadline_s * 1000),
                 )
             return self._built[model.version]
-
-
-def _find_configured(configured: str) -> EmbeddingModel | None:
-    """Return the model that the settings name; None when they leave the choice open."""
-    if configured == AUTO:
-        return None
-    try:
-        return find_model(configured)
-    except InvalidInput as signal:
-        raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
 
 _HOST_VARIABLE = "OLLAMA_HOST"

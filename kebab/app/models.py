@@ -1,6 +1,7 @@
 """Lists and downloads embedding models, and changes the one of the knowledge base."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
@@ -23,17 +24,26 @@ from kebab.wire.health import (
     ModelRow,
     ModelUseRequest,
 )
-from kebab.wire.ingest import EmbeddingSummary
 
 if TYPE_CHECKING:
     from kebab.embed.registry import EmbeddingModel
 
 
-def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
-    """Return every model, and whether it is installed and in use."""
+def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
+    """Return every model, and whether it is installed and in use.
+
+    Raises:
+        DependencyMissing: All models are wanted, and their catalogue is not installed.
+    """
+    models = context.embedders.list_models()
+    if request.all:
+        from kebab.embed.catalogue import list_catalogue
+
+        known = {model.version for model in models}
+        models += [model for model in list_catalogue() if model.version not in known]
     active = _find_active_version(context)
     return ModelList(
-        models=[_to_row(context, model, active) for model in registry.MODELS],
+        models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
         reason=_find_reason(context),
     )
@@ -42,22 +52,29 @@ def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
 def pull_model(
     context: AppContext, request: ModelPullRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Download the weights of a model.
+    """Install the weights of a model.
 
     `auto` means the model that the next run uses: that of the settings, else that of the stored
     vectors, else the best one for the documents.
 
     Raises:
         InvalidInput: No model has this name.
+        UsageInvalid: A folder is given, but no model is named.
+        DependencyMissing: The model is not in the registry, and the catalogue is not installed.
         EmbeddingUnavailable: No source has the weights.
     """
     context.refuse_when_read_only("model pull")
-    before = _list_installed(context)
+    name, configured = request.name, context.settings.models.embedding.model
+    if name == AUTO and configured != AUTO:
+        name = configured
+    elif name == AUTO:
+        stored = context.embedders.find_version(_find_active_version(context) or "")
+        name = stored.key if stored else AUTO
     choice = _choose_by_documents(context)
-    model = _download(context, _choose_needed(context, request.name), choice, report, cancel)
+    model, fetched = _install(context, name, choice, request.folder, (report, cancel))
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),
-        fetched=model.version not in before,
+        fetched=fetched,
         embedded=0,
         pending=_count_pending(context),
     )
@@ -66,86 +83,73 @@ def pull_model(
 def use_model(
     context: AppContext, request: ModelUseRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Change the model of the knowledge base: download it, and embed everything again.
+    """Change the model of the knowledge base: install it, and embed everything again.
 
     `auto` means the model of the settings; without one, the best one for the documents.
 
     Raises:
         InvalidInput: No model has this name.
-        UsageInvalid: The settings name another model.
+        UsageInvalid: The settings name another model, or a folder is given, but no model is named.
+        DependencyMissing: The model is not in the registry, and the catalogue is not installed.
         EmbeddingUnavailable: No source has the weights; nothing was changed.
     """
     context.refuse_when_read_only("model use")
-    chosen = _choose_model(context, request.name)
-    before = _list_installed(context)
+    name, configured = request.name, context.settings.models.embedding.model
+    if configured != AUTO:
+        find = context.embedders.find_model
+        # The settings would replace another model afterwards.
+        if name != AUTO and find(name).version != find(configured).version:
+            cause = f"the settings name {configured}; set `models.embedding.model` to `auto` first"
+            raise UsageInvalid(option="name", cause=cause)
+        name = configured
     choice = _choose_by_documents(context)
-    model = _download(context, chosen, choice, report, cancel)
-    reason = choice.explain(model) if choice and chosen == AUTO else None
-    run = _embed_again(context, model, reason, report, cancel)
+    model, fetched = _install(context, name, choice, request.folder, (report, cancel))
+    reason = choice.explain(model) if choice and name == AUTO else None
+
+    embedder = context.embedders.load_installed(model.version)
+    assert embedder is not None, "its weights are installed"
+    with context.open_writer("model use") as library:
+        # Every passage is embedded with this model; files are not read.
+        run = RunContext(watch_progress(context, library, report), context.clock, cancel)
+        summary = reembed(library, context.open_vector_table, LoadedModel(embedder, reason), run)
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),
-        fetched=model.version not in before,
-        embedded=run.embedded,
-        pending=run.pending,
-        resume=None if run.version == model.version else f"kebab model use {model.key}",
+        fetched=fetched,
+        embedded=summary.embedded,
+        pending=summary.pending,
+        resume=None if summary.version == model.version else f"kebab model use {model.key}",
     )
 
 
-def _download(
+def _install(
     context: AppContext,
     name: str,
     choice: ModelChoice | None,
-    report: ProgressCallback,
-    cancel: Cancel,
-) -> "EmbeddingModel":
-    """Download a model; `auto` means one of the choice.
+    folder: str | None,
+    watch: tuple[ProgressCallback, Cancel],
+) -> "tuple[EmbeddingModel, bool]":
+    """Install a model, and return it and whether this run did; `auto` means one of the choice.
 
     Raises:
         EmbeddingUnavailable: No source has the weights.
     """
-    download, models = context.embedders.download, choice.models if choice else None
+    embedders = context.embedders
+    before = {model.version for model in embedders.list_models() if embedders.find_weights(model)}
+    if name != AUTO:
+        path = Path(folder).expanduser().absolute() if folder else None
+        model = embedders.download(embedders.find_model(name), *watch, folder=path)
+        return model, model.version not in before
+    if folder is not None:
+        raise UsageInvalid(option="--from", cause="name the model that the folder holds")
     try:
-        return download(name, report, cancel, candidates=models)
+        model = embedders.download(choice.models if choice else registry.MODELS, *watch)
     except EmbeddingUnavailable:
-        if name == AUTO and choice is not None and choice.fallbacks:
+        if choice is not None and choice.fallbacks:
             with suppress(EmbeddingUnavailable):
-                return download(name, report, cancel, candidates=choice.fallbacks)
+                model = embedders.download(choice.fallbacks, *watch)
+                return model, model.version not in before
         raise
-
-
-def _embed_again(
-    context: AppContext,
-    model: "EmbeddingModel",
-    reason: str | None,
-    report: ProgressCallback,
-    cancel: Cancel,
-) -> EmbeddingSummary:
-    """Embed every passage with this model; files are not read."""
-    embedder = context.embedders.load_installed(model.version)
-    assert embedder is not None, "its weights are installed"
-    with context.open_writer("model use") as library:
-        run = RunContext(watch_progress(context, library, report), context.clock, cancel)
-        return reembed(library, context.open_vector_table, LoadedModel(embedder, reason), run)
-
-
-def _choose_model(context: AppContext, name: str) -> str:
-    """Return the model to change to; refuse one that the settings would replace afterwards."""
-    configured = context.settings.models.embedding.model
-    if configured == AUTO:
-        return name
-    if name != AUTO and registry.find_model(name) != registry.find_model(configured):
-        cause = f"the settings name {configured}; set `models.embedding.model` to `auto` first"
-        raise UsageInvalid(option="name", cause=cause)
-    return configured
-
-
-def _choose_needed(context: AppContext, name: str) -> str:
-    """Return the model that `auto` stands for where settings or stored vectors need one."""
-    configured = context.settings.models.embedding.model
-    if name != AUTO or configured != AUTO:
-        return configured if name == AUTO else name
-    stored = registry.find_version(_find_active_version(context) or "")
-    return stored.key if stored else AUTO
+    return model, model.version not in before
 
 
 def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
@@ -162,11 +166,9 @@ def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) ->
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
+        confidence="calibrated" if model.row is None else "uncalibrated",
+        download_bytes=model.row.megabytes * 1_000_000 if model.row else None,
     )
-
-
-def _list_installed(context: AppContext) -> set[str]:
-    return {model.version for model in registry.MODELS if context.embedders.find_weights(model)}
 
 
 def _find_active_version(context: AppContext) -> str | None:

@@ -194,8 +194,11 @@ def _build_report(context: AppContext, *, models: bool) -> ResetReport:
 
 
 def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
-    folders = [context.paths.models / model.version for model in registry.MODELS]
-    for path in (*list_own_files(context), *(folders if models else ())):
+    from kebab.embed.install import list_generic_models
+
+    known = [*registry.MODELS, *list_generic_models(context.paths.models)] if models else []
+    folders = [context.paths.models / model.version for model in known]
+    for path in (*list_own_files(context), *folders):
         if path.is_symlink() or path.exists():
             yield from _list_deletable(path, list_own_names(context).get(path))
 

@@ -16,7 +16,6 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 from kebab.core.queries import Query, StoredChunk
-from kebab.embed.registry import find_model
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
@@ -108,7 +107,7 @@ def _open_vector_space(context: AppContext, reader: "SqliteReader") -> VectorSpa
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    scale = find_model(version).cosine_scale
+    scale = context.embedders.find_model(version).cosine_scale
     return VectorSpace(vectors=context.open_vector_index(version), scale=scale)
 
 

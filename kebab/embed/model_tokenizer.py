@@ -38,12 +38,16 @@ class Tokens(NamedTuple):
 def write_piece_file(tokenizer_file: Path, target: Path) -> bool:
     """Write the pieces of a `tokenizer.json`; return whether there is a file now.
 
-    There is none for another kind of vocabulary, or when the database cannot be written.
+    There is none when the tokens of a text depend on more than the pieces inside it, or when the
+    database cannot be written.
     """
     raw = json.loads(tokenizer_file.read_text(encoding="utf-8"))
-    if not _is_supported(raw):
+    model = raw["model"]
+    if model.get("type") != "Unigram" or model.get("unk_id") is None or model.get("byte_fallback"):
         return False
-    vocabulary = [(piece, score) for piece, score in raw["model"]["vocab"]]
+    if len({piece for piece, _ in model["vocab"]}) != len(model["vocab"]):
+        return False
+    vocabulary = [(piece, score) for piece, score in model["vocab"]]
     settings = json.dumps(_read_settings(raw, vocabulary, tokenizer_file))
     rows = [(piece, number, score) for number, (piece, score) in enumerate(vocabulary)]
     try:
@@ -56,15 +60,6 @@ def write_piece_file(tokenizer_file: Path, target: Path) -> bool:
         target.unlink(missing_ok=True)
         return False
     return True
-
-
-def _is_supported(raw: Mapping[str, Any]) -> bool:
-    """Return whether the tokens of a text depend on nothing but the pieces inside it."""
-    model = raw["model"]
-    if model.get("type") != "Unigram" or model.get("unk_id") is None or model.get("byte_fallback"):
-        return False
-    pieces = {piece for piece, _ in model["vocab"]}
-    return len(pieces) == len(model["vocab"])
 
 
 def _read_settings(
@@ -82,6 +77,10 @@ def _read_settings(
     frame.no_padding()
     frame.no_truncation()
     ids = frame.encode("").ids
+    # The library cuts these out before the model, also where they are normalised text.
+    added = {token["content"] for token in raw.get("added_tokens", ())}
+    if frame.normalizer is not None:
+        added |= {frame.normalizer.normalize_str(content) for content in added}
     model = raw["model"] | {"vocab": [vocabulary[unknown]], "unk_id": 0}
     steps = {"version": "1.0", "model": model, "added_tokens": []}
     steps |= {name: raw.get(name) for name in ("normalizer", "pre_tokenizer")}
@@ -90,17 +89,9 @@ def _read_settings(
         "unknown": unknown,
         "always": [(number, *vocabulary[number]) for number in {unknown, lowest}],
         "longest": max(len(piece) for piece, _ in vocabulary),
-        "added": _list_added_tokens(raw, frame),
+        "added": sorted(added - {""}),
         "special": [ids[:1], ids[1:]],
     }
-
-
-def _list_added_tokens(raw: Mapping[str, Any], tokenizer: Any) -> list[str]:
-    """Return the tokens that the library cuts out before the model, also as normalised text."""
-    contents = {token["content"] for token in raw.get("added_tokens", ())}
-    if tokenizer.normalizer is not None:
-        contents |= {tokenizer.normalizer.normalize_str(content) for content in contents}
-    return sorted(contents - {""})
 
 
 class PieceFile:
@@ -128,7 +119,9 @@ class PieceFile:
 
         if self._steps is None:
             self._steps = Tokenizer.from_str(self._settings["steps"])
-        clean = [self._normalise(text) for text in texts]
+        clean = list(texts)
+        if (normalizer := self._steps.normalizer) is not None:
+            clean = [str(normalizer.normalize_str(text)) for text in texts]
         added = self._settings["added"]
         if any(token in text for text in (*texts, *clean) for token in added):
             return None
@@ -165,10 +158,6 @@ class PieceFile:
             for start in range(len(word))
             for end in range(start + 1, min(start + longest, len(word)) + 1)
         }
-
-    def _normalise(self, text: str) -> str:
-        normalizer = self._steps.normalizer
-        return text if normalizer is None else str(normalizer.normalize_str(text))
 
     def _split_words(self, text: str) -> list[str]:
         """Return the words of a normalised text as the library passes them to its model."""

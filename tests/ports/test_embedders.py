@@ -1,4 +1,7 @@
-"""The conformance suite of the port `Embedder`: the fake and every model of the registry run it."""
+"""The conformance suite of the port `Embedder`.
+
+The fake, every model of the registry, and two of the catalogue run it.
+"""
 
 import random
 from dataclasses import replace
@@ -6,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.registry import MODELS
+from kebab.embed.registry import MODELS, find_named
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 
@@ -29,11 +33,18 @@ def models_dir(tmp_path_factory):
 WIDE = replace(MODELS[0], key="wide", version="test-wide-768-v1", dimension=768)
 """A model of another dimension than those of the registry."""
 
+GENERIC = [
+    model
+    for name in ("BAAI/bge-small-en-v1.5", "nomic-ai/nomic-embed-text-v1.5")
+    if (model := find_named(name, list_catalogue()))
+]
+"""Models of the catalogue: one with another pooling, one with prefixes."""
+
 
 @pytest.fixture(
     scope="module",
-    params=[None, *MODELS, WIDE],
-    ids=lambda model: model.key if model else "hashing",
+    params=[None, *MODELS, WIDE, *GENERIC],
+    ids=lambda model: model.key.rpartition("/")[2].replace(".", "_") if model else "hashing",
 )
 def embedder(request, models_dir):
     """The fake, and an ONNX embedder with random weights for each model of the registry."""

@@ -32,10 +32,10 @@ HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
-    "fastembed": ("kebab.embed",),
+    "fastembed": ("kebab.embed.catalogue",),
     "frontmatter": ("kebab.parse",),
     "httpx": ("kebab.llm",),
-    "huggingface_hub": ("kebab.embed",),
+    "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
     "mcp": ("kebab.mcp",),
@@ -59,7 +59,6 @@ HOMES = {
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
-    "onnx": ("kebab.embed",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "platformdirs": ("kebab.config.settings",),
@@ -84,7 +83,6 @@ HOMES = {
 RUN_AS_A_PROGRAM = {"pip"}
 COME_WITH_ANOTHER = {
     "anyio": "mcp",
-    "huggingface_hub": "fastembed",
     "lance_namespace": "lancedb",
     "mcp_types": "mcp",
     "yaml": "frontmatter",

@@ -19,7 +19,6 @@ HEAVY = {
     "markdown_it",
     "mcp",
     "numpy",
-    "onnx",
     "onnxruntime",
     "pyarrow",
     "prompt_toolkit",

@@ -135,7 +135,7 @@ def load_embedder(engine: str, version: str, models: Path) -> Callable[[Sequence
     directory = install.find_installed(model, models)
     assert directory is not None, "the parent found the model before"
     if engine == "fastembed":
-        from kebab.embed.onnx_embedder import FastembedReference
+        from kebab.embed.catalogue import FastembedReference
 
         return FastembedReference(directory, model).embed_passages
     from kebab.embed.onnx_embedder import OnnxEmbedder

@@ -16,6 +16,14 @@ from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
 from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelReport, ModelUseRequest
 
+_folder = click.option(
+    "--from",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Take the files of the model from this folder.",
+)
+
 Operation: TypeAlias = Callable[[Kebab, ProgressCallback, Cancel], ModelReport]
 
 
@@ -24,29 +32,32 @@ def command() -> None:
     """List, download or change the embedding model."""
 
 
-@command.command("list", examples=("kebab model list",))
+@command.command("list", examples=("kebab model list", "kebab model list --all"))
+@click.option("--all", "all_", is_flag=True, help="Also list the models of fastembed, briefly.")
 @click.pass_obj
-def list_(context: CommandContext, /) -> Exit:
+def list_(context: CommandContext, /, *, all_: bool) -> Exit:
     """List the embedding models.
 
-    The active one is marked.
+    The active one is marked. With `--all`, the models of fastembed follow, which the extra
+    `models` of kebab installs. Nobody has calibrated the confidence of hits for them.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.run(ModelListRequest())
+        reply = kebab.run(ModelListRequest(all=all_))
     return context.print_reply(reply, render_model_list)
 
 
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))
 @click.argument("name", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
+@_folder
 @click.pass_obj
-def pull(context: CommandContext, /, name: str) -> Exit:
+def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """Download an embedding model.
 
     It works without a network afterwards. Without NAME, or with `auto`, it is the model in the
     settings, or the one that the knowledge base uses. Before the first ingest it is the best one
     that can be downloaded.
     """
-    request = ModelPullRequest(name=name)
+    request = ModelPullRequest(name=name, folder=folder)
     return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),
@@ -55,15 +66,17 @@ def pull(context: CommandContext, /, name: str) -> Exit:
 
 @command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
 @click.argument("name", metavar="NAME", shell_complete=complete("models"))
+@_folder
 @click.pass_obj
-def use(context: CommandContext, /, name: str) -> Exit:
+def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """Change the embedding model.
 
     Everything is embedded again. Searches use the old model and its vectors until the new ones are
     complete. An interrupted change continues with the next run of the command. `auto` selects the
-    model in the settings, or the best one for the languages of the documents.
+    model in the settings, or the best one for the languages of the documents. `kebab model list
+    --all` lists other names.
     """
-    request = ModelUseRequest(name=name)
+    request = ModelUseRequest(name=name, folder=folder)
     return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),

@@ -128,11 +128,22 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
 
 
 def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
-    """Yield every model, with a mark at the active one."""
+    """Yield every model, with a mark at the active one; one line for each of the catalogue."""
+    others = [one for one in reply.models if one.confidence == "uncalibrated" and not one.installed]
     for model in reply.models:
+        if model in others:
+            continue
         mark = canvas.success("●") if model.active else "○"
         yield f"{mark} {canvas.strong(model.name)}"
         yield from render_fields(_list_model_fields(model), canvas, "    ")
+    if others:
+        yield ""
+        yield "other models; the confidence of hits is not calibrated for them:"
+        width = max(len(model.name) for model in others)
+        for model in others:
+            size = format_bytes(model.download_bytes or 0)
+            facts = f"{model.dimension:>5} dimensions  {size:>8}  {model.languages}"
+            yield f"  {model.name:<{width}}{facts}"
     yield ""
     yield f"configured: {reply.configured}"
     if reply.reason:
@@ -163,8 +174,10 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
         rates = [f"{kind} {rate:.0f}" for kind, rate in model.texts_per_second.items()]
         speed = f" (texts/s at installation: {', '.join(rates)})" if rates else ""
         weights = f"installed, {format_bytes(model.bytes or 0)}, {model.precision}{speed}"
+    confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),
+        *(confidence if model.confidence == "uncalibrated" else []),
         ("vectors", f"{model.dimension} dimensions, {model.window} tokens each"),
         ("version", model.embedding_version),
         ("weights", weights),

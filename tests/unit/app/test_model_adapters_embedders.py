@@ -9,7 +9,7 @@ from kebab.app.model_adapters import Embedders
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import (
     ConfigInvalid,
     EmbeddingMismatch,
@@ -110,17 +110,17 @@ def test_offline_nothing_is_downloaded_or_created(made, tmp_path):
 def test_a_download_returns_the_named_or_the_best_model(made):
     embedders = made(MINILM.key)
 
-    assert embedders.download("auto", ignore_progress, Cancel()) is E5_SMALL
-    assert embedders.download("l6-v2", ignore_progress, Cancel()) is MINILM
+    assert embedders.download(MODELS, ignore_progress, Cancel()) is E5_SMALL
+    assert embedders.download(MINILM, ignore_progress, Cancel()) is MINILM
 
 
-def test_a_download_by_name_checks_every_byte(made, tmp_path, tiny_models):
+def test_a_download_checks_every_byte(made, tmp_path, tiny_models):
     shutil.copytree(tiny_models, tmp_path / "models")
     file = tmp_path / "models" / MINILM.version / "tokenizer.json"
     file.write_text(file.read_text().swapcase())
 
     with pytest.raises(EmbeddingUnavailable):
-        made(folder=tmp_path / "models").download(MINILM.key, ignore_progress, Cancel())
+        made(folder=tmp_path / "models").download(MINILM, ignore_progress, Cancel())
 
 
 def test_threads_come_from_the_settings(made):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kebab.core.progress import Cancel
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import install
 from kebab.embed.install import (
     choose_precision,
@@ -18,6 +18,7 @@ from kebab.embed.install import (
     verify_files,
 )
 from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
 
@@ -91,7 +92,7 @@ def test_offline_nothing_is_tried(tmp_path):
 def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
     events: list[Progress] = []
 
-    model, directory = install_model(tmp_path, report=events.append)
+    model, directory = install_model(tmp_path, progress=FetchProgress(events.append, Cancel()))
 
     assert model is E5_SMALL
     assert find_installed(E5_SMALL, tmp_path) == directory
@@ -190,7 +191,7 @@ def test_cancelling_stops_the_wait_and_leaves_nothing(tmp_path, hub):
     started = time.monotonic()
 
     with pytest.raises(Cancelled):
-        install_model(tmp_path, E5_SMALL, cancel=cancel)
+        install_model(tmp_path, E5_SMALL, progress=FetchProgress(ignore_progress, cancel))
 
     assert time.monotonic() - started < 20
     assert left_behind(tmp_path) == []

@@ -87,7 +87,7 @@ def test_a_missing_weight_is_refused():
 
 
 def encode(weights, ids, **facts):
-    graph = onnx_bert.build_graph(weights, **facts).SerializeToString()
+    graph = onnx_bert.build_graph(weights, **facts).to_bytes()
     return run(onnxruntime.InferenceSession(graph), [ids], [[1] * len(ids)])[0]
 
 

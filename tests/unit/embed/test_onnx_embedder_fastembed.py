@@ -3,10 +3,13 @@ import random
 import numpy as np
 import pytest
 
-from kebab.embed.onnx_embedder import FastembedReference, OnnxEmbedder
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.catalogue import FastembedReference, list_catalogue
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import E5_SMALL, MINILM, find_named
 from tests.fakes import tiny_model
 
+BGE = find_named("BAAI/bge-small-en-v1.5", list_catalogue())
+assert BGE is not None
 CHANCE = random.Random(5)
 TEXTS = [" ".join(CHANCE.choices(tiny_model.WORDS[4:], k=size)) for size in (1, 2, 5, 17, 60, 200)]
 
@@ -15,7 +18,7 @@ def hot(directory, model, texts):
     return np.vstack([matrix for _, matrix in OnnxEmbedder(directory, model).embed_passages(texts)])
 
 
-@pytest.mark.parametrize("model", [MINILM, E5_SMALL], ids=lambda model: model.key)
+@pytest.mark.parametrize("model", [MINILM, E5_SMALL, BGE], ids=["minilm", "e5", "bge"])
 @pytest.mark.parametrize("batch", [1, 256])
 def test_the_hot_path_equals_fastembed(tmp_path, model, batch):
     directory = tiny_model.install_model(model, tmp_path)

@@ -60,7 +60,7 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
     known = listed[MINILM.name]
 
     assert known["sources"]["hf"] == MINILM.hub.repo
-    assert known["model_file"] == MINILM.hub.model_file
+    assert (known["model_file"],) == MINILM.hub.files
     assert known["dim"] == MINILM.dimension
 
 

@@ -1,13 +1,13 @@
 from kebab.embed.registry import E5_SMALL
-from kebab.embed.sources import build_hub_source, get_hub_endpoint
+from kebab.embed.sources import build_hub_source
 
 
 def test_the_hub_is_the_public_one_unless_a_mirror_is_named(monkeypatch):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert get_hub_endpoint() == "https://huggingface.co"
+    assert build_hub_source(E5_SMALL).environment["HF_ENDPOINT"] == "https://huggingface.co"
 
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
-    assert get_hub_endpoint() == "https://mirror.example"
+    assert build_hub_source(E5_SMALL).environment["HF_ENDPOINT"] == "https://mirror.example"
 
 
 def test_a_password_in_the_address_is_not_reported(monkeypatch):

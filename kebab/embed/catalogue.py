@@ -1,0 +1,142 @@
+"""The models of fastembed, beside those of the registry, and its runtime as a reference.
+
+fastembed comes with the extra `models`. kebab takes the facts about a model from it and runs the
+weights itself, so a search does not import it. Its runtime is what tests and benchmarks compare
+with.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kebab.embed import install
+from kebab.embed.registry import MODELS, CatalogueRow, EmbeddingModel, Pooling, build_generic_model
+from kebab.errors.system import translate_import_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kebab.core.chunks import Matrix
+
+_SENTENCE = "Represent this sentence for searching relevant passages: "
+_PREFIXES = {
+    r"BAAI/bge-.*-en": (_SENTENCE, ""),
+    r"intfloat/multilingual-e5-": ("query: ", "passage: "),
+    r"mixedbread-ai/mxbai-embed-": (_SENTENCE, ""),
+    r"nomic-ai/nomic-embed-text-": ("search_query: ", "search_document: "),
+    r"snowflake/snowflake-arctic-embed-": (_SENTENCE, ""),
+}
+"""The prefixes of queries and passages, by the name of the models that need them.
+
+The catalogue says which models need some, and the page of the model on the hub says which.
+"""
+
+_FACTS = re.compile(r"(?:Uni|Multi)modal \(.*?\), (?P<languages>.+?), (?P<positions>\d+) input tok")
+_NEEDS_PREFIX = "documents: necessary"
+_ONE_SIDED = re.compile(r"-side|side of")  # embeds only queries or only documents
+_EXTRA = "models"
+
+
+def list_catalogue() -> list[EmbeddingModel]:
+    """Return the models of fastembed that kebab can run, without those of the registry.
+
+    Raises:
+        DependencyMissing: fastembed is not installed; the hint installs the extra.
+    """
+    with translate_import_errors("other embedding models", "fastembed", extra=_EXTRA):
+        from fastembed.text.onnx_embedding import supported_onnx_models
+        from fastembed.text.pooled_embedding import supported_pooled_models
+        from fastembed.text.pooled_normalized_embedding import supported_pooled_normalized_models
+
+    tables: list[tuple[Pooling, Sequence[Any]]] = [
+        ("cls", supported_onnx_models),
+        ("mean", supported_pooled_models),
+        ("mean", supported_pooled_normalized_models),
+    ]
+    own = {model.name.lower() for model in MODELS}
+    rows = [
+        row
+        for pooling, entries in tables
+        for entry in entries
+        if (row := parse_entry(entry, pooling)) and row.name.lower() not in own
+    ]
+    return [build_generic_model(row) for row in sorted(rows, key=lambda row: row.name.lower())]
+
+
+def parse_entry(entry: Any, pooling: Pooling) -> CatalogueRow | None:
+    """Return the facts of a `DenseModelDescription`; None for a model that kebab cannot run.
+
+    Such a model has no files on the hub, embeds one side only, or needs prefixes that are not
+    known.
+    """
+    facts = _FACTS.search(entry.description)
+    prefixes = [both for pattern, both in _PREFIXES.items() if re.match(pattern, entry.model)]
+    needs_prefix = _NEEDS_PREFIX in entry.description
+    is_one_sided = _ONE_SIDED.search(entry.description)
+    if not entry.sources.hf or not facts or is_one_sided or (needs_prefix and not prefixes):
+        return None
+    query_prefix, passage_prefix = prefixes[0] if needs_prefix else ("", "")
+    languages = re.sub(r"^supports | only| input text", "", facts["languages"])
+    return CatalogueRow(
+        name=entry.model,
+        licence=entry.license,
+        languages=languages,
+        is_multilingual=languages.startswith("Multilingual"),
+        dimension=entry.dim,
+        positions=int(facts["positions"]),
+        pooling=pooling,
+        query_prefix=query_prefix,
+        passage_prefix=passage_prefix,
+        repo=entry.sources.hf,
+        files=[entry.model_file, *entry.additional_files],
+        megabytes=round(entry.size_in_GB * 1000),
+    )
+
+
+class FastembedReference:
+    """The same model directory, run by fastembed."""
+
+    def __init__(
+        self, directory: "Path", model: "EmbeddingModel", *, threads: int | None = None
+    ) -> None:
+        """Load the model at once, without the network."""
+        from fastembed import TextEmbedding
+
+        self._model = model
+        self._engine: Any = TextEmbedding(
+            _register_model(model),
+            cache_dir=str(directory.parent),
+            threads=threads,
+            specific_model_path=str(directory),
+            local_files_only=True,
+        )
+
+    def embed_passages(self, texts: Sequence[str], batch_size: int = 256) -> "Matrix":
+        """Return the vectors in order; kebab adds the prefix, because fastembed adds none.
+
+        The batch size is by default that of fastembed.
+        """
+        import numpy as np
+
+        prefixed = [self._model.passage_prefix + text for text in texts]
+        matrix: Matrix = np.stack(list(self._engine.embed(prefixed, batch_size=batch_size)))
+        return matrix
+
+
+@cache
+def _register_model(model: "EmbeddingModel") -> str:
+    """Register the model with fastembed once and return its name there."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"kebab/{model.key}"
+    TextEmbedding.add_custom_model(
+        name,
+        pooling=PoolingType[model.pooling.upper()],
+        normalization=True,
+        sources=ModelSource(hf=model.hub.repo),
+        dim=model.dimension,
+        model_file=install.MODEL_FILE,
+    )
+    return name
