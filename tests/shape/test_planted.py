@@ -21,7 +21,7 @@ PLANTED = {
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",
-        '    rows.ParseFailed: Wording("파일을 해석할 수 없습니다: {path}: {cause}"),\n',
+        '    "parse_failed": Wording("파일을 해석할 수 없습니다: {path}: {cause}"),\n',
         "",
         "tests/unit/errors/translations",
     ),

@@ -132,11 +132,13 @@ class Files:
         patch.setattr(os, "statvfs", self._by_path("space", cache(os.statvfs)))
         patch.setattr(os, "open", self._os_open(os.open))
 
+        real = os.scandir
+
         def called(path: Any = ".") -> Any:
             point = self.point("list", path)
             if point is None:
-                return os.scandir(path)
-            listing = self._world.call(point, os.scandir, path)
+                return real(path)
+            listing = self._world.call(point, real, path)
             return _Listing(listing, self._world, self.point("entry", path) or PREFIX)
 
         patch.setattr(os, "scandir", called)
