@@ -21,6 +21,7 @@ from kebab.wire.health import (
 )
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import (
+    ExplainPathsRequest,
     FetchChunkRequest,
     FetchDocRequest,
     FetchSpanRequest,
@@ -28,6 +29,8 @@ from kebab.wire.library import (
     InspectDocRequest,
     ListRequest,
     RmRequest,
+    SourceListRequest,
+    SourceRmRequest,
 )
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Reply, Request
@@ -42,7 +45,6 @@ from kebab.wire.review import (
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest
-from kebab.wire.sources import ExplainPathsRequest, SourceListRequest, SourceRmRequest
 
 REQUESTS: dict[str, Request[Reply]] = {
     "search": SearchRequest(query="cat"),

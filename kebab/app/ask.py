@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import UNSET, UnsetType, structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, to_search_hit
+from kebab.app.conversions import check_freshness, format_timestamp, to_search_hit
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage, refresh_index
 from kebab.app.indexing import explain_degraded
 from kebab.app.library import build_not_found
@@ -22,7 +22,6 @@ from kebab.app.search import (
     require_utf8,
     resolve_request_filters,
 )
-from kebab.app.timestamps import format_timestamp
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
-from kebab.app.timestamps import format_timestamp
+from kebab.app.conversions import format_timestamp
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit

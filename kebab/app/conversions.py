@@ -1,15 +1,17 @@
-"""Converts stored documents, hits and progress to wire records."""
+"""Converts records of the index to those of the wire, and formats times."""
 
 import os
+import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET
 
 from kebab.app.context import format_index_version
-from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import StoredDocument
 from kebab.core.files import FileState
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
+from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.citation import Freshness
 from kebab.wire.search import ActiveFilters, QueryParsed, SearchHit, SearchResponse
@@ -18,6 +20,40 @@ if TYPE_CHECKING:
     from kebab.core.progress import Progress
     from kebab.wire.ingest import IngestProgress
     from kebab.wire.library import DocSummary
+
+_AGE = re.compile(r"(\d{1,6})([mhdwy])")
+_MAX_SECONDS = 9_000_000_000.0
+"""The limit of file times in nanoseconds, before and after the epoch: about 285 years."""
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+
+
+def format_timestamp(seconds: float) -> str:
+    """Return seconds since the epoch as RFC 3339 in UTC, to the millisecond."""
+    time = datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_time(text: str, field: str, now: float) -> float:
+    """Return seconds since the epoch for a date, a timestamp, or an age such as `7d`.
+
+    A date or a timestamp without an offset is local time. A time beyond the limits of file times
+    is replaced by the limit.
+
+    Raises:
+        InvalidInput: The text has none of these forms.
+    """
+    return max(-_MAX_SECONDS, min(_MAX_SECONDS, _parse_seconds(text, field, now)))
+
+
+def _parse_seconds(text: str, field: str, now: float) -> float:
+    if age := _AGE.fullmatch(text.strip().lower()):
+        return now - int(age[1]) * _UNITS[age[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError) as fault:
+        cause = f"not a date, a moment or an age such as `7d`: {text}"
+        raise InvalidInput(field=field, cause=cause) from fault
+
 
 Stored: TypeAlias = StoredChunk | StoredDocument
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.timestamps import format_timestamp
+from kebab.app.conversions import format_timestamp
 from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_below
 from kebab.core.ids import hash_file

@@ -1,20 +1,12 @@
-"""Requests from JSON objects, replies and errors with their envelope, and the lines of streams.
-
-HTTP, MCP and other surfaces without flags use it:
-
-1. `decode_operation_request` or `convert_operation_request` makes the request.
-2. `Kebab.run` runs it.
-3. `format_reply` adds the envelope.
-4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
-
-Each line of `search --bulk` gets its own response or its own error, and the events of a review or a
-translation become a stream that ends with `end`.
-"""
+"""Runs an operation by its name, from a JSON object to the object that `--json` prints."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -22,12 +14,22 @@ from msgspec.structs import replace
 
 from kebab.app.audit_log import FailedCall, log_failure
 from kebab.app.classify import ClassifiedError, View, build_view, classify_error
+from kebab.app.conversions import format_timestamp
+from kebab.app.facade import Kebab
+from kebab.app.model_adapters import Embedders
 from kebab.app.request_defaults import fill_request, list_request_defaults
-from kebab.app.timestamps import format_timestamp
-from kebab.config.settings import Settings
+from kebab.config.settings import Paths, Settings, resolve_paths
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import Cancelled, Generic, build_catalog
+from kebab.errors.catalog import (
+    Cancelled,
+    Generic,
+    InvalidCursor,
+    InvalidInput,
+    StaleCursor,
+    build_catalog,
+)
 from kebab.errors.signal import Exit, Signal
+from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
@@ -47,6 +49,102 @@ if TYPE_CHECKING:
 
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
+
+_Key: TypeAlias = tuple[bytes, Paths, Path, bool]
+_FileIdentity: TypeAlias = tuple[int, int] | None
+
+
+class _IdleKebab(NamedTuple):
+    """An open knowledge base that no caller uses, and the database file that it opened."""
+
+    key: _Key
+    file: _FileIdentity
+    kebab: Kebab
+
+
+class KebabPool:
+    """Leases open knowledge bases, each to one caller at a time; threads may share the pool.
+
+    The knowledge bases of the same settings share their embedding models. The one used last is
+    leased first, and of those that are idle the oldest is closed.
+    """
+
+    def __init__(self, most_idle: int = 4) -> None:
+        self._most_idle = most_idle
+        self._idle: list[_IdleKebab] = []
+        self._embedders: dict[bytes, Embedders] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def lease(
+        self, settings: Settings, *, config_path: Path, read_only: bool = False
+    ) -> Iterator[Kebab]:
+        """Yield the knowledge base of these settings.
+
+        After an exception other than a refused request it is closed, and the next caller gets a
+        new one.
+
+        Raises:
+            ConfigInvalid: The settings name an embedding model that does not exist.
+        """
+        paths, config_path = resolve_paths(settings), config_path.absolute()
+        key = (msgspec.json.encode(settings), paths, config_path, read_only)
+        file = _identify_file(get_database_path(paths.data))
+        kebab = self._take(key, file) or self._open(settings, config_path, read_only=read_only)
+        try:
+            yield kebab
+        except (InvalidInput, InvalidCursor, StaleCursor):
+            self._keep(_IdleKebab(key, file, kebab))
+            raise
+        except BaseException:  # Ctrl-C too may have stopped it between two statements
+            kebab.close()
+            raise
+        self._keep(_IdleKebab(key, file, kebab))
+
+    def close(self) -> None:
+        """Close the knowledge bases that no caller uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.kebab.close()
+
+    def _take(self, key: _Key, file: _FileIdentity) -> Kebab | None:
+        """Return an idle knowledge base; those whose database was replaced are closed."""
+        with self._lock:
+            replaced = [one for one in self._idle if one.key == key and one.file != file]
+            fitting = [one for one in self._idle if one.key == key and one.file == file]
+            for one in [*replaced, *fitting[-1:]]:
+                self._idle.remove(one)
+        for one in replaced:
+            one.kebab.close()
+        return fitting[-1].kebab if fitting else None
+
+    def _open(self, settings: Settings, config_path: Path, *, read_only: bool) -> Kebab:
+        models = resolve_paths(settings).models
+        key = msgspec.json.encode([settings.models.embedding, settings.offline, str(models)])
+        with self._lock:
+            if key not in self._embedders:
+                self._embedders[key] = Embedders(settings, models)
+            embedders = self._embedders[key]
+        return Kebab(settings, config_path=config_path, read_only=read_only, embedders=embedders)
+
+    def _keep(self, kebab: _IdleKebab) -> None:
+        with self._lock:
+            self._idle.append(kebab)
+            too_many = self._idle[: -self._most_idle]
+            del self._idle[: -self._most_idle]
+        for one in too_many:
+            one.kebab.close()
+
+
+def _identify_file(path: Path) -> _FileIdentity:
+    """Return the device and the number of a file, None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
 
 R = TypeVar("R", bound=Reply)
 

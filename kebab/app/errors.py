@@ -11,8 +11,8 @@ import msgspec
 
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
+from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
-from kebab.app.timestamps import format_timestamp, parse_time
 from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
+from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.references import join_path
-from kebab.app.timestamps import format_timestamp
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
@@ -26,7 +25,7 @@ from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.sources import (
+from kebab.wire.library import (
     ExplainPathsRequest,
     IndexedState,
     PathExplanation,

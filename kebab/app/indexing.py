@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType, structs
 
-from kebab.app.timestamps import format_timestamp
+from kebab.app.conversions import format_timestamp
 from kebab.store.sqlite.lock import IngestState, read_writer
 from kebab.wire.coverage import Indexing, format_indexing
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import to_doc_summary
+from kebab.app.conversions import format_timestamp, to_doc_summary
 from kebab.app.filters import (
     describe_backlinks,
     describe_links,
@@ -17,7 +17,6 @@ from kebab.app.filters import (
 )
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.app.search import build_filters
-from kebab.app.timestamps import format_timestamp
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
     STDIN,
@@ -41,21 +40,19 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
+    FolderState,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
     RemoveReport,
     RmRequest,
-)
-from kebab.wire.record import LookupFault, NotFound
-from kebab.wire.sources import (
-    FolderState,
     SourceList,
     SourceListRequest,
     SourceRemoved,
     SourceRmRequest,
     SourceSummary,
 )
+from kebab.wire.record import LookupFault, NotFound
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, to_doc_summary
+from kebab.app.conversions import check_freshness, format_timestamp, to_doc_summary
 from kebab.app.coverage import measure_stored_coverage
 from kebab.app.filters import describe_backlinks, describe_links, explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
 from kebab.app.search import build_filters, require_utf8
-from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
@@ -30,7 +29,9 @@ from kebab.search import duplicates, snippet
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.duplicates import Copy, Group
 from kebab.search.engine import decode_cursor, encode_cursor
-from kebab.search.rank_lines import (
+from kebab.search.ranking import rank_by_score
+from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
+from kebab.search.rerank import (
     EMBED_LIMIT,
     LineItem,
     merge_scores,
@@ -39,8 +40,6 @@ from kebab.search.rank_lines import (
     score_words,
     select_for_embedding,
 )
-from kebab.search.ranking import rank_by_score
-from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.search.vector import build_degraded
 from kebab.wire.record import NotFound
 from kebab.wire.related import (

@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
+from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
 from kebab.app.review_start import (
@@ -37,7 +38,6 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
-from kebab.app.timestamps import format_timestamp, parse_time
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun

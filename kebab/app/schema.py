@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
-from kebab.app.conversions import check_freshness
+from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.coverage import THOROUGH_S, measure_stored_coverage
 from kebab.app.indexing import read_indexing
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
-from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
 from kebab.rag import PROMPT_VERSION

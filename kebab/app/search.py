@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import to_search_response
+from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput, TooLarge

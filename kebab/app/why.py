@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import to_doc_summary
+from kebab.app.conversions import format_timestamp, to_doc_summary
 from kebab.app.filters import resolve_filters, suggest_command
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
-from kebab.app.timestamps import format_timestamp
 from kebab.search.citations import cite_chunk
 from kebab.search.explain import BrokenCondition, DocumentExplanation, Explainer, build_verdict
 from kebab.search.query_parser import list_active_filters

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import kebab
-from kebab.bench.corpus import Corpus, build_questions, write_notes
 from kebab.bench.sandbox import (
     Budget,
     Candidate,
     Command,
+    Corpus,
     Outcome,
     Results,
     Runner,
@@ -24,10 +24,12 @@ from kebab.bench.sandbox import (
     Yardstick,
     build_kebab_command,
     build_python_command,
+    build_questions,
     build_repeated_candidate,
     limit_ratio,
     run_interleaved,
     run_process,
+    write_notes,
 )
 from kebab.core.progress import Heartbeat
 from kebab.embed import install

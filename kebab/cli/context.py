@@ -286,7 +286,7 @@ class CommandContext:
         self, reply: Reply, status: int | None, *, command: str | None = None
     ) -> bytes:
         """Return a reply with its envelope as one line of JSON; its hints are complete."""
-        from kebab.app.timestamps import format_timestamp
+        from kebab.app.conversions import format_timestamp
         from kebab.wire.record import add_envelope, encode_json
 
         name, now = command or self.command, format_timestamp(time.time())

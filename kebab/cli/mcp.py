@@ -106,7 +106,7 @@ def build_caller(
     context: CommandContext, settings: Settings, tools: "Sequence[Tool]"
 ) -> "ToolCaller":
     """Return what runs these tools on the knowledge base of a call."""
-    from kebab.app.pool import KebabPool
+    from kebab.app.dispatch import KebabPool
     from kebab.mcp.calls import ToolCaller
 
     return ToolCaller(

@@ -107,7 +107,7 @@ def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> 
 
 def _list_sources_below(kebab: Kebab, folder: str) -> list[str]:
     """Return the folders of the sources below a folder, which its own source leaves out."""
-    from kebab.wire.sources import SourceListRequest
+    from kebab.wire.library import SourceListRequest
 
     try:
         sources = kebab.run(SourceListRequest()).sources

@@ -1,20 +1,352 @@
-"""The ONNX embedder: onnxruntime and tokenizers, imported on first use."""
+"""Embeds texts with onnxruntime."""
 
+import os
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import TokenVectors
-from kebab.embed.inference import InferenceRun, InferenceSession, choose_thread_count, normalise
+from kebab.embed import install
 from kebab.embed.model_tokenizer import ModelTokenizer, TokenSequence
-from kebab.errors.system import translate_import_errors
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.signal import Signal
+from kebab.errors.system import import_library, translate_import_errors
+from kebab.limits.deadline import WALL_FACTOR
 from kebab.text.language import is_written_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from kebab.core.chunks import Matrix, Vector
     from kebab.embed.registry import EmbeddingModel
+
+_SHORTEST_WAIT_S = 0.005
+
+
+class RunTime:
+    """Adds up the processor time of the threads that work on one run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._done = 0.0
+        self._working: dict[int, float] = {}
+        """The processor time at which each thread began."""
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        """Count the processor time that this thread needs for the block."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._working[thread] = time.thread_time()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._done += time.thread_time() - self._working.pop(thread)
+
+    def read(self) -> float:
+        """Return the seconds so far; where no thread can be asked, only those of ended blocks."""
+        with self._lock:
+            total = self._done
+            if hasattr(time, "pthread_getcpuclockid"):
+                for thread, began in self._working.items():
+                    total += time.clock_gettime(time.pthread_getcpuclockid(thread)) - began
+            return total
+
+
+class Deadline:
+    """Limits each run to the same processor time; 0 milliseconds mean no limit.
+
+    One thread watches all runs, because a thread for each run costs a short query a tenth of its
+    time. It sleeps until the first run can be due, with all `threads` at work on it.
+    """
+
+    def __init__(self, milliseconds: int, threads: int = 1) -> None:
+        self.milliseconds = milliseconds
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._runs: dict[int, tuple[float, RunTime, Any]] = {}
+        self._watching = False
+
+    @contextmanager
+    def limit(self, options: Any, run_time: RunTime) -> Iterator[None]:
+        """Terminate the run with these `onnxruntime.RunOptions` when it takes too long."""
+        if not self.milliseconds:
+            yield
+            return
+        try:
+            with self._lock:
+                self._runs[id(options)] = (time.monotonic(), run_time, options)
+                if not self._watching:
+                    threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
+                    self._watching = True
+            yield
+        finally:
+            with self._lock:
+                self._runs.pop(id(options), None)
+
+    def _watch(self) -> None:
+        while (wait := self._terminate_late_runs()) is not None:
+            time.sleep(wait)
+
+    def _terminate_late_runs(self) -> float | None:
+        """Terminate late runs; return the seconds until the next can be due, None without runs."""
+        limit = self.milliseconds / 1000
+        waits = []
+        with self._lock:
+            for key, (began, run_time, options) in list(self._runs.items()):
+                left = limit - run_time.read()
+                left_by_clock = began + limit * WALL_FACTOR - time.monotonic()
+                if left > 0 and left_by_clock > 0:
+                    waits.append(min(left / self._threads, left_by_clock))
+                else:
+                    options.terminate = True
+                    del self._runs[key]
+            self._watching = bool(waits)
+            return max(min(waits), _SHORTEST_WAIT_S) if waits else None
+
+
+_MAX_THREADS = 4
+_ROUNDING = 1e-3
+_FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
+
+RUNTIME_CAUSES = {
+    "DeviceReset": "the device was reset",
+    "EPFail": "the processor's kernels failed",
+    "EngineError": "the engine failed",
+    "Fail": "the model failed to run",
+    "InvalidArgument": "the model rejects its input",
+    "InvalidGraph": "the model file has no valid graph",
+    "InvalidProtobuf": "the model file is damaged",
+    "ModelLoadCanceled": "loading the model was cancelled",
+    "ModelLoaded": "the model was loaded twice",
+    "ModelRequiresCompilation": "the model needs compiling first",
+    "NoModel": "no model was loaded",
+    "NoSuchFile": "the model file is missing",
+    "NotFound": "the runtime lacks a feature that the model needs",
+    "NotImplemented": "the runtime does not know an operator of the model",
+    "RuntimeException": "the runtime failed",
+}
+"""The plain message for each exception of onnxruntime, by its name."""
+
+
+@cache
+def _list_runtime_errors() -> dict[type[BaseException], str]:
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    named = ((name, cause) for name, cause in RUNTIME_CAUSES.items() if hasattr(state, name))
+    return {getattr(state, name): cause for name, cause in named} | {
+        MemoryError: "out of memory",
+        # A C++ exception that the binding does not know becomes a Python `RuntimeError`.
+        RuntimeError: RUNTIME_CAUSES["RuntimeException"],
+        FloatingPointError: "its output is broken",
+    }
+
+
+@contextmanager
+def translate_runtime_errors(model: str, directory: str) -> Iterator[None]:
+    """Turn the exceptions of onnxruntime into `EmbeddingUnavailable`."""
+    causes = _list_runtime_errors()
+    try:
+        yield
+    except tuple(causes) as error:
+        kind = MemoryError if isinstance(error, MemoryError) else type(error)
+        if kind not in causes:
+            raise
+        cause = causes[kind] if kind is MemoryError else f"{causes[kind]}; {error}"
+        raise EmbeddingUnavailable(model=model, tried=[directory], cause=cause) from error
+
+
+def choose_thread_count() -> int:
+    """Return how many texts run in parallel by default: one per core, at most 4."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return min(len(allowed) or os.cpu_count() or 1, _MAX_THREADS)
+
+
+class InferenceSession:
+    """The model of an installed directory, loaded on first use."""
+
+    def __init__(
+        self, directory: "Path", model: "EmbeddingModel", threads: int, deadline_ms: int
+    ) -> None:
+        self._directory = directory
+        self._model = model
+        self._threads = threads
+        self._deadline = Deadline(deadline_ms, threads)
+        self._lock = threading.Lock()
+        self._runtime: Any = None
+        self._prepared = False
+        self._wanted: set[str] = set()
+        self._outputs: list[str] = []
+        self._pool: ThreadPoolExecutor | None = None
+
+    def load(self) -> Any:
+        """Return the runtime's session, loading it on the first call."""
+        with self._lock:
+            if self._runtime is None:
+                if not install.is_complete(self._model, self._directory):
+                    cause = "the model's files are missing or incomplete"
+                    tried = [str(self._directory)]
+                    raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
+                runtime = self._open()
+                self._wanted = {entry.name for entry in runtime.get_inputs()}
+                self._outputs = [runtime.get_outputs()[0].name]
+                self._runtime = runtime
+            return self._runtime
+
+    def prepare(self) -> None:
+        """Start loading in a thread; a later call waits for it and raises its errors.
+
+        The library is imported here, because the import holds the interpreter lock in any thread.
+        Opening the model does not.
+        """
+        if self._runtime is not None or self._prepared:
+            return
+        self._prepared = True
+        import_library("onnxruntime", "embedding", "onnxruntime")
+        with suppress(RuntimeError):  # the system has no thread left
+            threading.Thread(target=self._load_in_thread, name="model", daemon=True).start()
+
+    def _load_in_thread(self) -> None:
+        with suppress(Signal):  # the next caller of `load` gets it
+            self.load()
+
+    def _open(self) -> Any:
+        """Open the model on one thread, without log output."""
+        onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = _FATAL
+        path = self._directory / install.MODEL_FILE
+        with self._translate_errors():
+            return onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+
+    def start_run(self, sequences: "Sequence[list[int]]", *, pooled: bool = True) -> "InferenceRun":
+        """Start a run; its vectors can be fetched once.
+
+        With `pooled` a sequence gives one vector, otherwise a matrix with a vector for each token.
+        A single sequence, or any on a single thread, runs when its vector is fetched.
+
+        Raises:
+            EmbeddingUnavailable: The model cannot be loaded, or no thread can be started.
+        """
+        self.load()
+        import onnxruntime
+
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = _FATAL
+        run_time = RunTime()
+        compute = self._embed_sequence if pooled else self._embed_tokens
+        embed = partial(compute, options=options, run_time=run_time)
+        if self._threads == 1 or len(sequences) == 1:
+            return InferenceRun(options, run_time, [partial(embed, one) for one in sequences])
+        # The longest go first, so that no thread ends with a long one.
+        order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
+        with self._translate_errors():
+            with self._lock:
+                if self._pool is None:  # all callers of the session share it
+                    self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
+            jobs = {index: self._pool.submit(embed, sequences[index]) for index in order}
+        return InferenceRun(
+            options, run_time, [jobs[index].result for index in range(len(sequences))]
+        )
+
+    def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
+        """Wait for the vectors of a run; its deadline counts processor time.
+
+        Raises:
+            TimedOut: The run took too long, or hangs; `elapsed_ms` is the time that was too long.
+            EmbeddingUnavailable: The runtime failed.
+        """
+        started = time.monotonic()
+        try:
+            with self._translate_errors(), self._deadline.limit(run.options, run.time):
+                return [result() for result in run.results]
+        except EmbeddingUnavailable as error:
+            if not run.options.terminate:
+                raise
+            elapsed_ms, deadline_ms = int(run.time.read() * 1000), self._deadline.milliseconds
+            if elapsed_ms < deadline_ms:
+                elapsed_ms = int((time.monotonic() - started) * 1000)
+            raise TimedOut(
+                operation="embedding a batch",
+                elapsed_ms=elapsed_ms,
+                deadline_ms=deadline_ms,
+                setting="models.embedding.deadline_s",
+            ) from error
+        finally:
+            run.stop()
+
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_runtime_errors(self._model.name, str(self._directory))
+
+    def _embed_sequence(self, sequence: list[int], options: Any, run_time: RunTime) -> "Vector":
+        import numpy as np
+
+        hidden = self._compute_hidden_states(sequence, options, run_time)
+        if self._model.pooling == "cls":
+            return normalise(hidden[0].astype(np.float64))
+        return normalise(hidden.mean(axis=0, dtype=np.float64))
+
+    def _embed_tokens(self, sequence: list[int], options: Any, run_time: RunTime) -> "Matrix":
+        """Return a unit vector for each token, special tokens included."""
+        return normalise(self._compute_hidden_states(sequence, options, run_time))
+
+    def _compute_hidden_states(
+        self, sequence: list[int], options: Any, run_time: RunTime
+    ) -> "Matrix":
+        """Return the output of the last layer, shape (tokens, dimension)."""
+        import numpy as np
+
+        ids = np.array([sequence], dtype=np.int64)
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        feed = {name: value for name, value in inputs.items() if name in self._wanted}
+        with run_time.measure():
+            hidden: Matrix = self._runtime.run(self._outputs, feed, options)[0][0]
+        return hidden
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceRun:
+    """A run in progress; each of `results` waits for a sequence and returns its vectors."""
+
+    options: Any
+    time: RunTime
+    results: "Sequence[Callable[[], Vector]]"
+
+    def stop(self) -> None:
+        """Stop the sequences that still run."""
+        self.options.terminate = True
+
+
+def normalise(vectors: Any) -> "Vector":
+    """Return a vector, or each row of a matrix, scaled to length 1, as float32.
+
+    Raises:
+        FloatingPointError: A vector is zero or not a number; the model is broken.
+    """
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: Vector = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    if not (np.abs(np.linalg.norm(scaled, axis=-1) - 1.0) < _ROUNDING).all():
+        raise FloatingPointError("the vector has no direction")
+    return scaled
+
 
 _StartedRun: TypeAlias = tuple[list[list[list[int]]], InferenceRun]
 """The windows of each text, and the run over them."""

@@ -13,16 +13,20 @@ from typing import TypeAlias
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.evals import metrics
-from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_questions, read_report
 from kebab.evals.metrics import (
     DEPTH,
     METRICS,
+    GoldenFiles,
+    Question,
+    compute_digest,
     compute_figures,
     compute_hit_curve,
     compute_ndcg,
     compute_reliability,
     find_rank,
     list_path_suffixes,
+    load_questions,
+    read_report,
     split_path,
 )
 from kebab.text.normalize import escape_undecodable

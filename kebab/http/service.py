@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from kebab.app.dispatch import decode_operation_request, format_reply, report_failure
-from kebab.app.pool import KebabPool
+from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ReadOnly, ServerBusy, UsageInvalid, build_catalog

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from kebab.app.classify import accept_trace
-from kebab.app.dispatch import convert_operation_request, report_failure
+from kebab.app.dispatch import KebabPool, convert_operation_request, report_failure
 from kebab.app.facade import Kebab
-from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
 from kebab.core.media import PLAIN, detect_media_type
 from kebab.core.progress import Cancel
@@ -20,9 +19,8 @@ from kebab.mcp.results import SCHEME, TEMPLATE, encode_path, format_resource_uri
 from kebab.mcp.tools import Arguments, RunOperation, Tool, ToolOutput, build_instructions
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import DocSummary, FetchResult, ListRequest
+from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
 from kebab.wire.record import Reply, encode_json, to_invalid_input
-from kebab.wire.sources import SourceListRequest
 
 Render = Callable[[Reply], str]
 """Returns the text of a reply as the command line shows it to a program."""

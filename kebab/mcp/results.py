@@ -14,19 +14,18 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from kebab.app.conversions import format_timestamp
 from kebab.app.reference_syntax import ID_AUTHORITY
-from kebab.app.timestamps import format_timestamp
 from kebab.search.citations import format_hit_reference, get_cited_lines, quote_path
 from kebab.wire.ask import Answer
 from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
 from kebab.wire.health import Introspection
 from kebab.wire.ingest import IngestReport
-from kebab.wire.library import FetchResult
+from kebab.wire.library import FetchResult, PathExplanations
 from kebab.wire.record import NotFound
 from kebab.wire.related import Explanation
 from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
-from kebab.wire.sources import PathExplanations
 
 SCHEME = "kebab://"
 TEMPLATE = f"{SCHEME}{{+path}}"

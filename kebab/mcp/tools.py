@@ -44,7 +44,7 @@ from kebab.wire.search import MAX_QUERIES, DetailName
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
     from kebab.wire.health import Introspection
-    from kebab.wire.sources import SourceSummary
+    from kebab.wire.library import SourceSummary
 
 _Positive = Annotated[int, Meta(ge=1)]
 _Limit = Annotated[int, Meta(ge=1, le=100)]
@@ -205,7 +205,7 @@ def build_instructions(kebab: "Kebab") -> str:
         Signal: The database cannot be read.
     """
     from kebab.wire.health import SchemaRequest
-    from kebab.wire.sources import SourceListRequest
+    from kebab.wire.library import SourceListRequest
 
     reply = kebab.run(SchemaRequest())
     sources = kebab.run(SourceListRequest()).sources if reply.stats.doc_count else []

@@ -25,7 +25,7 @@ from kebab.text.language import (
     split_units,
 )
 from kebab.text.normalize import normalize_for_index
-from kebab.text.sentence_ends import find_sentence_starts
+from kebab.text.sentences import find_sentence_starts
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
 _find_parts = re.compile(r"[^\W_]+(?:[+#]+)?").finditer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
 from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import split_names
-from kebab.wire.sources import SkipRule
+from kebab.wire.library import SkipRule
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from kebab.app.pool import KebabPool
+from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Daemon, Settings, find_default_config, resolve_paths
 from kebab.core.progress import RunCold, refuse_own_work, require_own_process
 from kebab.store.sqlite.connection import get_database_path

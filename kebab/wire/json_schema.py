@@ -24,7 +24,6 @@ from kebab.wire import (
     related,
     review,
     search,
-    sources,
     stream,
 )
 from kebab.wire.command_help import SchemaDocument
@@ -43,7 +42,6 @@ _MODULES: tuple[ModuleType, ...] = (
     related,
     review,
     search,
-    sources,
     stream,
 )
 """The modules that declare wire records; a test finds a module that is missing here."""

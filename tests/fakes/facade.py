@@ -62,6 +62,7 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
+    ExplainPathsRequest,
     FetchChunkRequest,
     FetchDocRequest,
     FetchResult,
@@ -69,8 +70,13 @@ from kebab.wire.library import (
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
+    PathExplanations,
     RemoveReport,
     RmRequest,
+    SourceList,
+    SourceListRequest,
+    SourceRemoved,
+    SourceRmRequest,
 )
 from kebab.wire.operations import find_operation
 from kebab.wire.record import NotFound, Reply, Request
@@ -99,14 +105,6 @@ from kebab.wire.review import (
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
-from kebab.wire.sources import (
-    ExplainPathsRequest,
-    PathExplanations,
-    SourceList,
-    SourceListRequest,
-    SourceRemoved,
-    SourceRmRequest,
-)
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes import replies, review_pages, script
 from tests.fakes.review_stream import make_tiers

@@ -41,7 +41,12 @@ from kebab.wire.library import (
     DocList,
     DocSummary,
     FetchResult,
+    IndexedState,
+    PathExplanation,
     RemoveReport,
+    SourceList,
+    SourceRemoved,
+    SourceSummary,
 )
 from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.related import (
@@ -68,13 +73,6 @@ from kebab.wire.search import (
     Retrieval,
     SearchHit,
     SearchResponse,
-)
-from kebab.wire.sources import (
-    IndexedState,
-    PathExplanation,
-    SourceList,
-    SourceRemoved,
-    SourceSummary,
 )
 
 WHEN = "2025-01-31T12:00:00.000Z"

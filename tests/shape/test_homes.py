@@ -47,6 +47,7 @@ HOMES = {
         "kebab.app",
         "kebab.cli",
         "kebab.config",
+        "kebab.core.review",
         "kebab.http",
         "kebab.ingest",
         "kebab.mcp",

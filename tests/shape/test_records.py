@@ -27,7 +27,7 @@ REASONS = {
     ("kebab.core.queries.QueryInterpretation", "kebab.wire.search.QueryParsed"): (
         "the times of its filters are seconds"
     ),
-    ("kebab.doctor.findings.Finding", "kebab.wire.health.DoctorCheck"): (
+    ("kebab.doctor.checks.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),
     ("kebab.errors.signal.Backoff", "kebab.wire.error.RetryAdvice"): (

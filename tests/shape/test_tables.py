@@ -10,7 +10,7 @@ from tests.shape.tree import ROOT, Module
 
 TABLES = {
     "apsw": (
-        "store/sqlite/test_errors.py",
+        "store/sqlite/test_connection_errors.py",
         "test_the_table_holds_every_exception_of_apsw_and_no_other",
     ),
     "charset_normalizer": (
@@ -46,7 +46,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
     ),
     "onnxruntime": (
-        "embed/test_inference_errors.py",
+        "embed/test_onnx_embedder_inference_errors.py",
         "test_the_table_names_every_exception_of_the_runtime",
     ),
     "pathspec": (

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from kebab.bench.corpus import Corpus, TextGenerator, generate_section, write_corpus
+from kebab.bench.sandbox import Corpus, TextGenerator, generate_section, write_corpus
 
 _MARKUP = re.compile(r"\A---\n(?:[^\n]*\n)*?---\n+|^(?:#+|-) |^```[^\n]*\n", re.MULTILINE)
 """Front matter, markers of headings and lists, and code fences."""

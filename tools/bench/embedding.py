@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from kebab.bench.corpus import TextGenerator
 from kebab.bench.run import NO_MODEL, BenchContext
 from kebab.bench.sandbox import (
     Candidate,
     Command,
     Outcome,
+    TextGenerator,
     Yardstick,
     build_module_command,
     build_python_command,
@@ -65,7 +65,7 @@ def measure_embedding(context: BenchContext) -> None:
         context.results.add_skipped("embedding", NO_MODEL)
         return
     # Imported here, because the processes that embed import this module and are measured.
-    from kebab.embed.inference import choose_thread_count
+    from kebab.embed.onnx_embedder import choose_thread_count
 
     seed, count = context.options.seed, min(_TEXTS, context.options.chunks)
     ours, fastembed = (

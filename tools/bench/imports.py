@@ -7,9 +7,8 @@ wrapper around the import function of the interpreter measures the same times.
 import re
 from collections.abc import Iterator
 
-from kebab.bench.corpus import write_notes
 from kebab.bench.run import BenchContext, index_corpus
-from kebab.bench.sandbox import PROGRAM, Outcome, Sandbox, build_python_command
+from kebab.bench.sandbox import PROGRAM, Outcome, Sandbox, build_python_command, write_notes
 from kebab.wire.evals import BenchImports, BenchModule
 
 _LINE = re.compile(r"^import (\d+) (\S+)$", re.MULTILINE)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kebab.bench.corpus import Corpus, build_questions
 from kebab.bench.run import (
     NO_MODEL,
     ONNX,
@@ -17,10 +16,12 @@ from kebab.bench.sandbox import (
     Budget,
     Candidate,
     Command,
+    Corpus,
     Outcome,
     Sample,
     Sandbox,
     Yardstick,
+    build_questions,
     require_ratio,
 )
 from tools.bench import yardsticks

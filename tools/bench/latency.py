@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from statistics import quantiles
 
-from kebab.bench.corpus import build_questions
 from kebab.bench.run import (
     CLICK,
     ONNX,
@@ -19,6 +18,7 @@ from kebab.bench.sandbox import (
     Yardstick,
     build_kebab_command,
     build_module_command,
+    build_questions,
     limit_ratio,
 )
 from tools.bench import yardsticks

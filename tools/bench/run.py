@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from kebab.app.timestamps import format_timestamp
+from kebab.app.conversions import format_timestamp
 from kebab.bench.run import MEASUREMENTS, BenchOptions, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
 from kebab.config.load import load_settings

@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from kebab.bench.corpus import Corpus, write_notes
 from kebab.bench.run import BenchContext
-from kebab.bench.sandbox import Outcome, Sandbox, build_module_command
+from kebab.bench.sandbox import Corpus, Outcome, Sandbox, build_module_command, write_notes
 from kebab.cli.render.evals import format_size
 from kebab.embed.registry import MINILM
 from tools.bench.workers import ESTIMATE, TOKENIZER

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import TokenVectors
-from kebab.embed.inference import normalise
+from kebab.embed.onnx_embedder import normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.system import translate_import_errors
 

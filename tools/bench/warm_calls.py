@@ -8,7 +8,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from kebab.bench.corpus import build_questions
 from kebab.bench.run import (
     CLICK,
     NO_MODEL,
@@ -26,6 +25,7 @@ from kebab.bench.sandbox import (
     Sandbox,
     Yardstick,
     build_kebab_command,
+    build_questions,
     limit_ratio,
 )
 

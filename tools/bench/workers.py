@@ -70,7 +70,7 @@ def measure_latency(mode: str, count: str, seed: str) -> int:
     The parts are the lookup of words by SQLite alone, and the embedding of the question.
     """
     from kebab.app.facade import Kebab
-    from kebab.bench.corpus import build_questions
+    from kebab.bench.sandbox import build_questions
     from kebab.config.load import load_settings
     from kebab.wire.search import SearchRequest
 

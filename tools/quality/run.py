@@ -15,8 +15,7 @@ from pathlib import Path
 import msgspec
 
 from kebab.app.facade import Kebab
-from kebab.evals.golden import Question
-from kebab.evals.metrics import compute_figures
+from kebab.evals.metrics import Question, compute_figures
 from kebab.evals.run import MODES, build_outcome
 from kebab.wire.evals import EvalOutcome, MetricName
 from kebab.wire.search import ModeName, SearchRequest

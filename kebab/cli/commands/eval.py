@@ -77,7 +77,7 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     every available mode is measured. The command only reads the knowledge base and stores no
     question.
     """
-    from kebab.evals.golden import GoldenFiles, check_output_path, write_file
+    from kebab.evals.metrics import GoldenFiles, check_output_path, write_file
     from kebab.evals.run import EvalOptions, evaluate
 
     settings = context.load_settings()
@@ -166,7 +166,7 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
     Use them to compare two states of one knowledge base; questions of your own are more reliable.
     """
     from kebab.evals.draft import DraftOptions, draft_golden_set
-    from kebab.evals.golden import check_output_path, encode_queries, write_file
+    from kebab.evals.metrics import check_output_path, encode_queries, write_file
     from kebab.evals.run import ProgressReporter
 
     settings = context.load_settings()

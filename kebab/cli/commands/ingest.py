@@ -15,8 +15,8 @@ from kebab.cli.render.ingest import render_ingest_report, render_path_explanatio
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
+from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.record import find_exit_status
-from kebab.wire.sources import ExplainPathsRequest
 
 
 @click.command(

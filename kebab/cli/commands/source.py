@@ -14,8 +14,8 @@ from kebab.cli.render.documents import (
     render_source_removal_plan,
 )
 from kebab.errors.signal import Exit
+from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.record import NotFound
-from kebab.wire.sources import SourceListRequest, SourceRmRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 

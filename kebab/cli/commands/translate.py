@@ -1,14 +1,157 @@
-"""`kebab translate` translates one document."""
+"""`kebab translate` translates a document with a language model."""
 
-from typing import Any, get_args
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from msgspec.structs import replace
 
+from kebab.app.own_files import replace_file
+from kebab.app.review_text import ItemLocator
 from kebab.cli.command import Command
-from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
+from kebab.cli.progress import ReviewEvents, report_events, stream_review
+from kebab.cli.prompt import confirm
+from kebab.cli.render.review import render_no_page, render_outcome
+from kebab.cli.render.review_formats import render_positions
+from kebab.cli.review import PageDisplay, ReviewDisplay
 from kebab.errors.signal import Exit
-from kebab.wire.review import MAX_PAGE_ITEMS, FailOnName, TranslateRequest, TranslateTierName
+from kebab.errors.system import translate_os_errors
+from kebab.wire.record import NotFound
+from kebab.wire.review import (
+    MAX_PAGE_ITEMS,
+    SEGMENT_KINDS,
+    AgentItems,
+    FailOnName,
+    TranslatedText,
+    TranslateRequest,
+    TranslateTierName,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.cli.channels import Display
+    from kebab.cli.context import CommandContext
+    from kebab.wire.stream import ReviewEvent
+
+
+def prepare_target(context: CommandContext, write: str, name: str | None, *, yes: bool) -> Path:
+    """Return the file to write, before any work is done.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        IoError: The folder does not exist, or the file is a folder.
+        ConfirmationRequired: The file exists, and nobody confirms that it is replaced.
+        Cancelled: The answer was no.
+    """
+    context.require_writable("translate --write")
+    target = Path(write).expanduser()
+    with translate_os_errors(target, "write"):
+        target.parent.stat()
+        if target.is_dir():
+            raise IsADirectoryError
+    if name:
+        _refuse_source(target, Path(name))
+    if target.exists() and not yes:
+        operation = context.repeat_command().removeprefix("kebab ")
+        confirm(context, operation, lambda _: [f"{target} exists and will be replaced"])
+    return target
+
+
+def _refuse_source(target: Path, source: Path) -> None:
+    """Refuse to write over the document that is translated."""
+    if target.exists() and source.exists() and target.samefile(source):
+        raise click.UsageError("`--write` names the document itself")
+
+
+class TranslationFindings(PageDisplay):
+    """Collects the findings of pages, because the text comes first."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.score: float | None = None
+        self._locator = ItemLocator()
+
+    def show(self, page: AgentItems) -> None:
+        """Keep the findings of a page; translated segments are none."""
+        found = [item for item in page.items if item.k not in SEGMENT_KINDS]
+        if isinstance(page.translation, TranslatedText):
+            found += page.translation.findings
+        if isinstance(page.stats.score, float):
+            self.score = page.stats.score
+        if found and page.document:
+            part = replace(page, items=found)
+            self.lines += render_positions(part, self._locator.locate(part))
+
+
+def translate_text(context: CommandContext, request: TranslateRequest, target: Path | None) -> Exit:
+    """Print the translated document, or write it; the findings are on stderr."""
+    findings = TranslationFindings()
+    display = ReviewDisplay(context, findings, verb="translating")
+    reply, cancelled = _work(context, request, display, display.announce_stop)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, render_no_page)
+    display.finish(reply, completed=not cancelled)
+    text = reply.translation if isinstance(reply.translation, TranslatedText) else None
+    if text and target:
+        _write_text(reply, text, target)
+    elif text:
+        context.channels.out.write(text.text)
+    channel = context.channels.err
+    channel.write_lines(findings.lines)
+    canvas = context.create_canvas(channel)
+    channel.write_lines(render_outcome(reply, findings.lines, findings.score, target, canvas))
+    return Exit.INTERRUPTED if cancelled else display.status
+
+
+def print_page(
+    context: CommandContext, request: TranslateRequest, target: Path | None = None
+) -> Exit:
+    """Print a page, or write the document and print the last page; events are on stderr."""
+    events = ReviewEvents(context, stream=False)
+    reply, cancelled = _work(context, request, events, lambda: None)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, render_no_page)
+    if target and isinstance(reply.translation, TranslatedText):
+        _write_text(reply, reply.translation, target)
+    status = Exit.INTERRUPTED if cancelled else events.status if request.all_pages else None
+    return context.print_reply(reply, render_no_page, status)
+
+
+def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
+    """Write the events of all pages to stdout."""
+    with context.open_kebab() as kebab:
+        return stream_review(
+            context,
+            lambda report, cancel: kebab.run(request, report=report, cancel=cancel),
+        )
+
+
+def _work(
+    context: CommandContext,
+    request: TranslateRequest,
+    display: Display[ReviewEvent],
+    on_stop: Callable[[], None],
+) -> tuple[AgentItems | NotFound, bool]:
+    """Return the last page, and whether the work was cancelled."""
+    with (
+        context.open_kebab() as kebab,
+        report_events(context, display) as report,
+        context.interrupts.cancelling(on_stop) as cancel,
+    ):
+        reply = kebab.run(request, report=report, cancel=cancel)
+    return reply, cancel.requested
+
+
+def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) -> None:
+    """Write the translated document in one step."""
+    if reply.document:
+        _refuse_source(target, Path(reply.document.file))
+    with translate_os_errors(target, "write"):
+        replace_file(target, translation.text.encode())
 
 
 @click.command(
@@ -62,7 +205,6 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
     """
     stream = flags.pop("stream")
     _check_flags({**flags, "stream": stream, "write": write})
-    from kebab.cli.translate import prepare_target, print_page, stream_pages, translate_text
 
     target = prepare_target(context, write, flags["name"], yes=yes) if write else None
     if stream:

@@ -40,10 +40,12 @@ from kebab.wire.library import (
     DocList,
     DocSummary,
     RemoveReport,
+    SourceList,
+    SourceRemoved,
+    SourceSummary,
 )
 from kebab.wire.record import NotFound
 from kebab.wire.related import Duplicates, RelatedDocs
-from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
 
 _DATE = len("2025-01-31")
 _COUNT = "passages"

@@ -20,7 +20,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport
-from kebab.wire.sources import PathExplanations, SkipRule
+from kebab.wire.library import PathExplanations, SkipRule
 from kebab.wire.stream import WatchEvent, WatchReport
 
 if TYPE_CHECKING:

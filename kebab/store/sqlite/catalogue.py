@@ -26,8 +26,7 @@ from kebab.core.files import FileState
 from kebab.core.ids import ChunkId, DocId, Key, Keys, compute_digest
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, connection, documents, fts
-from kebab.store.sqlite.connection import create_schema
-from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 

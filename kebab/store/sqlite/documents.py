@@ -25,7 +25,7 @@ from kebab.core.documents import (
 from kebab.core.files import FileState
 from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import chunks, fts
-from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.connection import translate_sqlite_errors
 from kebab.store.sqlite.fts import (
     clamp_to_signed,
     parse_strings,

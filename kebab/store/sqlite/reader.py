@@ -28,9 +28,9 @@ from kebab.store.sqlite.connection import (
     get_file_identity,
     open_reader,
     read_schema_version,
+    translate_sqlite_errors,
     truncate_log,
 )
-from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import EQUAL_WEIGHTS, Postings, Weights
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
-from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.connection import translate_sqlite_errors
 
 REVIEWS_NAME = "reviews.sqlite"
 MIGRATIONS = "reviews"

@@ -11,8 +11,7 @@ from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import get_database_path, open_reader
-from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
 
 _COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
 _LAST = f"SELECT {_COLUMNS} FROM turns WHERE session = ? ORDER BY turn DESC LIMIT ?"  # noqa: S608 - fixed names

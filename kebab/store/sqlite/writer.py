@@ -22,8 +22,13 @@ from kebab.core.documents import (
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, connection, documents, fts
-from kebab.store.sqlite.connection import Transactions, get_database_path, open_writer, truncate_log
-from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.connection import (
+    Transactions,
+    get_database_path,
+    open_writer,
+    translate_sqlite_errors,
+    truncate_log,
+)
 from kebab.store.sqlite.fts import TokenCache
 from kebab.store.sqlite.lock import IngestState, WriterLock
 

@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from kebab.embed.inference import RUNTIME_CAUSES
+from kebab.embed.onnx_embedder import RUNTIME_CAUSES
 from tests.faults.world import Fault, World, build_raising_fault
 
 _PATIENCE_S = 2.0

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.explain_paths import explain_paths
 from kebab.errors.catalog import IoError
-from kebab.wire.sources import ExplainPathsRequest
+from kebab.wire.library import ExplainPathsRequest
 from tests.fakes.placed import register_formats
 
 

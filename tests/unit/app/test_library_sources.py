@@ -4,9 +4,8 @@ import pytest
 
 from kebab.app.library import list_documents, list_lost_sources, list_sources, remove_source
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly
-from kebab.wire.library import ListRequest
+from kebab.wire.library import ListRequest, SourceListRequest, SourceRemoved, SourceRmRequest
 from kebab.wire.record import NotFound
-from kebab.wire.sources import SourceListRequest, SourceRemoved, SourceRmRequest
 
 
 @pytest.fixture

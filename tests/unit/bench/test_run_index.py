@@ -1,8 +1,7 @@
 import pytest
 
-from kebab.bench.corpus import write_notes
 from kebab.bench.run import index_corpus
-from kebab.bench.sandbox import Sandbox
+from kebab.bench.sandbox import Sandbox, write_notes
 from tests.fakes.runner import VERSION, FakeRunner
 
 

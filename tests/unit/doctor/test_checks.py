@@ -17,8 +17,8 @@ from kebab.doctor.checks import (
     StorageInputs,
     Weights,
     run_checks,
+    suggest_move,
 )
-from kebab.doctor.findings import suggest_move
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
 from tests.fakes.replies import coverage
 

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from kebab.doctor import checks
-from kebab.doctor.checks import SettingsFile
-from kebab.doctor.findings import succeed
+from kebab.doctor.checks import SettingsFile, succeed
 from kebab.errors.catalog import NO_FILE, NO_FOLDER, ConfigInvalid
 
 MIB = 1 << 20

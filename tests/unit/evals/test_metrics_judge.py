@@ -3,8 +3,7 @@ import unicodedata
 
 import pytest
 
-from kebab.evals.golden import Question
-from kebab.evals.metrics import compute_ndcg, find_rank, is_relevant, is_same_document
+from kebab.evals.metrics import Question, compute_ndcg, find_rank, is_relevant, is_same_document
 from kebab.wire.citation import PageCitation, PageSpan
 from tests.fakes import replies
 

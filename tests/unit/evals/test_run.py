@@ -4,7 +4,7 @@ import pytest
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.evals.golden import GoldenFiles
+from kebab.evals.metrics import GoldenFiles
 from kebab.evals.run import EvalOptions, evaluate
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab

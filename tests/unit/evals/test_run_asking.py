@@ -5,7 +5,7 @@ import pytest
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import InvalidInput
-from kebab.evals.golden import Question
+from kebab.evals.metrics import Question
 from kebab.evals.run import ProgressReporter, QuestionRunner, build_outcome
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kebab.app.pool import KebabPool
+from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
 from kebab.http.service import Service, ServiceOptions, is_long

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.app.pool import KebabPool
+from kebab.app.dispatch import KebabPool
 from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
 from kebab.mcp.calls import ToolCaller

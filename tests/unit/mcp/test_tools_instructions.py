@@ -3,7 +3,7 @@
 from kebab.mcp.tools import build_instructions, describe_index
 from kebab.wire.health import SchemaRequest
 from kebab.wire.ingest import IngestTextRequest
-from kebab.wire.sources import SourceListRequest
+from kebab.wire.library import SourceListRequest
 
 MOST_WORDS = 150
 

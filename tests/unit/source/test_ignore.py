@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.files import ScanRules
 from kebab.source.ignore import explain_skip, find_skip_reason_from_root
-from kebab.wire.sources import SkipRule
+from kebab.wire.library import SkipRule
 from tests.shape.libraries import list_own_exceptions
 
 DEFAULT = ScanRules()

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.sources import ExplainPathsRequest
+from kebab.wire.library import ExplainPathsRequest
 
 
 def test_paths_and_flags_reach_the_run(kebab, opened):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.sources import SourceRmRequest
+from kebab.wire.library import SourceRmRequest
 
 
 def test_a_pipe_gets_the_sources_between_tabs(kebab):

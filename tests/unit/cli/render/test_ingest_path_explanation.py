@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.ingest import render_path_explanations
-from kebab.wire.sources import PathExplanations, SkipRule
+from kebab.wire.library import PathExplanations, SkipRule
 from tests.fakes import replies
 
 

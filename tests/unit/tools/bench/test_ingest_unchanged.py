@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from kebab.bench.corpus import write_notes
-from kebab.bench.sandbox import Outcome
+from kebab.bench.sandbox import Outcome, write_notes
 from tools.bench.ingest import find_changed_files
 
 

@@ -1,5 +1,4 @@
-from kebab.bench.corpus import write_notes
-from kebab.bench.sandbox import Sandbox
+from kebab.bench.sandbox import Sandbox, write_notes
 from kebab.embed.registry import MINILM
 from tools.bench.synthetic_index import index_with_synthetic_vectors
 
@@ -17,7 +16,7 @@ def test_a_folder_is_indexed_with_vectors_and_no_model(tmp_path):
 
 
 def test_a_folder_that_is_missing_is_a_fault(tmp_path):
-    from kebab.bench.corpus import Corpus
+    from kebab.bench.sandbox import Corpus
 
     sandbox = Sandbox(tmp_path / "sandbox", tmp_path / "models")
 

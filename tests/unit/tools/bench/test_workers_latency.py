@@ -1,7 +1,6 @@
 import json
 
-from kebab.bench.corpus import write_notes
-from kebab.bench.sandbox import Sandbox, build_module_command
+from kebab.bench.sandbox import Sandbox, build_module_command, write_notes
 from kebab.embed.registry import MINILM
 from tools.bench.synthetic_index import index_with_synthetic_vectors
 from tools.bench.workers import time_calls

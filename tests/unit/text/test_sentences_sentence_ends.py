@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.sentence_ends import find_sentence_starts
+from kebab.text.sentences import find_sentence_starts
 
 
 def _sentences(text):

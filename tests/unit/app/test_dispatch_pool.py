@@ -2,8 +2,8 @@ from threading import Thread
 
 import pytest
 
+from kebab.app.dispatch import KebabPool
 from kebab.app.facade import Kebab
-from kebab.app.pool import KebabPool
 from kebab.config.settings import Settings
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.wire.ingest import IngestTextRequest

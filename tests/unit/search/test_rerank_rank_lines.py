@@ -1,11 +1,6 @@
 from kebab.core.ids import Key
-from kebab.search import rank_lines
-from kebab.search.rank_lines import (
-    merge_scores,
-    score_meaning,
-    score_words,
-    select_for_embedding,
-)
+from kebab.search import rerank
+from kebab.search.rerank import merge_scores, score_meaning, score_words, select_for_embedding
 from tests.fakes.embedder import HashingEmbedder
 
 LINES = ["the dog runs in the park", "the cat", "a cat and a dog", "nothing of note here"]
@@ -46,7 +41,7 @@ def test_texts_without_any_word_have_no_score():
 
 
 def test_the_best_texts_by_words_are_embedded_each_spelling_once(monkeypatch):
-    monkeypatch.setattr(rank_lines, "EMBED_LIMIT", 2)
+    monkeypatch.setattr(rerank, "EMBED_LIMIT", 2)
     texts = ["one", "two", "one", "three"]
 
     assert select_for_embedding(keyed(0.1, 0.5, 0.1, 0.0), texts) == [1, 0]

@@ -1,4 +1,4 @@
-from kebab.evals.golden import Question
+from kebab.evals.metrics import Question
 
 
 def test_relevant_documents_are_the_named_one_and_the_graded_ones():

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.evals.golden import (
+from kebab.evals.metrics import (
     GoldenFiles,
     check_output_path,
     encode_queries,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kebab.embed import install
-from kebab.embed.inference import InferenceSession, choose_thread_count, normalise
+from kebab.embed.onnx_embedder import InferenceSession, choose_thread_count, normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
@@ -88,14 +88,14 @@ def test_a_vector_without_direction_is_refused(value):
 
 
 def test_a_model_that_gives_no_direction_is_a_signal(directory, monkeypatch):
-    monkeypatch.setattr("kebab.embed.inference.normalise", lambda _: normalise(np.zeros(3)))
+    monkeypatch.setattr("kebab.embed.onnx_embedder.normalise", lambda _: normalise(np.zeros(3)))
 
     with pytest.raises(EmbeddingUnavailable, match="no direction"):
         vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
 
 
 def test_the_runtime_writes_no_telemetry(tmp_path):
-    program = "import kebab.embed.inference, onnxruntime"
+    program = "import kebab.embed.onnx_embedder, onnxruntime"
     environment = {
         name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"
     }

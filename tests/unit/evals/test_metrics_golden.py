@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_questions, read_qrels
+from kebab.evals.metrics import GoldenFiles, Question, compute_digest, load_questions, read_qrels
 
 
 @pytest.fixture

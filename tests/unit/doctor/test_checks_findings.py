@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.doctor.findings import (
+from kebab.doctor.checks import (
     Check,
     Finding,
     fail,

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.timestamps import format_timestamp, parse_time
+from kebab.app.conversions import format_timestamp, parse_time
 from kebab.errors.catalog import InvalidInput
 
 

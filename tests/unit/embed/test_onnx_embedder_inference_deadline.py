@@ -2,7 +2,7 @@ import threading
 import time
 from types import SimpleNamespace
 
-from kebab.embed.inference import Deadline, RunTime
+from kebab.embed.onnx_embedder import Deadline, RunTime
 from kebab.limits.deadline import WALL_FACTOR
 
 SHORT, LONG = 100, 600_000

@@ -1,6 +1,6 @@
 from hashlib import sha256
 
-from kebab.bench.corpus import build_questions, write_notes
+from kebab.bench.sandbox import build_questions, write_notes
 
 
 def digest(folder):

@@ -3,8 +3,8 @@ import pytest
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 from tokenizers import Tokenizer
 
-from kebab.embed.inference import RUNTIME_CAUSES, translate_runtime_errors
 from kebab.embed.model_tokenizer import translate_tokenizer_errors
+from kebab.embed.onnx_embedder import RUNTIME_CAUSES, translate_runtime_errors
 from kebab.errors.catalog import EmbeddingUnavailable
 
 RAISED = {

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from kebab.bench.corpus import TextGenerator, build_vocabulary
+from kebab.bench.sandbox import TextGenerator, build_vocabulary
 
 
 def test_the_vocabulary_has_no_duplicates():

@@ -1,6 +1,6 @@
 from msgspec.structs import replace
 
-from kebab.cli.translate import TranslationFindings
+from kebab.cli.commands.translate import TranslationFindings
 from kebab.wire.review import ItemStats, TranslatedText
 from tests.fakes import review_pages
 

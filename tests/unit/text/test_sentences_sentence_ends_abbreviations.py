@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.sentence_ends import is_abbreviation
+from kebab.text.sentences import is_abbreviation
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from kebab.search.rank_lines import read_items
+from kebab.search.rerank import read_items
 
 
 def test_lines_of_text_are_items_and_empty_lines_count():
