@@ -1,4 +1,4 @@
-"""The size of the code base has a ceiling.
+"""The size of the code base has a ceiling, as a whole and for each package.
 
 A change that needs more raises it in its own commit, with the reason beside it. It is the present
 size, rounded up to the next 500 lines; who makes the code smaller lowers it.
@@ -6,10 +6,38 @@ size, rounded up to the next 500 lines; who makes the code smaller lowers it.
 
 import pytest
 
-from tests.shape.tree import list_modules
+from tests.shape.tree import ROOT, list_modules
 
-MOST_LINES = {"kebab": 97_000, "tests": 103_000}
-MOST_MODULES = {"kebab": 670}
+MOST_LINES = {
+    "kebab": 90_000,
+    "tests": 103_000,
+    "kebab/app": 11_000,
+    "kebab/bench": 1_000,
+    "kebab/chunk": 1_000,
+    "kebab/cli": 14_000,
+    "kebab/config": 1_000,
+    "kebab/core": 3_000,
+    "kebab/doctor": 1_000,
+    "kebab/embed": 3_500,
+    "kebab/errors": 2_000,
+    "kebab/evals": 1_500,
+    "kebab/http": 1_500,
+    "kebab/ingest": 3_500,
+    "kebab/limits": 1_000,
+    "kebab/llm": 2_500,
+    "kebab/mcp": 2_000,
+    "kebab/parse": 12_000,
+    "kebab/rag": 6_500,
+    "kebab/review": 6_500,
+    "kebab/search": 5_500,
+    "kebab/source": 1_000,
+    "kebab/store": 5_500,
+    "kebab/text": 2_000,
+    "kebab/warm": 2_000,
+    "kebab/watch": 1_000,
+    "kebab/wire": 5_500,
+}
+MOST_MODULES = {"kebab": 350}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
@@ -20,3 +48,9 @@ def test_the_lines_stay_below_their_ceiling(folder):
 @pytest.mark.parametrize("folder", MOST_MODULES)
 def test_the_modules_stay_below_their_ceiling(folder):
     assert len(list_modules(folder)) <= MOST_MODULES[folder]
+
+
+def test_every_package_has_a_ceiling():
+    packages = {f"kebab/{one.parent.name}" for one in (ROOT / "kebab").glob("*/__init__.py")}
+
+    assert packages == {folder for folder in MOST_LINES if folder.startswith("kebab/")}
