@@ -5,8 +5,10 @@ The docstring of a field is published as its description in the schema.
 
 import ast
 import inspect
-import textwrap
+import sys
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -141,21 +143,24 @@ def read_field_docstrings(record_type: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for ancestor in reversed(record_type.__mro__):
         if ancestor.__module__.startswith("kebab."):
-            found |= _read_own_docstrings(ancestor)
+            found |= _read_module_docstrings(ancestor.__module__).get(ancestor.__name__, {})
     return found
 
 
-def _read_own_docstrings(record_type: type) -> dict[str, str]:
-    body = ast.parse(textwrap.dedent(inspect.getsource(record_type))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    pairs = zip(body.body, body.body[1:], strict=False)
+@cache
+def _read_module_docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings of the fields of each class of a module."""
     return {
-        field.target.id: " ".join(str(text.value.value).split())
-        for field, text in pairs
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
+        node.name: {
+            field.target.id: " ".join(str(text.value.value).split())
+            for field, text in pairwise(node.body)
+            if isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+        }
+        for node in ast.parse(inspect.getsource(sys.modules[module])).body
+        if isinstance(node, ast.ClassDef)
     }
 
 
