@@ -35,6 +35,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.hints import MAX_HINT_CHARS
 from kebab.wire.ask import AskRequest
+from kebab.wire.library import ListRequest
 from tests.fakes.console import run
 from tests.fakes.tesseract import install_tesseract
 from tests.shape.tree import ROOT
@@ -271,15 +272,19 @@ def test_a_document_that_takes_too_long_is_read_after_its_hint(home, kebab, shel
 
 
 def test_an_unexpected_error_leads_to_its_trace(home, kebab, shell, monkeypatch):
-    def fail(*_):
-        raise ValueError("a secret detail")
+    original = Kebab.run
 
-    monkeypatch.setattr(Kebab, "list", fail)
+    def fail(self, request, **options):
+        if isinstance(request, ListRequest):
+            raise OSError("a secret detail")
+        return original(self, request, **options)
+
+    monkeypatch.setattr(Kebab, "run", fail)
     fault = kebab("list", "--json").fault
 
     found = shell(fault["hint"])
     assert (fault["code"], found.status) == ("generic", 0)
-    assert "ValueError: a secret detail" in found.out
+    assert "OSError: a secret detail" in found.out
 
 
 def test_a_stale_page_is_searched_again(home, kebab, shell):

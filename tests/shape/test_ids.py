@@ -71,6 +71,7 @@ def find_unfit(ids):
     ]
 
 
+@pytest.mark.xdist_group("ids")
 @pytest.mark.timeout(900)
 def test_every_process_collects_the_same_tests_in_the_same_order(pytestconfig, elsewhere):
     theirs = group_by_file(elsewhere)
@@ -80,6 +81,7 @@ def test_every_process_collects_the_same_tests_in_the_same_order(pytestconfig, e
     assert len(elsewhere) == len({*elsewhere}) > 10_000
 
 
+@pytest.mark.xdist_group("ids")
 @pytest.mark.timeout(900)
 def test_ids_are_short_words(elsewhere):
     assert find_unfit(elsewhere) == []

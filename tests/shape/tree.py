@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +40,7 @@ class Module:
         return str(self.path.relative_to(self.root))
 
 
+@cache
 def list_modules(folder: str, root: Path = ROOT) -> list[Module]:
     """Return every source file below a folder of the checkout, or of another tree."""
     return [Module(path, root) for path in sorted((root / folder).rglob("*.py"))]

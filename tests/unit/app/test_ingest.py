@@ -407,7 +407,7 @@ def test_without_time_for_vectors_the_words_are_indexed_and_passages_wait(lab):
 def test_with_a_limit_no_model_is_downloaded(desk, monkeypatch):
     desk.write("a.md", "the cat sleeps\n")
     desk.flags["offline"] = False
-    monkeypatch.setattr(install, "_Fetch", None)
+    monkeypatch.setattr(install, "_download", None)
     request = IngestRequest(paths=[str(desk.notes)], vector_seconds=60)
 
     report = ingest(desk.context(), request, ignore_progress, Cancel())

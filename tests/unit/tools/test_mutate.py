@@ -10,9 +10,12 @@ ENTRIES = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8")).get("mutant", [
 
 def test_a_module_is_run_against_its_own_tests():
     assert find_own_tests("kebab/evals/metrics.py") == [
+        "tests/unit/evals/test_metrics_bootstrap.py",
+        "tests/unit/evals/test_metrics_figures.py",
         "tests/unit/evals/test_metrics_golden.py",
         "tests/unit/evals/test_metrics_golden_files.py",
         "tests/unit/evals/test_metrics_golden_question.py",
+        "tests/unit/evals/test_metrics_judge.py",
     ]
 
 
