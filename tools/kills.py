@@ -39,7 +39,9 @@ _CHANGING = re.compile(
     rb'"(timestamp|timing_ms|\w+_ms|corpus_revision|correlation_id|trace_id|created_at|checked_at|indexed_at'
     rb'|revision)":("[^"]*"|[\d.]+|null|\{[^}]*\})'
 )
-_INDEXING = re.compile(rb',"indexing":(null|\{[^}]*\})')
+_INDEXING = re.compile(
+    rb',"indexing":(null|\{[^}]*\})|^note: an ingest is running:.*\n', re.MULTILINE
+)
 _LONGEST_PAUSE_S = 0.3
 """The longest time from the moment that the process is ready to the call that is disturbed."""
 _LONGEST_CALL_S = 0.12

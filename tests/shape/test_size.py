@@ -10,7 +10,7 @@ from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
     "kebab": 90_000,
-    "tests": 103_000,
+    "tests": 102_500,
     "kebab/app": 11_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,

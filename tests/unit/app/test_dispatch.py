@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
-from kebab.app.classify import classify_error
+from kebab.app.classify import DEFAULT_VIEW, classify_error
 from kebab.app.dispatch import (
+    BulkOutcome,
+    ReviewFrames,
     convert_operation_request,
     decode_operation_request,
     find_command_name,
@@ -15,18 +19,22 @@ from kebab.app.dispatch import (
     format_event,
     format_reply,
     report_failure,
+    search_lines,
 )
+from kebab.app.search import search
 from kebab.config.settings import Search, Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.catalog import InvalidInput, ModelUnreachable, NotIndexed
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
+from kebab.wire.stream import BulkSearchItem
 from tests.examples import ARGUMENTS, REQUESTS
 from tests.fakes import replies
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
+from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
 SETTINGS = Settings()
 LIMITED = Settings(search=Search(limit=3))
@@ -155,3 +163,186 @@ def test_a_failure_is_worded_in_the_language_of_the_settings():
 
     assert korean.message != classify_error(fault, operation="search").reply.message
     assert korean.code == "not_indexed"
+
+
+@pytest.fixture
+def library(desk):
+    """A desk with a dozen notes."""
+    for number in range(12):
+        desk.write(
+            f"{number}.md", f"# Notes {number}\n\nThese notes hold a backup of day {number}.\n"
+        )
+    desk.ingest()
+    return desk
+
+
+def answers(library, lines):
+    context = library.context()
+    return search_lines(lambda request: search(context, request), lines, DEFAULT_VIEW)
+
+
+def test_bulk_answers_every_line_in_order(library):
+    lines = [
+        b'"notes"\n',
+        b"\n",
+        b'  {"query": "backup", "limit": 2}\n',
+        b"   \n",
+        b"{broken\n",
+        b'{"query": "notes", "limit": 0}\n',
+        b'{"query": "notes", "colour": "red"}\n',
+        b"[1]\n",
+        b'""\n',
+        b'"\xff"\n',
+        b'"notes", "limit": 1\n',
+        b"[" * 100_000 + b"\n",
+    ]
+    items = list(answers(library, lines))
+    errors = [None if item.error is msgspec.UNSET else item.error.code for item in items]
+
+    assert [item.index for item in items] == list(range(10))
+    assert errors == [None, None] + ["invalid_input"] * 8
+    assert [item.query for item in items] == [
+        *("notes", "backup", None, "notes", "notes", None, "", None, None, None)
+    ]
+    assert [len(item.response.hits) for item in items if item.response] == [10, 2]
+    assert [item.error.details["field"] for item in items if item.error][1] == "$.limit"
+    assert all((item.error is msgspec.UNSET) != (item.response is msgspec.UNSET) for item in items)
+
+
+def test_bulk_answers_before_the_next_line_is_read(library):
+    def lines():
+        yield b'"notes"'
+        raise AssertionError("read too early")
+
+    assert next(answers(library, lines())).query == "notes"
+
+
+def test_a_line_may_hold_several_queries(library):
+    [item] = answers(library, [b'{"queries": ["backup", "cat on a mat"], "limit": 3}'])
+
+    assert item.query == item.response.query == "backup | cat on a mat"
+    assert 0 in item.response.hits[0].queries
+
+
+def test_an_invalid_line_keeps_its_queries(library):
+    [item] = answers(library, [b'{"query": "a", "queries": ["b", 1], "limit": 0}'])
+
+    assert (item.query, item.error.code) == ("a | b", "invalid_input")
+
+
+FOUND, NOTHING = replies.response(replies.hit()), replies.response()
+DOUBTFUL = replies.response(replies.hit(confidence="weak"), convincing=False)
+REFUSED = InvalidInput(field="$", cause="x")
+UNINDEXED = NotIndexed(data_dir="/x", expected=1, found=None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        ([], Exit.NO),
+        ([FOUND, REFUSED], Exit.DONE),
+        ([NOTHING, REFUSED], Exit.NO),
+        ([DOUBTFUL, REFUSED], Exit.NO),
+        ([REFUSED, UNINDEXED], Exit.ERROR),
+        ([UNINDEXED, UNINDEXED], Exit.UNUSABLE),
+    ],
+)
+def test_the_exit_status_says_whether_anything_was_found_or_everything_failed(outcomes, status):
+    outcome = BulkOutcome()
+    for one in outcomes:
+        outcome.add(build_item(one))
+
+    assert outcome.status == status
+
+
+def build_item(outcome):
+    if not isinstance(outcome, Exception):
+        return BulkSearchItem(index=0, query=None, response=outcome)
+    error = classify_error(outcome, operation="search", view=DEFAULT_VIEW).reply
+    return BulkSearchItem(index=0, query=None, error=error)
+
+
+def list_types(events):
+    return [event.type for event in events]
+
+
+def test_a_page_that_was_not_reported_comes_before_the_end():
+    frames = ReviewFrames()
+    page = make_page(make_item())
+    events = list(frames.build_end(page))
+
+    assert list_types(events) == ["items", "complete", "end"]
+    assert events[0].data.page == page
+    assert str(events[1].data.completed_at).endswith("Z")
+    assert events[2].data.completed
+    assert {event.data.run_id for event in events} == {RUN}
+
+
+def test_a_page_that_was_reported_is_not_sent_again():
+    frames = ReviewFrames()
+    frames.note(make_event("items", page=make_page(make_item())))
+    assert list_types(frames.build_end(make_page(make_item()))) == ["complete", "end"]
+
+
+def test_a_page_with_other_items_of_the_same_unit_is_sent():
+    frames = ReviewFrames()
+    frames.note(make_event("items", page=make_page(make_item(0), cursor="next")))
+    assert list_types(frames.build_end(make_page(make_item(1)))) == ["items", "complete", "end"]
+
+
+def test_the_end_says_that_there_are_further_pages():
+    end = list(ReviewFrames().build_end(make_page(make_item(), cursor="next")))[-1]
+    assert (end.data.completed, end.data.reason) == (False, "there are further pages")
+
+
+def test_the_end_says_that_the_model_was_missing():
+    page = replace(make_page(make_item()), partial=True)
+    events = list(ReviewFrames().build_end(page))
+    assert list_types(events) == ["items", "complete", "end"]
+    reason = "the language model did not answer about all of the text"
+    assert (events[2].data.completed, events[2].data.reason) == (False, reason)
+
+
+def test_work_that_was_cancelled_is_not_complete():
+    events = list(ReviewFrames().build_end(make_page(make_item(), cursor="next"), cancelled=True))
+    assert list_types(events) == ["items", "end"]
+    assert (events[1].data.completed, events[1].data.reason) == (False, "cancelled")
+
+
+def test_work_that_was_done_before_it_was_cancelled_is_complete():
+    frames = ReviewFrames()
+    events = list(frames.build_end(make_page(), cancelled=True))
+    assert list_types(events) == ["items", "complete", "end"]
+    assert frames.status is Exit.DONE
+
+
+def test_an_error_names_the_stage_in_which_it_occurred():
+    frames = ReviewFrames()
+    frames.note(make_event("stage", stage="detect", status="in_progress", label="reading"))
+    fault = ModelUnreachable(endpoint="http://127.0.0.1:1", operation="review", cause="refused")
+    error, end = frames.build_failure(classify_error(fault, operation="review").reply)
+
+    assert (error.type, error.data.run_id, error.data.stage) == ("error", RUN, "detect")
+    assert (error.data.code, error.data.retryable) == ("model_unreachable", True)
+    assert (end.type, end.data.completed, end.data.reason) == ("end", False, "model_unreachable")
+
+
+def test_an_interruption_is_the_reason_of_the_end():
+    classified = classify_error(KeyboardInterrupt(), operation="review")
+    (end,) = ReviewFrames().build_failure(classified.reply)
+    assert (end.type, end.data.completed, end.data.reason) == ("end", False, "cancelled")
+
+
+def test_a_heartbeat_names_the_run():
+    frames = ReviewFrames()
+    frames.note(make_event("progress", emitted=1))
+    beat = frames.build_heartbeat(3000)
+    assert (beat.type, beat.data.run_id, beat.data.elapsed_ms) == ("heartbeat", RUN, 3000)
+
+
+def test_the_status_is_that_of_all_pages():
+    frames = ReviewFrames()
+    frames.note(make_event("items", page=make_page(make_item(), cursor="next")))
+    list(frames.build_end(make_page(unit=3)))
+
+    assert frames.status is Exit.NO

@@ -7,10 +7,10 @@ import pytest
 from kebab.app.audit_log import FailedCall, append_line, record_error
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
-from kebab.app.errors import count_errors, inspect_error
+from kebab.app.errors import count_errors, explain_codes, inspect_error
 from kebab.config.settings import Settings, resolve_paths
-from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled
-from kebab.wire.error import ErrorsRequest, InspectErrorRequest
+from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled, build_catalog
+from kebab.wire.error import ErrorCatalog, ErrorsRequest, ExplainRequest, InspectErrorRequest
 from kebab.wire.record import NotFound
 
 START = 1_700_000_000.0
@@ -221,3 +221,29 @@ def test_an_ambiguous_prefix_lists_the_ids(log, fail):
 
     assert isinstance(found, NotFound)
     assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["zz1", "zz2"])
+
+
+def explain_code(code=None):
+    context = AppContext(Settings(), config_path=Path("/nowhere"))
+    return explain_codes(context, ExplainRequest(code=code))
+
+
+def test_without_a_code_every_row_is_returned():
+    everything = explain_code()
+
+    assert isinstance(everything, ErrorCatalog)
+    assert {row.code for row in everything.errors} == set(build_catalog())
+
+
+def test_a_code_returns_its_row():
+    found = explain_code("locked")
+
+    assert isinstance(found, ErrorCatalog)
+    assert [row.code for row in found.errors] == ["locked"]
+
+
+def test_an_unknown_code_is_a_reply_with_the_nearest_codes():
+    missing = explain_code("lock")
+
+    assert isinstance(missing, NotFound)
+    assert missing.error.candidates[:1] == ["locked"]

@@ -7,6 +7,7 @@ import pytest
 
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
+from kebab.core.progress import Cancel
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.wire.health import (
@@ -34,6 +35,12 @@ from kebab.wire.library import (
 )
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound
+from kebab.wire.review import (
+    ReviewApplyRequest,
+    ReviewRmRequest,
+    ReviewRulesRequest,
+    ReviewRunsRequest,
+)
 from kebab.wire.search import SearchRequest
 from tests.examples import ARGUMENTS, REQUESTS
 
@@ -228,3 +235,40 @@ def test_a_dry_run_of_a_reset_is_no_write(filled, opened):
 
     assert planned.removed
     assert filled.tree() == before
+
+
+def test_a_cancelled_run_is_passed_on(lab):
+    lab.write("a.md", "the cat\n")
+    cancel = Cancel()
+    cancel.request()
+    kinds: list[str] = []
+    with Kebab(load_settings(environ={}, flags=lab.flags), config_path=lab.config) as kebab:
+        report = kebab.run(
+            IngestRequest(paths=[str(lab.notes)]),
+            report=lambda event: kinds.append(event.kind),
+            cancel=cancel,
+        )
+
+    assert report.cancelled
+    assert kinds[-1] == "aborted"
+
+
+def open_kebab(desk, *, read_only=False):
+    settings = load_settings(environ={}, flags=desk.flags)
+    return Kebab(settings, config_path=desk.config, read_only=read_only)
+
+
+def test_without_a_run_there_is_nothing_to_list_delete_or_apply(desk):
+    with open_kebab(desk) as kebab:
+        assert kebab.run(ReviewRunsRequest()).runs == []
+        assert isinstance(kebab.run(ReviewRmRequest(runs=["r1"])), NotFound)
+        assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1")), NotFound)
+        assert kebab.run(ReviewRulesRequest()).rules
+
+
+def test_writing_is_refused_under_read_only(desk):
+    with open_kebab(desk, read_only=True) as kebab:
+        for request in (ReviewRmRequest(runs=["r1"]), ReviewApplyRequest(run_id="r1")):
+            with pytest.raises(ReadOnly):
+                kebab.run(request)
+        assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1", dry_run=True)), NotFound)

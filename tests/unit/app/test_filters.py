@@ -1,15 +1,24 @@
 """The forms of filters, and what filters without documents are answered with."""
 
 import os
+import shlex
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
-from kebab.app.library import list_documents
+from kebab.app.filters import WITHOUT_FLAG, format_search_command, suggest_filters
+from kebab.app.library import inspect_doc, list_documents
 from kebab.app.related import find_related
+from kebab.cli.command_list import iterate_commands
+from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
-from kebab.wire.library import ListRequest
+from kebab.wire.fetch import GrepRequest
+from kebab.wire.library import DocInspection, InspectDocRequest, ListRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.search import SearchRequest, UnmatchedFilter
+from tests.fakes.rows import NOTES, document
+from tests.unit.app.test_why import asked, fill
 
 
 @pytest.fixture
@@ -221,3 +230,257 @@ def test_a_misspelled_type_gets_one_that_exists(kitchen, value):
 
     assert entry.nearest[0] == "md"
     assert names(kitchen, media=entry.nearest[:1])
+
+
+VAULT = (
+    document("index.md", ["start here"], title="Home", links=("plans/q3.md", "Weekly", "gone.md")),
+    document("plans/q3.md", ["the plan"], title="Quarter", aliases=("Q3",), links=("../index.md",)),
+    document("weekly.md", ["a review"], title="Weekly review", aliases=("Weekly",), links=("Q3",)),
+)
+
+
+@pytest.fixture
+def vault(desk):
+    with desk.context().open_writer("ingest") as writer:
+        writer.add_source(NOTES)
+        for row in VAULT:
+            writer.put_document(row)
+    return desk.context()
+
+
+def inspect(context, name):
+    found = inspect_doc(context, InspectDocRequest(name=name))
+    assert isinstance(found, DocInspection)
+    return found
+
+
+def paths(links):
+    return [link.doc_path for link in links]
+
+
+def test_an_inspection_shows_links_in_both_directions(vault):
+    found = inspect(vault, "plans/q3.md")
+    assert paths(found.links) == ["index.md"]
+    assert paths(found.backlinks) == ["index.md", "weekly.md"]
+
+
+def test_a_link_to_a_file_that_is_not_indexed_keeps_its_text(vault):
+    found = inspect(vault, "index.md")
+    assert [(link.target, link.doc_path) for link in found.links] == [
+        ("Weekly", "weekly.md"),
+        ("gone.md", None),
+        ("plans/q3.md", "plans/q3.md"),
+    ]
+
+
+def test_related_shows_the_links_of_the_document(vault):
+    found = find_related(vault, RelatedRequest(name="index.md"))
+    assert isinstance(found, RelatedDocs)
+    assert paths(found.backlinks) == ["plans/q3.md"]
+
+
+@pytest.mark.parametrize("name", ["plans/q3.md", "quarter", "Q3"])
+def test_documents_that_link_to_one_are_listed(vault, name):
+    found = list_documents(vault, ListRequest(links_to=name))
+    assert [one.doc_path for one in found.documents] == ["index.md", "weekly.md"]
+
+
+def test_a_document_that_nothing_links_to_is_explained(vault):
+    with vault.open_writer("ingest") as writer:
+        writer.put_document(document("lonely.md", ["alone"]))
+    found = list_documents(vault, ListRequest(links_to="lonely.md"))
+    assert found.documents == []
+    assert [(one.filter, one.value) for one in found.unmatched_filters] == [
+        ("links_to", "lonely.md")
+    ]
+
+
+def test_links_to_an_unknown_document_match_nothing(vault):
+    found = list_documents(vault, ListRequest(links_to="plans/q4.md"))
+    assert found.documents == []
+    assert "plans/q3.md" in found.unmatched_filters[0].nearest
+
+
+def test_an_alias_is_searched_like_a_title(vault):
+    with vault.open_reader() as reader:
+        assert len(reader.search_lexical('"q3"', Filters(), 9)) == 1
+
+
+def _run(desk, hint):
+    """Search as a hint says, and return the paths of the hits."""
+    *flags, query = shlex.split(hint)[2:]
+    names = {"--tag": "tag", "--limit": "limit", "--mode": "mode", "--doc-id": "doc_id"}
+    fields = {}
+    for flag, value in zip(flags[::2], flags[1::2], strict=True):
+        given = {"tag": [value], "limit": value, "mode": value, "doc_id": value}
+        name = names[flag]
+        fields[name] = int(value) if name == "limit" else given[name]
+    return [hit.doc_path for hit in desk.search(query, **fields).hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("restic vault", {"tag": ["ops"]}),
+        ("restic vault tag:ops", {}),
+        ("restic vault tag:ops -cloud", {"limit": 1}),
+        ("restic -disk", {}),
+        ('restic "checks the" title:vault', {}),
+        ("restic vault", {"limit": 1}),
+    ],
+)
+def test_the_command_in_the_hint_finds_the_document(desk, query, fields):
+    fill(desk)
+    lost = asked(desk, query, "disk.md", **fields)
+
+    assert not lost.found
+    assert lost.rank == (2 if fields == {"limit": 1} and "tag" not in query else None)
+    assert "disk.md" in _run(desk, lost.hint)
+
+
+def test_matching_filters_stay_in_the_hint(desk):
+    fill(desk)
+
+    lost = asked(desk, "restic lang:en -disk", "disk.md", mode="lexical", lang=[])
+
+    assert shlex.split(lost.hint)[2:4] == ["--mode", "lexical"]
+
+
+def test_without_words_and_vectors_the_hint_names_a_fix(desk):
+    fill(desk)
+
+    by_words = asked(desk, "zebra", "disk.md", mode="lexical")
+    waiting = asked(desk, "zebra", "disk.md")
+
+    assert (by_words.verdict, by_words.hint) == ("no_match", "kebab search zebra")
+    assert waiting.verdict == "no_match"
+    assert waiting.hint == "kebab ingest"
+
+
+def test_the_hint_drops_per_doc_and_shows_copies(desk):
+    fill(desk)
+    for name in "abcd":
+        desk.write(f"copies/{name}.md", "# Copy\n\nthe very same words\n")
+    desk.ingest()
+    passage = asked(desk, "disk", "disk.md").passages[1].chunk_id
+
+    assert asked(desk, "disk", passage, per_doc=1).hint == "kebab search disk"
+    surer = asked(desk, "disk of a zebra", "disk.md", min_confidence="strong")
+    assert (surer.verdict, surer.hint) == ("confidence", "kebab search 'disk of a zebra'")
+    assert asked(desk, "very same words", "copies/d.md").hint == "kebab dupes --exact"
+
+
+def test_the_hint_repairs_a_degraded_channel(lab):
+    fill(lab)
+
+    lost = asked(lab, "zebra", "disk.md", flags={"models_dir": str(lab.folder / "none")})
+
+    assert lost.degraded[0].hint == lost.hint
+
+
+def test_an_unsupported_script_asks_for_the_model_that_knows_it(lab):
+    lab.flags["models.embedding.model"] = "all-MiniLM-L6-v2"
+    fill(lab)
+
+    lost = asked(lab, "배추", "disk.md", mode="vector")
+
+    assert lost.hint == "kebab model use multilingual-e5-small"
+
+
+CHANGED = {"mode": "lexical", "min_confidence": "high", "detail": "ids", "sort": "date"}
+BASES = {
+    "search": SearchRequest(query="x", tag=["a"]),
+    "list": ListRequest(tag=["a"]),
+    "grep": GrepRequest(pattern="x", tag=["a"]),
+}
+
+
+def change(request, field):
+    """Return the request with another value of a field."""
+    value = getattr(request, field)
+    other: object
+    if field in CHANGED:
+        other = CHANGED[field]
+    elif isinstance(value, bool):
+        other = not value
+    elif isinstance(value, list):
+        other = ["b"]
+    else:
+        form = msgspec.inspect.type_info(type(request))
+        assert isinstance(form, msgspec.inspect.StructType)
+        (kind,) = (one.type for one in form.fields if one.name == field)
+        members = getattr(kind, "types", (kind,))
+        texts = any(isinstance(one, msgspec.inspect.StrType) for one in members)
+        flags = any(isinstance(one, msgspec.inspect.BoolType) for one in members)
+        other = "b" if texts else False if flags else 77
+    return msgspec.structs.replace(request, **{field: other})
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        (name, field)
+        for name, base in BASES.items()
+        for field in base.__struct_fields__
+        if field not in WITHOUT_FLAG and (name == "search" or field != "folder")
+    ],
+)
+def test_a_suggested_command_keeps_every_field(name, field):
+    unmatched = [UnmatchedFilter(filter="tag", value="a", documents=0, nearest=["ops"])]
+    usual = suggest_filters(BASES[name], unmatched) or ""
+    words = shlex.split(suggest_filters(change(BASES[name], field), unmatched) or "")
+
+    command = dict(iterate_commands())[name]
+    flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    added = [word for word in words if word not in shlex.split(usual)]
+    assert added
+    assert {word for word in added if word.startswith("--")} <= flags
+
+
+def test_flags_that_change_nothing_are_left_out():
+    assert format_search_command(SearchRequest(query="restore")) == "kebab search restore"
+
+
+def test_every_flag_round_trips_through_the_shell():
+    request = SearchRequest(
+        query="it's -here",
+        mode="lexical",
+        limit=3,
+        tag=["a b", "c"],
+        path_glob="x/**",
+        doc_id="3f",
+        since="7d",
+        until="1d",
+        per_doc=2,
+        detail="passages",
+        max_tokens=900,
+        rerank=True,
+        queries=["garden plan", "-x"],
+        source=["notes"],
+        lang=["en"],
+        media=["markdown"],
+        author=["Ada"],
+        links_to="a.md",
+    )
+
+    line = format_search_command(request)
+
+    assert shlex.split(line)[2:] == [
+        *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
+        *("--links-to", "a.md", "--since", "7d", "--until", "1d", "--per-doc", "2"),
+        *("--detail", "passages", "--max-tokens", "900", "--rerank"),
+        *("--tag", "a b", "--tag", "c", "--lang", "en", "--type", "markdown"),
+        *("--source", "notes", "--author", "Ada"),
+        *("--query", "garden plan", "--query", "-x", "it's -here"),
+    ]
+
+
+def test_several_queries_need_no_argument():
+    request = SearchRequest(queries=["restore", "garden"])
+
+    assert format_search_command(request) == "kebab search --query restore --query garden"
+
+
+@pytest.mark.parametrize(("query", "seam"), [("-draft", True), ("a -draft", False)])
+def test_a_query_that_looks_like_a_flag_follows_a_double_dash(query, seam):
+    assert ("--" in shlex.split(format_search_command(SearchRequest(query=query)))) is seam

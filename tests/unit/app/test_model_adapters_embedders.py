@@ -5,8 +5,10 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from kebab.app.model_adapters import Embedders
+from kebab.app import model_adapters
+from kebab.app.model_adapters import Embedders, build_language_model, check_server, resolve_endpoint
 from kebab.config.load import load_settings
+from kebab.core.answers import Message
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
@@ -14,7 +16,16 @@ from kebab.errors.catalog import (
     ConfigInvalid,
     EmbeddingMismatch,
     EmbeddingUnavailable,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
 )
+from tests.fakes.dead_ends import greeting, refusing
+from tests.fakes.ollama import Model, fake_ollama
+from tests.fakes.ollama import Say as OllamaSays
+from tests.fakes.openai import Say as OpenAiSays
+from tests.fakes.openai import build_json_answer, fake_openai
 
 
 @pytest.fixture
@@ -192,3 +203,184 @@ def test_threads_that_share_a_model_get_the_vectors_that_one_gets(made):
         thread.join()
 
     assert found == [True] * 12
+
+
+QUESTION = (Message(role="user", content="When?"),)
+
+
+def settings(**llm):
+    return load_settings(
+        environ={}, flags={f"models.llm.{name}": value for name, value in llm.items()}
+    )
+
+
+def say(model):
+    return model.chat(QUESTION, max_tokens=50, on_text=lambda _: None)
+
+
+def test_ollama_gets_the_options_of_the_settings():
+    with fake_ollama("tiny:latest") as server:
+        server.enqueue(OllamaSays("Now."))
+        said = settings(
+            endpoint=server.url, model="tiny", context_tokens=2048, keep_alive="9m", think=False
+        )
+
+        completion = say(build_language_model(said, environ={}))
+
+        (asked,) = [one for one in server.asked if one.path == "/api/chat"]
+    assert completion.text == "Now."
+    assert asked.body["model"] == "tiny"
+    assert asked.body["keep_alive"] == "9m"
+    assert (asked.body["think"], asked.body["options"]["num_ctx"]) == (False, 2048)
+
+
+def test_a_requested_model_overrides_the_settings():
+    assert build_language_model(settings(model="tiny"), "other", environ={}).name == "other"
+    assert build_language_model(settings(model="tiny"), environ={}).name == "tiny"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_a_failure_names_the_operation(provider):
+    with refusing() as url:
+        model = build_language_model(
+            settings(provider=provider, endpoint=url), environ={}, operation="review"
+        )
+
+        with pytest.raises(ModelUnreachable) as raised:
+            say(model)
+
+    assert raised.value.operation == "review"
+
+
+def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
+    with fake_openai("tiny", key="sk-secret") as server:
+        server.enqueue(OpenAiSays("Now."))
+        said = settings(provider="openai", endpoint=server.url, model="tiny", key_variable="MY_KEY")
+
+        completion = say(build_language_model(said, environ={"MY_KEY": "sk-secret"}))
+
+    assert completion.text == "Now."
+
+
+def test_an_invalid_key_is_refused_with_the_name_of_its_variable():
+    said = settings(provider="openai", key_variable="MY_KEY")
+
+    with pytest.raises(ConfigInvalid, match="MY_KEY"):
+        build_language_model(said, environ={"MY_KEY": "two\nlines"})
+
+
+@pytest.mark.parametrize(
+    ("llm", "environ", "shown"),
+    [
+        ({}, {}, "http://127.0.0.1:11434"),
+        ({}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:7"),
+        ({"endpoint": "localhost:8"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://localhost:8"),
+        ({"provider": "openai"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:8080/v1"),
+        (
+            {"provider": "openai", "endpoint": "http://localhost:1234"},
+            {},
+            "http://localhost:1234/v1",
+        ),
+    ],
+)
+def test_each_provider_has_its_endpoint(llm, environ, shown):
+    assert resolve_endpoint(settings(**llm).models.llm, environ).display_url == shown
+
+
+@pytest.mark.parametrize(
+    ("llm", "origin"),
+    [
+        ({}, "$OLLAMA_HOST"),
+        ({"endpoint": "localhost:many"}, "models.llm.endpoint"),
+        ({"provider": "openai", "endpoint": "localhost:many"}, "models.llm.endpoint"),
+    ],
+)
+@pytest.mark.parametrize("asked", [build_language_model, check_server])
+def test_an_invalid_port_is_refused_by_every_user(asked, llm, origin):
+    with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
+        asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
+
+    assert refused.value.path == origin
+
+
+def test_the_server_is_described_in_a_sentence():
+    with fake_ollama("tiny:latest", version="0.32.15") as server:
+        said = check_server(settings(endpoint=server.url, model="tiny"), environ={})
+    assert said == f"Ollama 0.32.15 at {server.url} has tiny"
+
+
+def test_an_openai_compatible_server_answers_a_test_question():
+    with fake_openai("tiny") as server:
+        server.enqueue(OpenAiSays("H"))
+        said = check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+        [body] = server.bodies
+    assert said == f"the server at {server.url} lists tiny"
+    assert (body["max_tokens"], body["messages"]) == (1, [{"role": "user", "content": "Hi"}])
+
+
+def test_a_slow_answer_to_a_test_question_is_no_fault(monkeypatch):
+    monkeypatch.setattr(model_adapters, "_TEST_S", 0.2)
+    with fake_openai("tiny") as server:
+        server.enqueue(OpenAiSays("H", held_s=60))
+
+        assert check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+
+def test_a_model_that_a_server_does_not_list_is_refused_with_near_names():
+    with fake_openai("other", "team/gemma3-4b") as server:
+        said = settings(provider="openai", endpoint=server.url, model="gemma3:4b")
+        with pytest.raises(ModelRejected) as refused:
+            check_server(said, {})
+
+    assert refused.value.models == ["team/gemma3-4b", "other"]
+    assert refused.value.cause == "it lists team/gemma3-4b, other"
+
+
+def test_a_model_of_an_openai_compatible_server_that_can_only_embed_is_refused():
+    logits = {"error": {"code": 500, "message": "the current context does not logits computation"}}
+    with fake_openai("tiny") as server:
+        server.answers["/chat/completions"] = build_json_answer(logits, status=500)
+        with pytest.raises(ModelRejected) as refused:
+            check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+
+    assert refused.value.reason == "task"
+
+
+def test_a_model_of_ollama_that_can_only_embed_is_refused():
+    model = Model(name="tiny:latest", capabilities=("embedding",))
+    with fake_ollama(model) as server, pytest.raises(ModelRejected, match="embedding") as refused:
+        check_server(settings(endpoint=server.url, model="tiny"), {})
+
+    assert refused.value.reason == "task"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_the_server_is_checked_before_a_prompt_is_sent(provider):
+    with greeting(b"SSH-2.0-x\r\n") as url:
+        said = settings(provider=provider, endpoint=url, connect_s=1.0)
+        with pytest.raises(ModelProtocol, match=r"SSH-2\.0-x"):
+            say(build_language_model(said, environ={}))
+
+
+def test_the_variable_with_the_address_of_ollama_is_named():
+    llm = settings().models.llm
+
+    assert resolve_endpoint(llm, {"OLLAMA_HOST": "gpu"}).setting == "OLLAMA_HOST"
+    assert resolve_endpoint(llm, {}).setting == "models.llm.endpoint"
+
+
+def test_extractive_answers_need_no_server():
+    assert check_server(settings(provider="extractive"), environ={}) is None
+
+
+def test_an_unusable_server_is_reported_with_its_cause():
+    nobody = "http://127.0.0.1:9"
+    with pytest.raises(ModelUnreachable):
+        check_server(settings(endpoint=nobody), environ={})
+    with pytest.raises(ModelUnreachable):
+        check_server(settings(provider="openai", endpoint=nobody), environ={})
+    with fake_ollama("tiny:latest") as server, pytest.raises(ModelNotPulled):
+        check_server(settings(endpoint=server.url, model="other"), environ={})
+    with fake_openai("tiny", key="sk-secret") as other, pytest.raises(ModelRejected):
+        check_server(settings(provider="openai", endpoint=other.url, model="tiny"), environ={})

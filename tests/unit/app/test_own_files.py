@@ -1,4 +1,20 @@
-from kebab.app.own_files import list_own_files
+import errno
+import os
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kebab.app.context import AppContext
+from kebab.app.ingest import ingest_text
+from kebab.app.own_files import init, list_own_files, measure_size, reset
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ignore_progress
+from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly
+from kebab.wire.health import InitRequest, ResetRequest
+from kebab.wire.ingest import IngestTextRequest
+from tests.fakes.review_store import make_run
 
 
 def test_the_lock_is_the_last_own_file(desk):
@@ -23,3 +39,371 @@ def test_own_files_of_a_linked_folder_are_below_the_link(desk):
     desk.data.symlink_to(desk.folder / "real")
 
     assert {path.parent for path in list_own_files(desk.context())} == {desk.data}
+
+
+def test_the_settings_file_and_the_folder_are_created(desk):
+    report = init(desk.context(), InitRequest(workspace=None, force=False))
+
+    assert (report.config_path, report.written) == (str(desk.config), True)
+    assert (report.data_dir, report.workspace) == (str(desk.data), None)
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
+
+
+def test_only_the_owner_can_read_the_folder(desk):
+    before = os.umask(0o022)
+    try:
+        init(desk.context(), InitRequest(workspace=None, force=False))
+    finally:
+        os.umask(before)
+
+    assert desk.data.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_workspace_is_set_and_absolute(desk, monkeypatch):
+    monkeypatch.chdir(desk.folder)
+    report = init(desk.context(), InitRequest(workspace="notes", force=False))
+
+    assert report.workspace == str(desk.notes)
+    assert tomllib.loads(desk.config.read_text())["workspace"] == str(desk.notes)
+
+
+@pytest.mark.parametrize("name", ['with "quotes"', "한글 폴더", "back\\slash", "tab\there"])
+def test_any_workspace_name_round_trips_through_the_file(desk, name):
+    folder = desk.folder / name
+    folder.mkdir()
+    init(desk.context(), InitRequest(workspace=str(folder), force=False))
+
+    assert load_settings(desk.config, environ={}).workspace == str(folder)
+
+
+def test_an_existing_file_stays(desk):
+    desk.config.write_text("offline = true\n")
+    report = init(
+        desk.context(workspace="/mine"), InitRequest(workspace=str(desk.notes), force=False)
+    )
+
+    assert (report.written, report.workspace) == (False, "/mine")
+    assert desk.config.read_text() == "offline = true\n"
+
+
+def test_force_replaces_the_file(desk):
+    desk.config.write_text("not toml at all")
+    report = init(desk.context(), InitRequest(workspace=None, force=True))
+
+    assert report.written
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
+
+
+def test_force_replaces_an_empty_folder_of_that_name(desk):
+    desk.config.mkdir()
+    init(desk.context(), InitRequest(workspace=None, force=True))
+
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
+
+
+def test_a_folder_with_contents_stays_and_is_reported(desk):
+    desk.config.mkdir()
+    (desk.config / "kept").write_text("")
+    with pytest.raises(IoError) as caught:
+        init(desk.context(), InitRequest(workspace=None, force=True))
+
+    assert caught.value.path == str(desk.config)
+    assert [path.name for path in desk.config.iterdir()] == ["kept"]
+
+
+def test_a_full_disk_leaves_the_settings_unchanged(desk, monkeypatch):
+    def refuse(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    desk.config.write_text("offline = true\n")
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(IoError, match="No space left"):
+        init(desk.context(), InitRequest(workspace=None, force=True))
+
+    assert desk.config.read_text() == "offline = true\n"
+    assert [path for path in desk.config.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_link_to_the_settings_and_its_permissions_stay(desk):
+    kept = desk.folder / "kept.toml"
+    kept.write_text("")
+    kept.chmod(0o600)
+    desk.config.symlink_to(kept)
+
+    init(desk.context(), InitRequest(workspace=None, force=True))
+
+    assert desk.config.is_symlink()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert load_settings(kept, environ={}) == load_settings(environ={})
+
+
+def test_missing_parent_folders_are_created(desk):
+    desk.config = desk.folder / "some" / "where" / "config.toml"
+
+    assert init(desk.context(), InitRequest(workspace=None, force=False)).written
+
+
+@pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9", "a\0b"])
+def test_an_unusable_workspace_is_refused(desk, name):
+    (desk.folder / "file.md").write_text("")
+    (desk.folder / "caf\udce9").mkdir()
+
+    with pytest.raises(IoError):
+        init(desk.context(), InitRequest(workspace=str(desk.folder / name), force=False))
+    assert not desk.config.exists()
+    assert not desk.data.exists()
+
+
+def test_the_home_of_an_unknown_user_is_no_folder(desk):
+    with pytest.raises(IoError):
+        init(desk.context(), InitRequest(workspace="~no-such-user/notes", force=False))
+
+
+def test_a_file_instead_of_a_parent_folder_is_an_io_error(desk):
+    (desk.folder / "blocked").write_text("")
+    desk.config = desk.folder / "blocked" / "config.toml"
+
+    with pytest.raises(IoError) as caught:
+        init(desk.context(), InitRequest(workspace=None, force=False))
+
+    assert caught.value.op == "create"
+
+
+def test_read_only_refuses_and_creates_nothing(desk):
+    before = desk.tree()
+    with pytest.raises(ReadOnly, match="init"):
+        init(desk.context(read_only=True), InitRequest(workspace=None, force=True))
+
+    assert desk.tree() == before
+
+
+def test_a_replaced_file_is_kept_beside_the_new_one(desk):
+    copies = []
+    for text in ("offline = true\n", 'data_dir = "/mine"\n', "not toml at all"):
+        desk.config.write_text(text)
+        desk.config.chmod(0o600)
+        report = init(desk.context(), InitRequest(force=True))
+        assert report.backup_path is not None
+        copies.append((report.backup_path, text))
+
+    assert [name for name, _ in copies] == [
+        f"{desk.config}{end}" for end in (".bak", ".bak.1", ".bak.2")
+    ]
+    for name, text in copies:
+        assert (Path(name).read_text(), Path(name).stat().st_mode & 0o777) == (text, 0o600)
+
+
+def test_a_file_that_would_not_change_is_not_copied(desk):
+    init(desk.context(), InitRequest())
+
+    assert init(desk.context(), InitRequest(force=True)).backup_path is None
+    assert not list(desk.config.parent.glob("*.bak*"))
+
+
+def test_something_other_than_a_file_is_not_replaced(desk):
+    os.mkfifo(desk.config)
+
+    with pytest.raises(IoError, match="not a regular file"):
+        init(desk.context(), InitRequest(force=True))
+    assert desk.config.is_fifo()
+
+
+OWN = {
+    "kebab.sqlite",
+    "kebab.sqlite-wal",
+    "kebab.sqlite-shm",
+    "lance",
+    "reviews.sqlite",
+    "reviews.sqlite-wal",
+    "reviews.sqlite-shm",
+    "stdin",
+    "writer.lock",
+}
+
+
+@pytest.fixture
+def full(lab):
+    """A desk with everything that kebab makes."""
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    text = IngestTextRequest(text=b"the dog runs", title="Dog")
+    with lab.context().open_review_store() as store:
+        store.add_run(make_run())
+    ingest_text(lab.context(), text, ignore_progress, Cancel())
+    assert {path.name for path in lab.data.iterdir()} == OWN
+    return lab
+
+
+def _names(desk, paths):
+    return {os.path.relpath(path, desk.data) for path in paths}
+
+
+def test_everything_that_kebab_created_is_deleted_and_other_files_stay(full):
+    planned = reset(full.context(), ResetRequest(models=False, dry_run=True))
+    report = reset(full.context(), ResetRequest(models=False))
+
+    assert _names(full, report.removed) == OWN
+    assert (report.kept, report.models_removed) == ([], False)
+    assert report.bytes_freed > 10_000
+    assert planned.removed == report.removed
+    assert not full.data.exists()
+    assert (full.notes / "a.md").exists()
+    with pytest.raises(NotIndexed):
+        full.search("cat")
+    assert full.ingest().new == 1
+
+
+def test_a_plan_deletes_nothing(full):
+    before = full.tree()
+    reset(full.context(), ResetRequest(models=True, dry_run=True))
+
+    assert full.tree() == before
+
+
+def test_foreign_files_stay_with_their_folder(full):
+    (full.data / "diary.txt").write_text("mine")
+    (full.data / "photos").mkdir()
+    (full.data / "photos" / "cat.jpg").write_text("meow")
+    (full.data / "kebab.sqlite.backup").write_text("a copy")
+    report = reset(full.context(), ResetRequest(models=False))
+
+    assert _names(full, report.kept) == {"diary.txt", "photos", "kebab.sqlite.backup"}
+    assert {path.name for path in full.data.iterdir()} == {
+        "diary.txt",
+        "photos",
+        "kebab.sqlite.backup",
+    }
+    assert (full.data / "photos" / "cat.jpg").read_text() == "meow"
+
+
+def test_foreign_files_stay_in_folders_with_the_names_of_kebab(full):
+    others = [full.data / "lance" / "README.md", full.data / "stdin" / "notes.md"]
+    for other in others:
+        other.write_text("mine")
+    report = reset(full.context(), ResetRequest(models=False))
+
+    assert _names(full, report.kept) == {"lance", "stdin"}
+    left = [path for path in full.data.rglob("*") if path.is_file()]
+    assert sorted(left) == others
+
+
+def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
+    clone = desk.data / "lance" / "src"
+    clone.mkdir(parents=True)
+    (clone / "lib.rs").write_text("mine")
+    reset(desk.context(), ResetRequest(models=False))
+
+    assert (clone / "lib.rs").read_text() == "mine"
+
+
+def test_drafts_of_a_killed_run_are_deleted(full):
+    (full.data / "lance" / ".fastembed-mle5small-384-v1.f32.4711").write_text("half")
+    (full.data / "stdin" / ".abcd_123").write_text("half")
+    reset(full.context(), ResetRequest(models=False))
+
+    assert not full.data.exists()
+
+
+def test_a_data_folder_that_is_a_link_stays_a_link(full):
+    real = full.folder / "real"
+    full.data.rename(real)
+    full.data.symlink_to(real)
+    report = reset(full.context(), ResetRequest(models=False))
+
+    assert len(report.removed) == len(OWN)
+    assert list(real.iterdir()) == []
+    assert full.data.is_symlink()
+
+
+def test_a_link_instead_of_an_own_file_is_deleted_and_not_followed(full):
+    treasure = full.folder / "treasure"
+    (full.data / "stdin").rename(treasure)
+    (full.data / "stdin").symlink_to(treasure)
+    reset(full.context(), ResetRequest(models=False))
+
+    assert len(list(treasure.iterdir())) == 1
+    assert not full.data.exists()
+
+
+def test_a_dangling_link_instead_of_an_own_file_is_deleted(full):
+    shutil.rmtree(full.data / "stdin")
+    (full.data / "stdin").symlink_to(full.folder / "missing")
+    report = reset(full.context(), ResetRequest(models=False))
+
+    assert "stdin" in _names(full, report.removed)
+    assert not full.data.exists()
+
+
+def test_the_notes_may_surround_the_knowledge_base(desk):
+    desk.flags["data_dir"] = str(desk.notes)
+    desk.data = desk.notes
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    report = reset(desk.context(), ResetRequest(models=False))
+
+    assert _names(desk, report.kept) == {"a.md"}
+    assert [path.name for path in desk.notes.iterdir()] == ["a.md"]
+
+
+def test_weights_are_deleted_only_on_request(desk, own_models):
+    (own_models / "my-own").mkdir()
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    kept = reset(desk.context(), ResetRequest(models=False))
+    assert len(list(own_models.iterdir())) == 3
+
+    gone = reset(desk.context(), ResetRequest(models=True))
+
+    assert (kept.models_removed, gone.models_removed) == (False, True)
+    assert len(gone.removed) == 2
+    assert [path.name for path in own_models.iterdir()] == ["my-own"]
+
+
+def test_nothing_to_delete_creates_nothing(desk):
+    before = desk.tree()
+    report = reset(desk.context(), ResetRequest(models=False))
+
+    assert (report.removed, report.kept, report.bytes_freed) == ([], [], 0)
+    assert desk.tree() == before
+
+
+def test_a_broken_database_can_be_deleted(full):
+    (full.data / "kebab.sqlite").write_bytes(b"not a database at all" * 100)
+    reset(full.context(), ResetRequest(models=False))
+
+    assert full.ingest().new == 1
+
+
+def test_nothing_is_deleted_while_another_process_writes(full):
+    with full.context().open_writer("test"), pytest.raises(Locked):
+        reset(full.context(), ResetRequest(models=False))
+
+    assert full.search("cat").hits
+
+
+def test_read_only_refuses(full):
+    before = full.tree()
+    with pytest.raises(ReadOnly, match="reset"):
+        reset(full.context(read_only=True), ResetRequest(models=False))
+
+    assert full.tree() == before
+
+
+def test_a_relative_data_folder_is_below_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    context = AppContext(
+        load_settings(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml"
+    )
+
+    assert reset(context, ResetRequest(models=False, dry_run=True)).data_dir == str(tmp_path / "kb")
+
+
+def test_sizes_are_those_of_files_without_following_links(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_bytes(b"12345")
+    (tmp_path / "b").write_bytes(b"123")
+    (tmp_path / "a" / "link").symlink_to("/")
+
+    assert measure_size(tmp_path / "b") == 3
+    assert measure_size(tmp_path / "a") == 5 + len("/")
+    assert measure_size(tmp_path / "missing") == 0

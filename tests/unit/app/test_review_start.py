@@ -1,7 +1,30 @@
+from dataclasses import replace
+
 import pytest
 
-from kebab.app.review_start import create_run, keep_name
+from kebab.app import review_start
+from kebab.app.review_start import (
+    ReviewLibrary,
+    build_workers,
+    create_run,
+    describe_failure,
+    find_targets,
+    keep_name,
+    list_missing,
+)
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    InvalidInput,
+    IoError,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelUnreachable,
+    UnsupportedMedia,
+)
+from kebab.review.model_worker import ModelWorker
+from kebab.wire.record import NotFound
 from kebab.wire.review import ReviewRequest, TranslateRequest
+from tests.fakes.review_store import make_run
 
 
 @pytest.mark.parametrize(
@@ -34,3 +57,184 @@ def test_a_name_of_a_file_is_kept_as_its_path(desk, monkeypatch):
 
     assert keep_name("a.md") == str(path)
     assert keep_name("no such document") == "no such document"
+
+
+def test_without_an_index_nothing_is_known(desk):
+    library = ReviewLibrary(desk.context())
+
+    assert library.find_document(str(desk.notes / "a.md")) is None
+    assert library.find_root(str(desk.notes)) is None
+    with library.open() as catalogue:
+        assert catalogue is None
+
+
+@pytest.mark.parametrize("few", [0, 20])
+def test_a_document_is_found_by_its_path_on_disk(lab, monkeypatch, few):
+    monkeypatch.setattr(review_start, "_FEW_FILES", few)
+    path = lab.write("sub/a.md", "the cat sleeps\n")
+    lab.ingest()
+    library = ReviewLibrary(lab.context())
+
+    document = library.find_document(str(path))
+    assert document is not None
+    assert document.path == "sub/a.md"
+    assert library.find_document(str(lab.notes / "b.md")) is None
+
+
+def test_the_root_is_the_nearest_source(lab):
+    lab.write("sub/a.md", "the cat sleeps\n")
+    lab.ingest()
+    library = ReviewLibrary(lab.context())
+
+    assert library.find_root(str(lab.notes / "sub" / "a.md")) == str(lab.notes)
+    assert library.find_root(str(lab.notes)) == str(lab.notes)
+    assert library.find_root(str(lab.folder)) is None
+
+
+def test_a_damaged_index_knows_nothing(desk):
+    desk.data.mkdir()
+    desk.context().database.write_bytes(b"no database at all, but long enough to look" * 99)
+    library = ReviewLibrary(desk.context())
+
+    assert library.find_document(str(desk.notes / "a.md")) is None
+    assert library.find_root(str(desk.notes)) is None
+
+
+def find(desk, *names):
+    context = desk.context()
+    found = find_targets(context, ReviewLibrary(context), [str(name) for name in names])
+    return (
+        found
+        if isinstance(found, NotFound)
+        else [str(path)[len(str(desk.notes)) + 1 :] for path in found]
+    )
+
+
+@pytest.fixture
+def folder(desk, monkeypatch):
+    """Return a desk with a folder of notes, code and ignored files, which is the working one."""
+    for name in ("a.md", "b.txt", "c.py", "deep/d.md", "deep/e.rst", "skip/f.md", "data.json"):
+        desk.write(name, "text\n")
+    desk.write(".kebabignore", "skip/\n")
+    monkeypatch.chdir(desk.notes)
+    return desk
+
+
+def test_a_folder_means_its_prose_by_the_ignore_rules(folder):
+    assert find(folder, folder.notes) == ["a.md", "b.txt", "deep/d.md", "deep/e.rst"]
+
+
+def test_a_file_is_found_from_the_working_folder_even_when_it_is_ignored(folder):
+    assert find(folder, "skip/f.md", "./a.md", "deep/../a.md") == ["skip/f.md", "a.md"]
+
+
+def test_names_are_worked_on_in_order_each_file_once(folder):
+    assert find(folder, "deep", "a.md", "deep/d.md") == ["deep/d.md", "deep/e.rst", "a.md"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.md", ["a.md"]),
+        ("**/*.md", ["a.md", "deep/d.md"]),
+        ("deep/*", ["deep/d.md", "deep/e.rst"]),
+        ("*", ["a.md", "b.txt"]),
+        ("d*/[de].*", ["deep/d.md", "deep/e.rst"]),
+    ],
+)
+def test_a_pattern_means_the_prose_that_it_matches(folder, pattern, expected):
+    assert find(folder, pattern) == expected
+    assert find(folder, folder.notes / pattern) == expected
+
+
+@pytest.mark.parametrize("name", ["c.py", "data.json"])
+def test_a_file_that_is_no_prose_is_unsupported_when_it_is_named(folder, name):
+    with pytest.raises(UnsupportedMedia):
+        find(folder, name)
+
+
+@pytest.mark.parametrize("name", ["nowhere.md", "*.org", "nowhere/*.md", "nowhere/**/*.md"])
+def test_a_name_that_means_nothing_is_not_found(folder, name):
+    assert isinstance(find(folder, "a.md", name), NotFound)
+
+
+def test_files_with_nearly_the_same_name_are_suggested(folder):
+    assert find(folder, "deep/dd.md").error.candidates == ["deep/d.md"]
+
+
+@pytest.mark.parametrize("name", ["a\0.md", "a\udce9.md"])
+def test_a_name_that_is_no_path_is_an_io_error(folder, name):
+    with pytest.raises(IoError):
+        find(folder, name)
+
+
+def test_a_broken_link_is_an_io_error(folder):
+    (folder.notes / "link.md").symlink_to("nowhere.md")
+
+    with pytest.raises(IoError):
+        find(folder, "link.md")
+
+
+def test_documents_of_the_index_are_found_by_their_names(lab, monkeypatch):
+    for name in ("sub/one.md", "sub/two.md"):
+        lab.write(name, f"the {name} sleeps\n")
+    lab.ingest()
+    monkeypatch.chdir("/")
+
+    assert find(lab, "one.md") == ["sub/one.md"]
+    assert find(lab, "sub/*.md") == ["sub/one.md", "sub/two.md"]
+    assert find(lab, "on.md").error.candidates == ["sub/one.md"]
+
+
+GONE = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
+CRASHED = ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause="it crashed")
+
+
+def test_a_run_without_a_model_has_the_rules_only(desk):
+    base, full = build_workers(desk.context(), make_run(model=None), ReviewRequest())
+
+    assert (base.model, full) == (None, None)
+
+
+def test_a_run_keeps_its_model(desk):
+    context = desk.context(models__llm__model="another")
+    base, full = build_workers(context, make_run(model="first:1b"), ReviewRequest(tier="deep"))
+
+    assert isinstance(full, ModelWorker)
+    assert (full.model, full.tier, full.rules) == ("first:1b", "deep", base)
+
+
+def test_an_unknown_rule_is_refused(desk):
+    with pytest.raises(InvalidInput):
+        build_workers(desk.context(), make_run(), ReviewRequest(rules=["nonsense"]))
+    with pytest.raises(ConfigInvalid):
+        build_workers(desk.context(review__disable=["nonsense"]), make_run(), ReviewRequest())
+
+
+def test_a_stored_run_can_be_continued_when_the_server_is_back():
+    for failure in (GONE, CRASHED):
+        assert describe_failure(failure, "r1").hint == "kebab review --run-id r1"
+    misplaced = replace(CRASHED, setting="OLLAMA_HOST")
+    assert describe_failure(misplaced, "r1").hint == misplaced.format_hint()
+    assert describe_failure(GONE, None).hint == (
+        "go on without a server: `kebab review --no-llm DOCUMENT`"
+    )
+
+
+def test_another_failure_keeps_its_own_hint():
+    failure = ModelNotPulled(model="m", endpoint="http://127.0.0.1:9", operation="review")
+
+    assert describe_failure(failure, "r1").hint == "ollama pull m"
+
+
+def test_only_a_deep_review_goes_without_an_index(desk):
+    def list_channels(**fields):
+        _, full = build_workers(desk.context(), make_run(), ReviewRequest(**fields))
+        return [(one.channel, one.hint) for one in list_missing(full)]
+
+    assert list_missing(None) == ()
+    assert list_channels(tier="quick") == []
+    assert list_channels(tier="deep") == [("related", "kebab ingest FOLDER")]
+    desk.write("a.md", "the cat")
+    desk.ingest()
+    assert list_channels(tier="deep") == []

@@ -1,15 +1,18 @@
 """Rules learn of the files, anchors, notes and habits around a document, with and without index."""
 
 import unicodedata
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from kebab.app.review_surroundings import ReviewSurroundings
+from kebab.app.review_surroundings import ReviewSurroundings, SimilarPassages, build_passage_finder
 from kebab.core.documents import LinkTarget
-from kebab.core.ids import DocId
+from kebab.core.ids import DocId, make_doc_id
 from kebab.core.review import ReviewText
+from kebab.review.document import ReviewDocument
+from tests.fakes.review import make_document
 
 
 def _document(root: Path, path: str = "a.md") -> ReviewText:
@@ -113,3 +116,95 @@ def test_a_folder_with_few_other_notes_has_no_habit(
         _write(tmp_path, f"{number}.md", "---\ntitle: x\n---\n")
     _write(tmp_path, "a.md")
     assert surroundings.list_usual_fields(_document(tmp_path)) == frozenset()
+
+
+FILLING = "grass sun cloud rain wind snow tree leaf root stem"
+TEXT = "The sourdough bakes at 250 degrees for 40 minutes."
+
+
+def fill(desk):
+    desk.write("oven.md", "# Oven\n\nSourdough bakes at 230 degrees for 40 minutes.\n")
+    desk.write("a.md", f"# Bread\n\n{TEXT}\n")
+    for word in FILLING.split():
+        desk.write(f"{word}.md", f"# {word}\n\n{word} in the meadow\n")
+    desk.ingest()
+
+
+def find(desk, text, document=None):
+    """Return the paths of the passages that are found for a text of a document."""
+    finder = build_passage_finder(desk.context())
+    assert finder is not None
+    return [one.path for one in finder(document or make_document(text), text)]
+
+
+def test_without_an_index_there_is_no_finder(desk):
+    assert build_passage_finder(desk.context()) is None
+
+
+def test_passages_of_other_notes_are_found_but_not_the_document_itself(desk):
+    fill(desk)
+    source = replace(make_document(TEXT).source, file=desk.notes / "a.md")
+
+    assert find(desk, TEXT, ReviewDocument(source)) == ["oven.md"]
+
+
+def test_the_document_is_known_by_its_id_too(desk):
+    fill(desk)
+    doc_id = desk.documents()["a.md"].doc_id
+    source = replace(make_document(TEXT).source, doc_id=doc_id)
+
+    assert find(desk, TEXT, ReviewDocument(source)) == ["oven.md"]
+
+
+def test_a_document_outside_the_index_is_compared_too(desk):
+    fill(desk)
+
+    assert find(desk, TEXT)[0] == "a.md"
+
+
+def test_passages_about_something_else_are_left_out(desk):
+    fill(desk)
+
+    assert find(desk, "Quantum chromodynamics describes gluons.") == []
+
+
+@pytest.mark.parametrize("text", ["", "...", "\x00"])
+def test_a_text_without_words_has_no_passages(desk, text):
+    fill(desk)
+
+    assert find(desk, text) == []
+
+
+PARAGRAPH = (
+    "The backup runs every night at two and copies the notes, the pictures and the settings to"
+    " the second disk. It keeps the last seven copies and deletes the older ones."
+)
+
+
+def _source(desk, name, *, indexed=True):
+    source = make_document(PARAGRAPH, path=name).source
+    doc_id = make_doc_id(str(desk.notes), name) if indexed else None
+    return replace(source, file=desk.notes / name, root=desk.notes, doc_id=doc_id)
+
+
+def test_another_note_of_the_index_is_found_and_the_own_one_is_not(desk):
+    desk.write("a.md", f"# A\n\n{PARAGRAPH}\n")
+    desk.write("b.md", f"# B\n\nIt is so: {PARAGRAPH}\n")
+    desk.ingest()
+    passages = SimilarPassages(desk.context())
+
+    found = passages.find(_source(desk, "a.md"), PARAGRAPH)
+
+    assert found is not None
+    assert (found.chunk.path, found.similarity) == ("b.md", 1.0)
+    assert passages.find(_source(desk, "a.md", indexed=False), PARAGRAPH) == found
+    (desk.notes / "b.md").unlink()
+    desk.ingest()
+    assert SimilarPassages(desk.context()).find(_source(desk, "a.md"), PARAGRAPH) is None
+
+
+def test_without_an_index_nothing_is_similar(desk):
+    passages = SimilarPassages(desk.context())
+
+    assert passages.find(_source(desk, "a.md"), PARAGRAPH) is None
+    assert passages.find(_source(desk, "a.md"), PARAGRAPH) is None

@@ -1,7 +1,25 @@
-import pytest
+import json
+from pathlib import Path
 
-from kebab.chunk.budget import DEFAULT_LIMIT, Budget, build_contexts
-from kebab.core.chunks import build_embed_text
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.chunk import budget
+from kebab.chunk import budget as module
+from kebab.chunk.budget import (
+    CHUNKER_VERSION,
+    DEFAULT_LIMIT,
+    Budget,
+    WordCounter,
+    build_chunk_rows,
+    build_contexts,
+    estimate_tokens,
+    format_chunker_version,
+    make_mixed_counter,
+)
+from kebab.core.chunks import Chunk, build_embed_text
+from kebab.core.ids import DocId, compute_digest
 
 
 def words(texts):
@@ -49,3 +67,156 @@ def test_a_long_title_leaves_an_eighth_to_the_headings():
     found = build_contexts("t " * 30, [path], Budget(100, words))[path]
     assert found.path == (("h " * 10).strip() + "…",)
     assert found.room == 100 - 30 - 1 - 10 - 1
+
+
+# The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
+CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_the_estimate_is_an_upper_bound_that_is_not_absurd(case):
+    (bound,) = estimate_tokens([case["text"]])
+    assert case["tokens"] <= bound <= 2 * case["tokens"]
+
+
+def test_two_letters_of_a_wide_script_count_as_one_token():
+    assert estimate_tokens(["한글로 쓴 문서다", "日本語の文書", "中文文件"]) == [4, 3, 2]
+    assert estimate_tokens(["документ"]) == [8]
+
+
+def test_an_endless_word_counts_for_its_length():
+    assert estimate_tokens(["x" * 3_000])[0] >= 1_000
+
+
+def test_estimates_come_in_order():
+    assert estimate_tokens(["a", "a b", "a b c"]) == [1, 2, 3]
+
+
+def test_words_cost_the_same_wherever_they_stand():
+    """What is remembered of a word is added up, so neither blanks nor order may count."""
+    words = [
+        "The",
+        "notes",
+        "of",
+        "Ωmega",
+        "(e.g.",
+        "snake_case,",
+        "1,024",
+        "한글",
+        "x" * 300,
+        "a-b",
+    ]
+    for size in range(1, len(words) + 1):
+        text = " ".join(words[:size])
+        again = "\n\t ".join(reversed(words[:size]))
+        assert (
+            estimate_tokens([text]) == estimate_tokens([again]) == estimate_tokens([f"  {text}\n"])
+        )
+
+
+def test_all_words_decide_whether_a_text_is_english():
+    assert estimate_tokens(["the distances of the ships"]) < estimate_tokens(
+        ["las distances les los ships"]
+    )
+
+
+def test_more_words_than_are_remembered_change_nothing(monkeypatch):
+    texts = [f"word{number} the Word{number}," for number in range(20)]
+    expected = estimate_tokens(texts)
+    monkeypatch.setattr(module, "_MAX_WORDS", 3)
+    monkeypatch.setattr(module, "_FIGURES", module._FigureCache())
+
+    assert estimate_tokens(texts) == expected
+    assert len(module._FIGURES) <= 3
+
+
+def chunks(texts):
+    return [
+        Chunk(ordinal=n, text=text, start=0, end=len(text), start_line=1, end_line=1)
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_the_label_names_the_limit():
+    assert format_chunker_version(254) == CHUNKER_VERSION == "heading-254-v1"
+    assert format_chunker_version(510) != CHUNKER_VERSION
+
+
+@given(texts=st.lists(st.sampled_from("abc")))
+def test_ids_are_unique_within_a_document(texts):
+    ids = [row.chunk_id for row in build_chunk_rows(DocId("d"), "T", chunks(texts))]
+    assert len(set(ids)) == len(ids)
+
+
+def test_an_id_stays_when_other_chunks_come_and_go():
+    before = {row.chunk_id for row in build_chunk_rows(DocId("d"), "T", chunks("abc"))}
+    after = {row.chunk_id for row in build_chunk_rows(DocId("d"), "T", chunks("xabyc"))}
+    assert before < after
+
+
+def test_an_id_depends_on_document_chunker_and_text():
+    def only(doc, chunker, text):
+        return build_chunk_rows(DocId(doc), "T", chunks([text]), chunker)[0].chunk_id
+
+    given_ids = {only("d", "c", "t"), only("e", "c", "t"), only("d", "x", "t"), only("d", "c", "u")}
+    assert len(given_ids) == 4
+
+
+def test_hashes_are_of_the_text_and_of_what_is_embedded():
+    (row,) = build_chunk_rows(DocId("d"), "Title", chunks(["text"]))
+    assert row.text_hash == compute_digest("text")
+    assert row.embed_hash == compute_digest(build_embed_text("Title", (), "text"))
+    assert row.chunk.text == "text"
+
+
+class Letters:
+    """Counts letters, and remembers what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, texts):
+        self.asked.append(sorted(texts))
+        return [len(text) for text in texts]
+
+
+def test_a_text_has_the_sizes_of_its_words_together():
+    assert WordCounter(Letters())(["one two", "", "three\n\n  four ", "fünf"]) == [6, 0, 9, 4]
+
+
+def test_a_word_is_counted_once():
+    letters = Letters()
+    count = WordCounter(letters)
+
+    assert count(["one two one", "two"]) == [9, 3]
+    assert count(["three two"]) == [8]
+    assert letters.asked == [["one", "two"], ["three"]]
+
+
+def test_only_blanks_and_line_ends_divide():
+    letters = Letters()
+    WordCounter(letters)(["a\tb\u00a0c d\fe\ng"])
+
+    assert letters.asked == [["a\tb\u00a0c", "d\fe", "g"]]
+
+
+def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
+    monkeypatch.setattr(budget, "_MAX_LETTERS", 5)
+    letters = Letters()
+    count = WordCounter(letters)
+
+    assert [count([text]) for text in ("three four", "three", "three")] == [[9], [5], [5]]
+    assert letters.asked == [["four", "three"], ["three"], []]
+
+
+def test_no_text_has_no_size():
+    assert WordCounter(Letters())([]) == []
+
+
+def test_what_the_model_does_not_know_is_estimated():
+    def tokenizer(texts):
+        return [100 for _ in texts]
+
+    count = make_mixed_counter(tokenizer, str.isascii)
+    assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
+    assert count([]) == []

@@ -2,7 +2,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.chunk.pack import Range, get_cutters, halve, trim
+from kebab.chunk import pack as module
+from kebab.chunk.budget import Budget
+from kebab.chunk.pack import (
+    ChunkDraft,
+    Piece,
+    Range,
+    TextMeter,
+    enforce_limit,
+    get_cutters,
+    halve,
+    pack_pieces,
+    trim,
+)
+from kebab.core.chunks import build_embed_text
 from kebab.core.documents import BlockKind
 
 TEXT = st.text(st.sampled_from("ab .\n\t-가。,\u0301") | st.characters(), min_size=1)
@@ -88,3 +101,140 @@ def test_a_single_character_has_no_halves():
 def test_trimming_keeps_the_indent_of_a_whole_line(text, start, trimmed):
     found = trim(text, Range(start, len(text)))
     assert (None if found is None else text[found.start : found.end]) == trimmed
+
+
+TEXTS = st.text(st.sampled_from("the Ab9 .\n\n\t\u3000\u2028\r한é"), max_size=120)
+
+
+def words(texts):
+    return [len(text.split()) for text in texts]
+
+
+@given(TEXTS, st.data(), st.sampled_from([1, 4, 254]))
+def test_every_range_has_the_size_of_its_text(text, data, limit):
+    cuts = st.integers(0, len(text))
+    start, end = sorted((data.draw(cuts), data.draw(cuts)))
+    budget = Budget(limit)
+    meter = TextMeter(text, budget)
+
+    assert [*meter.measure([Range(start, end)])] == budget.measure([text[start:end]])
+    drafts = [ChunkDraft(start, end, ("A", "the B"), lead) for lead in ("", "of it")]
+    embedded = [
+        build_embed_text("T", ("A", "the B"), text[start:end], each.lead) for each in drafts
+    ]
+    assert [*meter.measure_drafts("T", drafts)] == budget.measure(embedded)
+
+
+def test_a_text_that_is_too_long_for_an_index_has_the_same_sizes(monkeypatch):
+    text, ranges = "the first line\nthe Second, 2nd", [Range(0, 30), Range(4, 20)]
+    indexed = [*TextMeter(text, Budget()).measure(ranges)]
+    monkeypatch.setattr(module, "_MAX_INDEXED_CHARS", 3)
+
+    assert [*TextMeter(text, Budget()).measure(ranges)] == indexed
+
+
+def test_what_does_not_fit_is_cut_again():
+    text = "a b c d e f. g h i j k l m n"
+    whole = ChunkDraft(0, len(text), ("P",))
+    pieces = enforce_limit(TextMeter(text, Budget(10, words)), "T", [whole])
+    assert "".join(text[piece.start : piece.end] for piece in pieces) == text
+    assert len(pieces) > 1
+    for piece in pieces:
+        size = words([build_embed_text("T", ("P",), text[piece.start : piece.end])])[0]
+        assert size <= 10
+
+
+def test_what_fits_is_left_alone():
+    slices = [ChunkDraft(0, 3, ()), ChunkDraft(4, 7, ())]
+    assert enforce_limit(TextMeter("a b c d", Budget(10, words)), "", slices) == slices
+
+
+def test_a_count_that_never_fits_ends_at_single_characters():
+    meter = TextMeter("abcd", Budget(1, lambda texts: [9 for _ in texts]))
+    pieces = enforce_limit(meter, "", [ChunkDraft(0, 4, ())])
+    assert [(piece.start, piece.end) for piece in pieces] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+ROOM = 100
+
+
+def cells(*sizes, glued=()):
+    found, at = [], 0
+    for number, size in enumerate(sizes):
+        cell = []
+        for part in size if isinstance(size, list) else [size]:
+            cell.append(Piece(Range(at, at + part), part, glued=number in glued))
+            at += part
+        found.append(cell)
+    return found
+
+
+def packed(*sizes, glued=()):
+    return [end - start for start, end in pack_pieces(cells(*sizes, glued=glued), ROOM)]
+
+
+def test_paragraphs_are_joined_up_to_the_target():
+    assert packed(45, 15, 45, 45) == [60, 45, 45]
+
+
+def test_a_paragraph_of_usual_length_is_its_own_chunk():
+    assert packed(50, 50, 50) == [50, 50, 50]
+
+
+def test_what_is_tiny_joins_its_neighbour():
+    assert packed(70, 20) == [90]
+    assert packed(20, 70) == [90]
+
+
+def test_nothing_grows_beyond_the_room():
+    assert packed(90, 20) == [90, 20]
+
+
+def test_a_heading_stays_with_what_follows():
+    assert packed(80, 10, 80, glued={1}) == [80, 90]
+
+
+def test_a_heading_at_the_end_can_be_its_own_chunk():
+    assert packed(95, 10, glued={1}) == [95, 10]
+
+
+def test_a_long_block_is_cut_into_equal_parts():
+    assert packed([30] * 4) == [60, 60]
+
+
+def test_a_heading_goes_with_the_first_part_of_a_long_block():
+    assert packed(10, [45, 45, 45], glued={0}) == [100, 45]
+
+
+def test_nothing_gives_nothing():
+    assert packed() == []
+
+
+SIZES = st.lists(st.integers(1, ROOM) | st.lists(st.integers(1, ROOM), min_size=1), max_size=12)
+
+
+@given(sizes=SIZES, glued=st.sets(st.integers(0, 12)))
+def test_packing_loses_nothing_and_fits_the_room(sizes, glued):
+    given_cells = cells(*sizes, glued=glued)
+    pieces = [piece for cell in given_cells for piece in cell]
+    ranges = list(pack_pieces(given_cells, ROOM))
+    at = 0
+    for start, end in ranges:
+        assert start == at
+        assert end - start <= ROOM
+        at = end
+    assert at == sum(piece.size for piece in pieces)
+
+
+def test_blocks_that_much_other_text_separates_are_not_joined():
+    apart = [[Piece(Range(0, 10), 10)], [Piece(Range(1000, 1010), 10)]]
+    near = [[Piece(Range(0, 10), 10)], [Piece(Range(12, 22), 10)]]
+
+    assert list(pack_pieces(apart, ROOM)) == [Range(0, 10), Range(1000, 1010)]
+    assert list(pack_pieces(near, ROOM)) == [Range(0, 22)]
+
+
+def test_a_heading_that_much_other_text_separates_is_its_own_chunk():
+    given_cells = [[Piece(Range(0, 10), 10, glued=True)], [Piece(Range(1000, 1010), 10)]]
+
+    assert list(pack_pieces(given_cells, ROOM)) == [Range(0, 10), Range(1000, 1010)]

@@ -5,8 +5,10 @@ import threading
 
 import pytest
 
-from kebab.cli.channels import OutputChannel
+from kebab.cli.channels import Display, OutputChannel, WorkDisplay
+from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.catalog import IoError
+from kebab.wire.ask import AnswerEvent
 
 
 @pytest.fixture
@@ -127,3 +129,29 @@ def test_descriptors_that_the_caller_closed_are_never_given_to_a_file():
     )
 
     assert done.returncode == 0
+
+
+def test_a_display_returns_itself_and_ends_without_an_effect():
+    display = Display[AnswerEvent]()
+
+    with display as entered:
+        entered.abort()
+
+    assert entered is display
+
+
+def test_a_display_of_work_must_show_events_and_may_ignore_the_end():
+    display = WorkDisplay()
+    display.announce_stop()
+    display.finish(0, cancelled=False)
+
+    with pytest.raises(NotImplementedError):
+        display(Progress(kind=ProgressKind.HEARTBEAT))
+
+
+def test_a_display_of_an_answer_must_show_events_and_may_ignore_heartbeats():
+    display = Display[AnswerEvent]()
+    display.show_heartbeat(1.0)
+
+    with pytest.raises(NotImplementedError):
+        display(AnswerEvent(type="token", delta="a"))

@@ -1,6 +1,9 @@
+import click
 import pytest
 
-from kebab.cli.command import Command
+from kebab import __version__
+from kebab.cli.command import COMMANDS, EXIT_MEANINGS, SECTIONS, Command, list_exit_statuses, root
+from kebab.errors.signal import Exit
 
 
 def test_help_ends_with_examples_and_exit_statuses(kebab):
@@ -51,3 +54,69 @@ def test_help_is_at_most_a_hundred_columns_wide(monkeypatch):
     formatter = Command("x").make_context("x", []).make_formatter()
 
     assert formatter.width == 100 - 2  # click leaves two columns free
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["a.md"], "fetch"),
+        (["chunk", "x"], "fetch chunk"),
+        (["--color", "never", "chunk", "x"], "fetch chunk"),
+        (["./chunk"], "fetch"),
+        (["--context", "3", "a.md", "chunk"], "fetch"),
+        (["a.md", "chunk"], "fetch"),
+    ],
+)
+def test_the_first_argument_selects_the_subcommand_or_the_default(kebab, arguments, command):
+    assert kebab("fetch", *arguments, "--json").reply["command"] == command
+
+
+def test_every_status_has_a_meaning():
+    assert set(EXIT_MEANINGS) == set(Exit)
+
+
+def test_statuses_of_a_command_are_in_order_and_once_each():
+    found = [status for status, _ in list_exit_statuses(Exit.UNUSABLE, Exit.NO, Exit.DONE)]
+
+    assert found == [0, 1, 2, 3, 130, 141]
+
+
+def test_the_version_is_one_line(kebab):
+    assert kebab("--version").out == f"kebab {__version__}\n"
+    assert kebab("--verbose", "--version").out == f"kebab {__version__}\n"
+
+
+def test_kebab_alone_is_help(kebab):
+    ran = kebab()
+
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == kebab("--help").out
+
+
+def test_flags_alone_are_a_usage_error(kebab):
+    assert kebab("--json").fault["message"] == "missing command"
+
+
+@pytest.fixture
+def context():
+    return click.Context(root, info_name="kebab")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_summary_is_the_first_sentence_of_the_help(name, context):
+    command = root.get_command(context, name)
+
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").partition(".")[0] == COMMANDS[name]
+
+
+def test_every_command_is_listed_under_its_section(kebab):
+    text = kebab("--help").out
+
+    assert all(f"\n{section}:\n" in text for section in SECTIONS)
+    assert all(f"  {name} " in text for name in COMMANDS)
+
+
+def test_a_name_that_is_not_in_the_table_is_no_command(context):
+    assert root.get_command(context, "os") is None

@@ -6,7 +6,13 @@ import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
-from kebab.cli.errors import convert_click_error, describe_error, run_reporting_errors
+from kebab.cli.errors import (
+    convert_click_error,
+    describe_error,
+    find_parameter_name,
+    report_missing_library,
+    run_reporting_errors,
+)
 from kebab.config.load import read_settings
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -16,6 +22,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     UsageInvalid,
 )
+from tests.contract.conftest import load_validators
 from tests.shape.libraries import list_own_exceptions
 
 CASES = [
@@ -273,3 +280,68 @@ def test_every_exception_of_click_is_one_of_usage_or_an_ending():
     }
 
     assert list_own_exceptions("click") == usages | endings
+
+
+MISSING = ModuleNotFoundError("No module named 'click'", name="click")
+
+
+@pytest.mark.parametrize(
+    "form", [["--json"], ["--stream"], ["--output-format=json"], ["--output-format", "json"]]
+)
+def test_json_output_gets_error_v1(form):
+    said: list[str] = []
+
+    assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
+    told = json.loads(said[0])
+    load_validators()["error.v1"].validate(told)
+    details = {"feature": "click", "install": "pip install click", "program": None, "cause": None}
+    assert told["details"] == details
+
+
+def test_text_output_gets_three_lines():
+    said: list[str] = []
+
+    assert report_missing_library(MISSING, said.append, ["list"]) == 2
+    assert [line.partition(":")[0] for line in said[0].splitlines()] == ["error", "hint", "code"]
+
+
+def test_a_missing_own_module_is_not_a_missing_library():
+    said: list[str] = []
+    fault = ImportError("no such name", name="kebab.cli")
+
+    assert report_missing_library(fault, said.append, []) == 2
+    assert "code: generic" in said[0]
+
+
+def test_a_library_without_address_space_is_a_lack_of_memory():
+    said: list[str] = []
+    fault = ImportError("_core.so: failed to map segment from shared object", name="_core")
+
+    assert report_missing_library(fault, said.append, ["--json"]) == 2
+    assert json.loads(said[0])["code"] == "out_of_memory"
+
+
+PARAMS = (
+    click.Option(["-n", "--limit"]),
+    click.Option(["--path", "path_glob"]),
+    click.Option(["--tag"], multiple=True),
+    click.Argument(["question"], nargs=-1, metavar="[QUESTION…]"),
+    click.Argument(["start"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("$.limit", "--limit"),
+        ("$.path_glob", "--path"),
+        ("$.tag[0]", "--tag"),
+        ("$.question", "QUESTION"),
+        ("$.start", "START"),
+        ("$.mode", "$.mode"),
+        ("$", "$"),
+        ("queries.jsonl:3", "queries.jsonl:3"),
+    ],
+)
+def test_a_field_is_replaced_by_its_flag_if_there_is_one(field, typed):
+    assert find_parameter_name(field, PARAMS) == typed

@@ -7,7 +7,13 @@ import pytest
 from kebab.cli import mcp
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.mcp import render_for_model
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.compact import render_compact
 from kebab.config.settings import Settings
+from kebab.wire.fetch import FetchList
+from kebab.wire.search import LeftOut
+from tests.fakes import replies
 from tests.unit.mcp.test_stdio_handshake import initialize
 
 
@@ -41,3 +47,55 @@ def test_without_the_sdk_there_is_none(context, monkeypatch):
     monkeypatch.setattr(mcp, "find_spec", lambda _: None)
 
     assert mcp.build_application(context, Settings(), allow_write=False) is None
+
+
+def test_a_search_is_the_compact_form():
+    reply = replies.response(replies.hit())
+
+    assert render_for_model(reply).split("\n") == [
+        line.rstrip() for line in render_compact(reply, Canvas())
+    ]
+
+
+def test_a_further_page_is_named_by_its_cursor():
+    reply = replies.response(replies.hit(), has_more=True, next_cursor="abc")
+
+    assert render_for_model(reply).endswith('more: cursor "abc"')
+
+
+def test_the_token_limit_has_the_name_of_the_argument():
+    reply = replies.response(replies.hit(), left_out=LeftOut(hits=2, tokens=300))
+
+    assert render_for_model(reply).endswith("left out by max_tokens: 2 hits, about 300 tokens")
+
+
+def test_each_fetched_text_stands_below_its_reference():
+    cut = replies.fetch_result(truncated=True, rest="a.md#L5", freshness="changed")
+    missing = replies.not_found("nowhere.md", "somewhere.md")
+    reply = FetchList(results=[cut, missing], missing=1, truncated=True)
+
+    text = render_for_model(reply)
+
+    assert text.startswith(f"==> {cut.citation.uri} <== lines {cut.start_line} to {cut.end_line}")
+    assert "changed since" in text
+    assert "the rest: a.md#L5" in text
+    assert "somewhere.md" in text
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (replies.grep_response(replies.grep_hit()), "12"),
+        (replies.grep_response(), "no line matches"),
+        (replies.outline(), "#"),
+        (replies.explanation(), "query"),
+        (replies.not_found(), "nowhere"),
+        (replies.ingest_report(), "document"),
+        (replies.answer(), "Stop the writer"),
+    ],
+)
+def test_other_replies_have_their_own_text(reply, said):
+    text = render_for_model(reply)
+
+    assert said in text
+    assert "\x1b" not in text

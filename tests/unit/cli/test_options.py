@@ -1,13 +1,28 @@
+"""A shell completes names of the knowledge base, and never shows an error."""
+
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
+from kebab.app.facade import Kebab
+from kebab.cli.channels import OutputChannel, OutputChannels
+from kebab.cli.command import root
+from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.cli.options import (
+    build_request,
     create_global_options,
     detect_error_language,
     filter_options,
+    merge_flags,
     select_global_options,
 )
+from kebab.config.load import load_settings
+from kebab.errors.catalog import InvalidInput
 from kebab.errors.start import detect_json_output
+from kebab.wire.ask import AskRequest
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.search import SearchRequest
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),
@@ -144,3 +159,99 @@ def test_a_language_is_expected_as_far_as_it_shows():
     assert detect_error_language(["--lang"], plain) is None
     assert detect_error_language(["--lang", "de"], plain) is None
     assert detect_error_language(["--lang", "ko"], filtering) is None
+
+
+NOTE = "---\ntags: [work/a, home]\nlang: en\n---\n# Cat\n\nthe cat sleeps on the warm stove\n"
+
+
+@pytest.fixture
+def complete(tmp_path):
+    """Complete the last word of a line; return the completions that the shell gets."""
+    channels = OutputChannels(OutputChannel(1, "<stdout>"), OutputChannel(2, "<stderr>"))
+
+    def complete(*words):
+        context = CommandContext(channels, Interrupts(lambda: None))
+        completer = ShellComplete(root, {"obj": context}, "kebab", COMPLETION_VARIABLE)
+        before, last = ["--data-dir", str(tmp_path / "data"), *words[:-1]], words[-1]
+        return completer.get_completions(before, last)
+
+    return complete
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """A knowledge base of one note."""
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / "deep" / "cat.md").write_text(NOTE)
+    flags = {"data_dir": str(tmp_path / "data")}
+    settings = load_settings(environ={"KEBAB_OFFLINE": "1"}, flags=flags)
+    with Kebab(settings, config_path=tmp_path / "config.toml") as kebab:
+        kebab.run(IngestRequest(paths=[str(tmp_path / "notes")]))
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (("search", "x", "--tag", "wo"), ["work/a"]),
+        (("search", "x", "--path", ""), ["deep/cat.md"]),
+        (("inspect", "doc", "de"), ["deep/cat.md"]),
+        (("list", "--media", "text"), ["text/markdown"]),
+        (("explain", "model_n"), ["model_not_pulled"]),
+        (("model", "use", "multi"), ["multilingual-e5-small"]),
+        (("schema", "bulk"), ["bulk_search_item.v1"]),
+        (("sea",), ["search"]),
+    ],
+)
+def test_a_shell_completes_names(filled, complete, words, values):
+    assert [item.value for item in complete(*words)] == values
+
+
+def test_without_a_knowledge_base_there_is_nothing_and_nothing_is_written(
+    tmp_path, complete, capfd
+):
+    assert complete("search", "x", "--tag", "w") == []
+    assert capfd.readouterr() == ("", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shell_completes_files_itself(complete):
+    assert [item.type for item in complete("ingest", "no")] == ["file"]
+
+
+REPEATED = ["tag", "lang", "media", "source"]
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_repeated_values_are_all_passed_on(kebab, opened, name):
+    kebab("search", "x", f"--{name}", "a", f"--{name}", "b")
+
+    assert getattr(opened[0].asked[0][1], name) == ["a", "b"]
+
+
+def test_search_and_list_take_the_same_filters(kebab, opened):
+    flags = ["--tag", "t", "--path", "a/**", "--doc-id", "d"]
+    kebab("search", "x", *flags)
+    kebab("list", *flags)
+
+    request, listing = opened[0].asked[0][1], opened[1].asked[0][1]
+    assert (request.tag, request.path_glob, request.doc_id) == (["t"], "a/**", "d")
+    assert (listing.tag, listing.path_glob, listing.doc_id) == (["t"], "a/**", "d")
+
+
+def test_a_given_flag_overrides_the_defaults():
+    flags = {"limit": 2, "mode": None, "tag": ("a", "b"), "lang": (), "trace": False}
+
+    assert merge_flags({"limit": 10, "mode": "lexical"}, flags) == {
+        "limit": 2,
+        "mode": "lexical",
+        "tag": ["a", "b"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"), [(SearchRequest, {"query": "x"}), (AskRequest, {"question": "x"})]
+)
+def test_fields_that_break_the_schema_are_named(form, fields):
+    assert build_request(fields, form)
+    with pytest.raises(InvalidInput, match=r"\$\.limit"):
+        build_request({**fields, "limit": 0}, form)

@@ -1,12 +1,20 @@
+import json
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.review import PageDisplay, ReviewDisplay
+from kebab.cli.review import PageDisplay, ReviewDisplay, open_recording, read_recording
+from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.signal import Exit
+from kebab.wire.record import encode_json
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed
+from tests.fakes.review_stream import make_event, make_item, make_page
 
 
 class Channel:
@@ -136,3 +144,188 @@ def test_a_stop_is_announced():
     display.show_heartbeat(1000)
 
     assert "stopping soon" in context.err.text
+
+
+TEXT = "# Doors\n\nOpen the the door.\n"
+
+
+@pytest.fixture
+def note(home, monkeypatch):
+    monkeypatch.chdir(home)
+    file = home / "a.md"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def requests(opened, name):
+    return [request for known in opened for what, request in known.asked if what == name]
+
+
+def test_fixes_need_a_confirmation(kebab, opened):
+    ran = kebab("review", "--run-id", "R", "--apply", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "confirmation_required")
+    assert ran.fault["hint"].endswith("review --run-id R --apply --yes")
+    assert [request.dry_run for request in requests(opened, "review_apply")] == [True]
+
+
+def test_confirmed_fixes_of_a_run_are_applied_without_a_review(kebab, opened):
+    ran = kebab("review", "--run-id", "R", "--apply", "--yes", "--json")
+
+    assert (ran.status, ran.reply["schema_version"]) == (0, "review_applied.v1")
+    assert [request.dry_run for request in requests(opened, "review_apply")] == [False]
+    assert not requests(opened, "review")
+
+
+def test_fixes_of_documents_are_applied_after_their_review(kebab, note, opened):
+    ran = kebab("review", "a.md", "--apply", "--yes")
+
+    assert ran.status == 0
+    assert ran.out.startswith("/home/ada/notes/a.md  1 fix; the original is /home/ada/notes")
+    assert requests(opened, "review")[0].all_pages
+    assert [request.run_id for request in requests(opened, "review_apply")] == ["4f1d2c3b"]
+
+
+def test_a_dry_run_prints_the_differences(kebab, opened):
+    ran = kebab("review", "--run-id", "R", "--apply", "--dry-run")
+
+    assert ran.status == 0
+    assert ran.out.splitlines()[-2:] == ["-Open the the door.", "+Open the door."]
+    assert [request.dry_run for request in requests(opened, "review_apply")] == [True]
+
+
+def test_fixes_of_an_unknown_run_are_an_answer(kebab):
+    for flags in (["--yes"], ["--dry-run"], []):
+        ran = kebab("review", "--run-id", "nowhere", "--apply", *flags, "--json")
+
+        assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
+
+
+@pytest.mark.parametrize("flag", ["--yes", "--dry-run"])
+def test_fixes_are_refused_under_read_only_before_any_work(flag, kebab, opened):
+    ran = kebab("--read-only", "review", "a.md", "--apply", flag, "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "read_only")
+    assert not requests(opened, "review")
+
+
+def test_an_interrupted_review_applies_nothing(kebab, note, opened):
+    note.rename(note.with_name("late.md"))
+    ran = kebab("review", "late.md", "--apply", "--yes", "--json")
+
+    assert (ran.status, ran.out, ran.fault["code"]) == (130, "", "cancelled")
+    assert not requests(opened, "review_apply")
+
+
+def test_an_unknown_document_has_nothing_to_apply(kebab, opened):
+    ran = kebab("review", "nowhere", "--apply", "--yes", "--json")
+
+    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
+    assert not requests(opened, "review_apply")
+
+
+RECORDED = Path("tests/cases/review/stream.ndjson").resolve()
+STAGE = encode_json(make_event("stage", stage="rules", status="done", item_count=1))
+ITEMS = encode_json(make_event("items", page=make_page(make_item())))
+END = encode_json(make_event("end", completed=True))
+
+
+def read(*lines):
+    return [event.type for event in read_recording(lines)]
+
+
+def test_events_are_read_in_order():
+    assert read(STAGE, b"", ITEMS, b" \n", END) == ["stage", "items", "end"]
+
+
+def test_unknown_types_and_other_objects_are_skipped():
+    unknown = json.dumps({"schema_version": "review_event.v1", "type": "new", "data": 7}).encode()
+    warning = json.dumps({"schema_version": "warning.v1", "type": "stage"}).encode()
+    later = STAGE.replace(b'"data":{', b'"data":{"new":1,').replace(b'"type"', b'"more":2,"type"')
+    assert read(unknown, STAGE, warning, b"{}", later, END) == ["stage", "stage", "end"]
+
+
+def test_the_last_line_may_be_cut_off():
+    assert read(STAGE, ITEMS[:40]) == ["stage"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "field"),
+    [
+        ([STAGE, ITEMS[:40], END], "$[1]"),
+        ([STAGE, b"[1]", END], "$[1]"),
+        ([STAGE, STAGE.replace(b'"done"', b'"gone"'), END], "$[1].data.status"),
+        ([ITEMS[:40]], "$[0]"),
+        ([b"\xff\xfe", END], "$[0]"),
+        ([], "$"),
+        ([b"{}"], "$"),
+    ],
+)
+def test_a_broken_recording_is_refused_with_the_path(lines, field):
+    with pytest.raises(InvalidInput) as caught:
+        read(*lines)
+    assert caught.value.field == field
+
+
+@given(st.integers(0, len(STAGE) + len(ITEMS)))
+def test_a_recording_that_ends_anywhere_has_the_events_before(size):
+    whole = b"\n".join((STAGE, ITEMS, END))[: len(STAGE) + 1 + size]
+    assert read(*whole.split(b"\n"))[:1] == ["stage"]
+
+
+def test_a_recording_that_cannot_be_read_is_an_error(tmp_path):
+    with pytest.raises(IoError), open_recording(str(tmp_path / "missing")):
+        raise AssertionError
+    with pytest.raises(IoError), open_recording(str(tmp_path)) as lines:
+        list(lines)
+
+
+def replay(kebab, *arguments, text=None, stdin=b""):
+    """Return the outcome of a replay, of the recorded case by default."""
+    return kebab(
+        "review",
+        "--replay",
+        "-" if text is not None else str(RECORDED),
+        *arguments,
+        stdin=text or b"",
+    )
+
+
+def test_a_recording_is_shown_without_the_files(kebab):
+    ran = replay(kebab)
+
+    assert ran.out.splitlines()[0].startswith("/notes/backup.md")
+    assert Counter(line.rpartition(" ")[2] for line in ran.out.splitlines())["[repeated-word]"] == 2
+    assert "rules" in ran.err
+    assert "no end" not in ran.err
+    assert ran.status == 1
+
+
+def test_a_recording_without_an_end_says_so(kebab):
+    ran = replay(kebab, text=STAGE + b"\n" + ITEMS + b"\n")
+    assert "note: the recording has no end" in ran.err
+    assert ran.status == 1
+
+
+def test_a_recorded_error_is_shown(kebab):
+    error = encode_json(make_event("error", message="cannot connect", retryable=True))
+    end = encode_json(make_event("end", completed=False, reason="model_unreachable"))
+    ran = replay(kebab, text=b"\n".join((STAGE, ITEMS, error, end)))
+
+    assert "error: cannot connect" in ran.err
+    assert "note: the run did not do all of its work: model_unreachable" in ran.err
+
+
+def test_control_characters_of_a_recording_do_not_reach_the_terminal(kebab):
+    event = make_event("stage", stage="\x1b[31mred", status="error", label="\x1b]0;x\x07")
+    error = make_event("error", message="\x1b[2J")
+    end = make_event("end", completed=False, reason="\x1b[2J")
+    ran = replay(kebab, text=b"\n".join(map(encode_json, (event, error, end))))
+    assert "\x1b" not in ran.out + ran.err
+
+
+def test_a_replay_has_no_json(kebab):
+    assert replay(kebab, "--json").fault["code"] == "usage_invalid"
+    assert kebab("review", "--replay", "nowhere").status == 2
+    broken = replay(kebab, "--format", "vimgrep", text=b"nothing")
+    assert (broken.status, "invalid_input" in broken.err) == (2, True)

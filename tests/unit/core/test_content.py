@@ -3,7 +3,14 @@ import zipfile
 
 import pytest
 
-from kebab.core.content import detect_content, detect_media_by_content, find_mismatch, is_text
+from kebab.core.content import (
+    describe_unsupported,
+    detect_content,
+    detect_media_by_content,
+    find_mismatch,
+    is_text,
+)
+from kebab.core.media import MEDIA_TYPES
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
@@ -119,3 +126,25 @@ def test_a_file_that_can_be_what_its_name_says_is_left_alone(media, head):
 def test_many_comments_above_a_text_take_linear_time():
     assert detect_content(b"<!-- a -->" * 400 + b"x") == ".txt"
     assert detect_content(b"<!-- a -->" * 400 + b"<!doctype html>") == ".html"
+
+
+def test_a_known_format_is_named_with_what_to_do():
+    assert describe_unsupported(".HWP") == ("Hangul document", "save it as DOCX, PDF or HTML")
+    assert describe_unsupported(".zip") == ("archive", "extract it")
+
+
+def test_some_formats_have_no_text():
+    assert describe_unsupported(".mp3") == ("audio", "")
+    assert describe_unsupported(".svg") == ("vector image", "")
+
+
+def test_an_unknown_suffix_has_no_description():
+    assert describe_unsupported(".foo") is None
+    assert describe_unsupported("") is None
+
+
+def test_formats_that_are_read_without_an_option_are_not_listed():
+    images = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
+    read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes} - images
+
+    assert not [suffix for suffix in read if describe_unsupported(suffix)]

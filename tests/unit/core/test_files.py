@@ -1,4 +1,4 @@
-from kebab.core.files import MAX_EXAMPLES, SkipCounts, get_suffix
+from kebab.core.files import MAX_EXAMPLES, OcrSettings, SkipCounts, get_suffix
 
 
 def test_only_the_first_names_of_a_reason_are_stored():
@@ -28,3 +28,8 @@ def test_merging_adds_counts_and_keeps_few_examples():
 
 def test_a_suffix_is_lower_case_and_keeps_its_dot():
     assert get_suffix("A.Tar.GZ") == ".gz"
+
+
+def test_a_file_may_take_as_long_as_twenty_slow_pages():
+    assert OcrSettings("eng", 5.0).deadline_s == 100.0
+    assert OcrSettings("eng", 0.0).deadline_s == 0.0

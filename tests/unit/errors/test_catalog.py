@@ -5,7 +5,7 @@ import pytest
 
 from kebab.cli.command import COMMANDS
 from kebab.config.load import iter_setting_keys
-from kebab.errors.catalog import Locked, NotIndexed, build_catalog
+from kebab.errors.catalog import Generic, IoError, Locked, NotIndexed, build_catalog
 from kebab.errors.hints import DERIVED
 from kebab.errors.signal import Kind, Retry
 from kebab.wire.error import read_explanation
@@ -104,3 +104,11 @@ def test_a_writer_is_named_when_it_is_known(holder, named):
 
     assert ("pid" in signal.format_message()) is named
     assert signal.format_hint() == "try again when it has finished"
+
+
+def test_rows_come_by_code_in_order_of_declaration():
+    rows = build_catalog()
+
+    assert rows["io_error"] is IoError
+    assert list(rows)[-1] == Generic.code
+    assert all(row.code == code for code, row in rows.items())

@@ -1,9 +1,11 @@
+import os
 from contextlib import nullcontext
 
 import pytest
 
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory
+from kebab.errors.system import resolve_path
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,31 @@ def test_a_library_that_finds_no_memory_is_not_missing():
     text = "libx.so: failed to map segment from shared object"
     with pytest.raises(OutOfMemory), system.translate_import_errors("embedding", "numpy"):
         raise ImportError(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "named"),
+    [
+        ("a.md", "", "{here}/a.md"),
+        ("./x/../a.md", "", "{here}/a.md"),
+        ("/notes/a.md", "", "/notes/a.md"),
+        ("sub/a.md", "/notes", "/notes/sub/a.md"),
+        ("/else/a.md", "/notes", "/else/a.md"),
+        ("<stdout>", "", "<stdout>"),
+        (repr("a\0b"), "", "'a\\x00b'"),
+    ],
+)
+def test_a_path_becomes_absolute_and_other_text_stays(path, base, named, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    assert resolve_path(path, base) == named.format(here=tmp_path)
+
+
+def test_a_deleted_working_folder_leaves_the_path_unchanged(monkeypatch, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert resolve_path("a.md") == "a.md"
+    os.chdir(tmp_path)

@@ -1,15 +1,30 @@
+import asyncio
 import json
+import time
 from contextlib import asynccontextmanager
 
+import jsonschema
 import pytest
 from starlette.responses import PlainTextResponse
 
-from kebab.errors.catalog import build_catalog
-from kebab.http.application import MountedApp, build_path
+from kebab.app.dispatch import format_reply, report_failure
+from kebab.errors.catalog import InvalidCursor, build_catalog
+from kebab.http.application import (
+    AnswerStream,
+    MountedApp,
+    ReviewStream,
+    WorkStream,
+    build_document,
+    build_path,
+    encode_document,
+)
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
+from tests.fakes.review_stream import make_event, make_page
 from tests.shape.libraries import list_own_exceptions
+from tests.shape.tree import ROOT
+from tests.unit.http.conftest import read_until, wait_until
 
 SEARCH = "/v1/search"
 ENVELOPE = {"command", "timestamp", "exit_code", "output_format", "schema_version"}
@@ -211,3 +226,213 @@ def test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_us
     }
 
     assert {kind.__name__ for kind in list_own_exceptions("starlette")} <= answered | unused
+
+
+QUICK = 0.1
+
+
+@pytest.mark.parametrize(
+    "accept", ["application/x-ndjson", "text/event-stream", "application/json"]
+)
+def test_a_client_that_vanishes_interrupts_a_question(serve, send, pool, accept):
+    address, _ = serve()
+    connection = send(address, "/v1/ask", {"question": "stuck"}, accept)
+    wait_until(lambda: pool.asked)
+    connection.close()
+
+    wait_until(lambda: pool.interrupted)
+
+
+def test_a_client_that_vanishes_from_a_search_frees_its_thread(serve, send, pool):
+    address, _ = serve(quick_threads=1)
+    connection = send(address, "/v1/search", {"query": "stuck"}, "*/*")
+    wait_until(lambda: pool.asked)
+    connection.close()
+
+    assert b" 200 OK" in read_until(send(address, "/v1/search", {"query": "cat"}), b"\r\n\r\n")
+
+
+def test_a_client_that_vanishes_cancels_an_ingest_between_two_files(serve, send, pool, monkeypatch):
+    seen = []
+    keep = WorkStream.report
+
+    def note(self, event):
+        seen.append(event.kind)
+        keep(self, event)
+
+    monkeypatch.setattr(WorkStream, "report", note)
+    address, _ = serve()
+    connection = send(address, "/v1/ingest", {"paths": ["slow"]})
+    read_until(connection, b"asset_started")
+    connection.close()
+
+    wait_until(lambda: "aborted" in seen)
+    assert not pool.interrupted
+
+
+def test_a_client_that_vanishes_from_a_stream_interrupts_a_review(serve, send, pool):
+    address, _ = serve()
+    connection = send(address, "/v1/review", {"names": ["stuck"]})
+    wait_until(lambda: pool.asked)
+    connection.close()
+
+    wait_until(lambda: pool.interrupted)
+
+
+def test_a_review_is_streamed_to_its_end(client, tmp_path):
+    file = tmp_path / "a.md"
+    file.write_text("the the door\n", encoding="utf-8")
+    body = {"names": [str(file)], "all_pages": True}
+    answer = client.post("/v1/review", json=body, headers={"Accept": "application/x-ndjson"})
+
+    events = [json.loads(line) for line in answer.text.splitlines()]
+    assert [one["type"] for one in events] == ["progress", "stage", "items", "complete", "end"]
+    assert [one["exit_code"] for one in events] == [None, None, None, 1, 1]
+
+
+def test_a_silent_answer_has_heartbeats(serve, send, monkeypatch):
+    monkeypatch.setattr(AnswerStream, "silence_s", QUICK)
+    address, _ = serve()
+    connection = send(address, "/v1/ask", {"question": "stuck"})
+    text = read_until(connection, b'"heartbeat"')
+    connection.close()
+
+    assert text.index(b'"retrieval_done"') < text.index(b'"heartbeat"')
+
+
+def test_silent_work_has_heartbeats_even_before_its_first_event(serve, send, monkeypatch):
+    monkeypatch.setattr(WorkStream, "silence_s", QUICK)
+    address, _ = serve()
+    text = read_until(send(address, "/v1/ingest", {"paths": ["mute"]}), b'"completed"').decode()
+
+    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    assert events[0]["kind"] == "heartbeat"
+    assert events[-1]["kind"] == "completed"
+
+
+def test_an_error_after_the_first_event_ends_the_stream(serve, send, pool, monkeypatch):
+    def break_off(self, request, report, cancel):
+        from kebab.core.progress import Progress, ProgressKind
+
+        report(Progress(kind=ProgressKind.SCAN_STARTED))
+        time.sleep(QUICK)
+        raise RuntimeError("nobody expected this")
+
+    monkeypatch.setattr("tests.fakes.facade.FakeKebab.ingest", break_off)
+    address, _ = serve()
+    text = read_until(send(address, "/v1/ingest", {}), b'"aborted"').decode()
+
+    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    assert [one.get("kind") for one in events] == ["scan_started", "unknown", "aborted"]
+    assert (events[1]["schema_version"], events[1]["code"]) == ("error.v1", "generic")
+    assert events[-1]["exit_code"] == 2
+
+
+def test_work_without_a_report_ends_with_its_reply(client):
+    accept = {"Accept": "application/x-ndjson"}
+    answer = client.post("/v1/dupes", json={}, headers=accept)
+
+    events = [json.loads(line) for line in answer.text.splitlines()]
+    assert [one["schema_version"] for one in events] == [
+        "ingest_progress.v1",
+        "ingest_progress.v1",
+        "duplicates.v1",
+    ]
+    assert (events[1]["kind"], events[1]["exit_code"]) == ("completed", 0)
+
+
+def test_a_reader_that_is_slow_makes_the_work_wait(serve, send, pool, monkeypatch):
+    monkeypatch.setattr("kebab.http.application._MOST_UNSENT", 5)
+    address, _ = serve()
+    connection = send(address, "/v1/ingest", {"paths": ["slow"]})
+    text = read_until(connection, b'"asset_started"')
+    connection.close()
+
+    assert text.count(b'"scan_started"') == 1
+
+
+def test_a_review_ends_with_its_page_and_with_an_error_as_events():
+    async def build(reply):
+        stream = ReviewStream("ask")
+        stream.report(make_event("stage", stage="detect", status="in_progress"))
+        assert b"run-1" in encode_json(stream.build_heartbeat())
+        return list(stream.build_end(reply))
+
+    page = format_reply("ask", make_page())
+    events = asyncio.run(build(page))
+    assert [(event.type, event.exit_code) for event in events] == [
+        ("items", None),
+        ("complete", 0),
+        ("end", 0),
+    ]
+    failed = report_failure("ask", InvalidCursor(cause="of another run"), None).reply
+    error, end = asyncio.run(build(failed))
+    assert (error.type, error.data.stage, error.data.code) == ("error", "detect", "invalid_cursor")
+    assert (end.type, end.exit_code, end.data.completed) == ("end", 2, False)
+
+
+DOCUMENT = build_document()
+
+
+def list_references(value):
+    if isinstance(value, dict):
+        yield from ([value["$ref"]] if isinstance(value.get("$ref"), str) else [])
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from list_references(item)
+
+
+def test_every_operation_is_a_path_and_every_path_but_two_an_operation():
+    paths = {build_path(name) for name in OPERATIONS} | {"/v1/health", "/v1/openapi.json"}
+
+    assert DOCUMENT["paths"].keys() == paths
+    ids = [item["operationId"] for path in DOCUMENT["paths"].values() for item in path.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_reference_leads_somewhere():
+    for reference in set(list_references(DOCUMENT)):
+        node = DOCUMENT
+        for part in reference.removeprefix("#/").split("/"):
+            node = node[part]
+
+
+def test_the_document_that_is_served_is_the_one_that_is_published():
+    published = ROOT / "docs" / "wire-schema" / "openapi.json"
+
+    assert json.loads(encode_document()) == json.loads(published.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_body_that_is_required_is_missed(operation, client):
+    post = DOCUMENT["paths"][build_path(operation)]["post"]
+    answer = client.post(build_path(operation))
+
+    assert answer.status_code == 422 or not post["requestBody"]["required"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_answer_is_what_the_document_says(operation, client):
+    content = DOCUMENT["paths"][build_path(operation)]["post"]["responses"]["200"]["content"]
+    schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
+    answer = client.post(build_path(operation), json={})
+
+    if answer.status_code == 422:
+        error = DOCUMENT["components"]["responses"]["Error"]["content"]["application/json"]
+        schema = {**error["schema"], "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(schema).validate(answer.json())
+
+
+def test_the_server_serves_it(client):
+    assert client.get("/v1/openapi.json").json() == DOCUMENT
+
+
+def test_health_alone_needs_no_token():
+    open_paths = [
+        path
+        for path, item in DOCUMENT["paths"].items()
+        if next(iter(item.values())).get("security") == []
+    ]
+
+    assert open_paths == ["/v1/health"]

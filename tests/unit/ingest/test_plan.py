@@ -3,10 +3,24 @@ from pathlib import Path
 import pytest
 
 from kebab.core.documents import FileStamp, KnownDocument, Source
-from kebab.core.files import FileEntry, ScanResult
+from kebab.core.files import FileEntry, ScanResult, ScanRules
 from kebab.core.ids import DocId, hash_content
-from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, ScopeScan, compare_files
+from kebab.errors.catalog import IoError
+from kebab.ingest.job import IngestJob
+from kebab.ingest.plan import (
+    TIMESTAMP_GRANULARITY_NS,
+    FileTask,
+    MissingDocument,
+    ScopeScan,
+    ScopeScanner,
+    compare_files,
+    find_claimed_paths,
+    load_exempt_files,
+    match_moved_files,
+    store_exempt_files,
+)
 from kebab.ingest.scopes import Scope
+from kebab.source.walk import FolderScanner
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 RECIPES = {"text/markdown": "recipe"}
@@ -143,3 +157,209 @@ def test_a_file_that_two_scopes_found_is_compared_once(file):
     )
 
     assert (made.files, len(made.tasks)) == (1, 1)
+
+
+@pytest.fixture
+def arrived(tmp_path):
+    def make(path, text, inode=0):
+        file = tmp_path / path.replace("/", "_")
+        file.write_text(text, encoding="utf-8")
+        entry = FileEntry(path, str(file), len(text), 1, inode, "text/markdown")
+        return FileTask(kind="new", source=SOURCE, entry=entry)
+
+    return make
+
+
+def lost(path, text, inode=0):
+    known = KnownDocument(
+        doc_id=DocId(f"id of {path}"),
+        path=path,
+        size=len(text),
+        mtime_ns=1,
+        inode=inode,
+        content_hash=hash_content(text.encode()),
+        recipe="",
+    )
+    return MissingDocument(source=SOURCE, known=known)
+
+
+def pairs(work):
+    return {one.entry.path: one.known.path for one in work if one.kind == "moved"}
+
+
+def never():
+    return False
+
+
+def test_equal_content_at_a_new_path_is_a_move(arrived):
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
+
+    match_moved_files(work, missing, never)
+
+    assert pairs(work) == {"b.md": "a.md"}
+    assert [one.known.path for one in missing] == ["c.md"]
+
+
+def test_other_content_of_the_same_size_is_no_move(arrived):
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "tixt")]
+
+    match_moved_files(work, missing, never)
+
+    assert pairs(work) == {}
+    assert len(missing) == 1
+
+
+def test_the_same_inode_goes_before_the_same_name(arrived):
+    work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
+    missing = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
+
+    match_moved_files(work, missing, never)
+
+    assert pairs(work) == {"x/a.md": "b.md", "y/b.md": "a.md"}
+
+
+def test_the_same_name_goes_before_the_order_of_paths(arrived):
+    work = [arrived("new/b.md", "text", inode=1), arrived("new/a.md", "text", inode=2)]
+    missing = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
+
+    match_moved_files(work, missing, never)
+
+    assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
+    assert missing == []
+
+
+def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
+    work = [arrived("b.md", "longer text")]
+
+    def refuse():
+        raise AssertionError("a file is about to be read")
+
+    match_moved_files(work, [lost("a.md", "text")], refuse)
+
+    assert pairs(work) == {}
+
+
+def test_a_file_that_vanished_again_is_no_move(arrived):
+    work = [arrived("b.md", "text")]
+    (one,) = work
+    one.entry = one.entry._replace(absolute="/nowhere/at/all.md")
+
+    match_moved_files(work, [lost("a.md", "text")], never)
+
+    assert pairs(work) == {}
+
+
+def test_a_stopped_comparison_claims_nothing(arrived):
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "text")]
+
+    match_moved_files(work, missing, lambda: True)
+
+    assert pairs(work) == {}
+    assert len(missing) == 1
+
+
+def folder(path):
+    return Source(name=str(path), root=str(path), kind="folder")
+
+
+def scan_scope(desk, scope, **options):
+    job = IngestJob(**options)
+    return ScopeScanner(job, desk.library, FolderScanner(), lambda: None).scan(
+        scope, desk.library.list_sources()
+    )
+
+
+def test_a_scan_holds_the_files_and_the_known_documents_of_its_scope(desk):
+    desk.write("a.md", "one")
+    desk.write("sub/b.md", "two")
+    desk.ingest()
+
+    scan = scan_scope(desk, Scope(source=folder(desk.root), below="sub"))
+
+    assert [entry.path for entry in scan.found.entries] == ["sub/b.md"]
+    assert list(scan.known) == ["sub/b.md"]
+
+
+def test_named_files_are_looked_up_one_by_one(desk):
+    desk.write("a.md", "one")
+    desk.write("big.md", "x" * 100)
+    desk.write("photo.mp3", "")
+    (desk.root / "dir.md").mkdir()
+    files = ("a.md", "big.md", "photo.mp3", "dir.md", "missing.md")
+
+    rules = ScanRules(max_file_bytes=50)
+    scan = scan_scope(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
+
+    assert [entry.path for entry in scan.found.entries] == ["a.md"]
+    reasons = {"over_limit": 1, "unsupported": 1, "special_file": 1}
+    assert scan.found.skips.by_reason == reasons
+
+
+def test_an_exempt_file_stays_exempt_until_it_is_deleted(desk):
+    desk.write("a.md", "one")
+    path = desk.write(".b.md", "two")
+    source = folder(desk.root)
+
+    scan = scan_scope(desk, Scope(source=source, files=("a.md", ".b.md"), named=True))
+    store_exempt_files(desk.library, scan)
+    assert load_exempt_files(desk.library, source) == {".b.md"}
+
+    scan = scan_scope(desk, Scope(source=source))
+    assert sorted(entry.path for entry in scan.found.entries) == [".b.md", "a.md"]
+
+    path.unlink()
+    store_exempt_files(desk.library, scan_scope(desk, Scope(source=source)))
+    assert load_exempt_files(desk.library, source) == set()
+
+
+def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
+    desk.write("a.md", "one").unlink()
+    desk.write("b.md", "one")
+    desk.ingest()
+    (desk.root / "b.md").rename(desk.root / ".DS_Store")
+
+    with pytest.raises(IoError, match="empty or missing"):
+        scan_scope(desk, Scope(source=folder(desk.root)))
+
+
+def test_a_root_with_other_files_left_is_not_empty(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    (desk.root / "a.md").rename(desk.root / "a.mp3")
+
+    assert scan_scope(desk, Scope(source=folder(desk.root))).found.entries == []
+
+
+def test_named_files_whose_folder_is_gone_are_not_deleted(desk):
+    desk.write("sub/a.md", "one")
+    desk.ingest("sub/a.md")
+    (desk.root / "sub/a.md").unlink()
+    (desk.root / "sub").rmdir()
+    source = Source(name=str(desk.root / "sub"), root=str(desk.root / "sub"), kind="files")
+
+    with pytest.raises(IoError):
+        scan_scope(desk, Scope(source=source, files=("a.md",)))
+
+    assert scan_scope(desk, Scope(source=source, files=("a.md",)), force=True).known
+
+
+def test_private_folders_are_found_behind_links_too(desk, tmp_path):
+    desk.write("data/b.md", "two")
+    (tmp_path / "link").symlink_to(desk.root / "data")
+
+    scan = scan_scope(desk, Scope(source=folder(desk.root)), private=(str(tmp_path / "link"),))
+
+    assert scan.found.entries == []
+
+
+def test_other_sources_claim_their_folders_and_their_files(desk):
+    desk.write("in/a.md", "one")
+    desk.write("in/b.md", "two")
+    desk.ingest("in/a.md")
+    inner = Source(name=f"{desk.root}/other", root=f"{desk.root}/other", kind="folder")
+    desk.library.add_source(inner)
+
+    list_paths, sources = desk.library.load_known_documents, desk.library.list_sources()
+    claimed = find_claimed_paths(folder(desk.root), sources, list_paths, private=())
+
+    assert claimed == {f"{desk.root}/other": "other_source", f"{desk.root}/in/a.md": "other_source"}

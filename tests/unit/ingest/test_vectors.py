@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
-from kebab.core.ids import sort_keys
-from kebab.core.progress import Cancel
-from kebab.errors.catalog import EmbeddingMismatch
+from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY, VectorRow
+from kebab.core.ids import ChunkId, DocId, Key, sort_keys
+from kebab.core.progress import Cancel, ProgressKind
+from kebab.errors.catalog import EmbeddingMismatch, OutOfMemory, TimedOut
+from kebab.ingest import vectors as embedding
 from kebab.ingest.job import RunContext
-from kebab.ingest.vectors import VectorSync
+from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder, VectorSync, embed_texts, reconcile
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors, TornVectors
 
@@ -203,3 +204,316 @@ def test_the_index_gets_ready_before_files_are_read_and_only_for_work(desk):
     desk.ingest()
 
     assert not table.expected
+
+
+@pytest.fixture
+def waiting(desk):
+    """Return a desk with five chunks that wait for a vector, two of them alike."""
+    model, desk.embedder = desk.embedder, None
+    for number in range(4):
+        desk.write(f"{number}.md", f"# {number}\n\ntext {number}")
+    desk.write("twin.md", "# 0\n\ntext 0")
+    desk.ingest()
+    desk.embedder = model
+    return desk
+
+
+def make_chunk_embedder(desk, table, cancel=None):
+    context = RunContext(desk.events.append, desk.clock, cancel or Cancel())
+    return ChunkEmbedder(desk.library, table, "v", context)
+
+
+def test_every_pending_chunk_gets_its_vector_and_equal_texts_are_embedded_once(waiting):
+    table = MemoryVectors()
+    work = make_chunk_embedder(waiting, table)
+
+    work.embed_pending(waiting.embedder)
+
+    assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
+    assert len(table.list_keys()) == 5
+    assert len(waiting.embedder.embedded) == 4
+    assert sum(work.counts.embedded.values()) == 4
+    assert sum(work.counts.copied.values()) == 1
+
+
+def test_a_vector_is_that_of_title_headings_and_text(waiting):
+    table = MemoryVectors()
+
+    make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
+
+    (chunk,) = (one for one in waiting.library.load_chunks(table.list_keys()) if one.path == "3.md")
+    expected = waiting.embedder.embed_query("3\n# 3\n\ntext 3")
+    assert table.compute_cosines(expected, [chunk.key])[chunk.key] == pytest.approx(1.0)
+
+
+def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
+    table = MemoryVectors()
+    model = HashingEmbedder(supports=lambda text: "text 3" not in text)
+
+    make_chunk_embedder(waiting, table).embed_pending(model)
+
+    assert len(table.list_keys()) == 4
+    assert waiting.library.count_pending() == 0
+
+
+def test_an_equal_chunk_of_another_batch_is_copied(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 2)
+    table = MemoryVectors()
+    work = make_chunk_embedder(waiting, table)
+
+    work.embed_pending(waiting.embedder)
+
+    assert len(waiting.embedder.embedded) == 4
+    assert len(table.list_keys()) == 5
+    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (4, 1)
+
+
+def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
+    class Dying(MemoryVectors):
+        def append(self, rows):
+            super().append(rows)
+            raise KeyboardInterrupt
+
+    table = Dying()
+
+    with pytest.raises(KeyboardInterrupt):
+        make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
+
+    assert table.list_keys()
+    assert waiting.library.list_committed_keys() == sort_keys([])
+
+
+def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
+    table = MemoryVectors()
+
+    class Slow(HashingEmbedder):
+        def embed_passages(self, texts):
+            for batch in super().embed_passages(texts):
+                waiting.clock.ahead += FLUSH_INTERVAL_S
+                yield batch
+
+    make_chunk_embedder(waiting, table).embed_pending(Slow(batch=1))
+
+    assert table.commits == 4
+
+
+def test_stopped_between_batches_what_is_done_stays(waiting):
+    cancel = Cancel()
+    table = MemoryVectors()
+
+    class Stopping(HashingEmbedder):
+        def embed_passages(self, texts):
+            for batch in super().embed_passages(texts):
+                cancel.request()
+                yield batch
+
+    make_chunk_embedder(waiting, table, cancel).embed_pending(Stopping(batch=2))
+
+    assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
+    assert 0 < len(table.list_keys()) < 5
+
+
+def test_progress_reaches_its_total(waiting):
+    del waiting.events[:]
+
+    make_chunk_embedder(waiting, MemoryVectors()).embed_pending(waiting.embedder)
+
+    batches = [event for event in waiting.events if event.kind is ProgressKind.EMBED_BATCH]
+    assert (batches[-1].done, batches[-1].total) == (5, 5)
+
+
+def test_the_documents_of_the_last_search_are_embedded_first(waiting):
+    *_, last = waiting.library.list_pending(99)
+    context = RunContext(waiting.events.append, waiting.clock, Cancel(), lambda: [last.chunk_id])
+    vectors = MemoryVectors()
+
+    work = ChunkEmbedder(waiting.library, vectors, "v", context)
+    work.embed_pending(waiting.embedder)
+
+    assert next(iter(work.counts.embedded)) == last.doc_id
+
+
+def test_copying_alone_needs_no_model(waiting):
+    table = MemoryVectors()
+    first = waiting.library.list_pending(1)
+    vector = waiting.embedder.embed_query("x")
+    table.append([VectorRow(first[0].key, first[0].chunk_id, first[0].doc_id, vector)])
+    waiting.library.mark_vectors([first[0].key], "committed", "v")
+
+    make_chunk_embedder(waiting, table).copy_equal_vectors()
+
+    assert len(table.list_keys()) == 2
+    assert waiting.library.count_pending() == 3
+
+
+def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
+    waiting.embedder = HashingEmbedder(supports=lambda text: "text 0" not in text)
+    work = make_chunk_embedder(waiting, MemoryVectors())
+
+    work.embed_pending(waiting.embedder)
+
+    assert work.counts.unsupported == 2
+    assert waiting.library.count_pending() == 0
+
+
+def test_only_durable_vectors_are_counted(waiting):
+    class Full(MemoryVectors):
+        def append(self, rows):
+            raise OutOfMemory(operation="ingest", limit_bytes=1)
+
+    work = make_chunk_embedder(waiting, Full())
+
+    with pytest.raises(OutOfMemory):
+        work.embed_pending(waiting.embedder)
+
+    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (0, 0)
+
+
+def test_the_table_of_a_long_run_is_compacted_on_the_way(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 1)
+    monkeypatch.setattr(embedding, "_FLUSHES_PER_MAINTENANCE", 2)
+    table = MemoryVectors()
+
+    make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
+
+    assert (table.commits, table.maintained) == (5, 2)
+
+
+class SlowEmbedder(HashingEmbedder):
+    """Takes too long for more than `most` texts at once, and for the texts in `endless`."""
+
+    def __init__(self, most=100, endless=(), allowed=0):
+        super().__init__(batch=4)
+        self.most = most
+        self.endless = endless
+        self.allowed = allowed
+        self.tried = []
+
+    def embed_passages(self, texts):
+        self.tried.append(len(texts))
+        too_many = len(texts) > self.most
+        for number, (indexes, matrix) in enumerate(super().embed_passages(texts)):
+            late = any(word in texts[index] for index in indexes for word in self.endless)
+            if late or (too_many and number >= self.allowed):
+                raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
+            yield indexes, matrix
+
+
+def list_embedded(embedder, texts, handle_late):
+    return [index for indexes, _ in embed_texts(embedder, texts, handle_late) for index in indexes]
+
+
+def test_a_batch_that_is_too_slow_is_tried_again_in_smaller_ones():
+    embedder = SlowEmbedder(most=2)
+
+    found = list_embedded(embedder, [f"text {number}" for number in range(20)], None)
+
+    assert sorted(found) == list(range(20))
+    assert embedder.tried[:3] == [20, 5, 1]
+
+
+def test_what_a_slow_batch_has_given_is_not_computed_again():
+    embedder = SlowEmbedder(most=8, allowed=1)
+    texts = [f"text {number}" for number in range(20)]
+
+    assert sorted(list_embedded(embedder, texts, None)) == list(range(20))
+    assert embedder.embedded.count("text 0") == 1
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_text_that_takes_too_long_alone_is_named(goes_on):
+    late = []
+
+    def handle_late(index, error):
+        late.append((index, error.operation))
+        return goes_on
+
+    found = list_embedded(SlowEmbedder(endless=("slow",)), ["a", "slow", "b", "c"], handle_late)
+
+    assert late == [(1, "embedding a batch")]
+    assert found == ([0, 2, 3] if goes_on else [0])
+
+
+def test_a_chunk_that_takes_too_long_stays_pending_and_the_others_get_vectors(waiting):
+    table = MemoryVectors()
+    work = make_chunk_embedder(waiting, table)
+
+    work.embed_pending(SlowEmbedder(endless=("text 3",)))
+
+    assert len(table.list_keys()) == 4
+    assert waiting.library.count_pending() == 1
+    assert work.fault.operation == "embedding a batch"
+
+
+def test_a_machine_that_is_too_slow_is_left_alone_after_a_few_chunks(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "_MAX_LATE_IN_A_ROW", 2)
+    embedder = SlowEmbedder(most=0)
+    work = make_chunk_embedder(waiting, MemoryVectors())
+
+    work.embed_pending(embedder)
+
+    assert waiting.library.count_pending() == 5
+    assert embedder.tried.count(1) == 2
+
+
+def row(key):
+    return VectorRow(Key(key), ChunkId("c"), DocId("d"), np.ones(3, np.float32))
+
+
+@pytest.fixture
+def three(desk):
+    """Return a desk whose library vouches for three chunks."""
+    for name in ("a.md", "b.md", "c.md"):
+        desk.write(name, f"text of {name}")
+    desk.ingest()
+    return desk
+
+
+def repaired(desk, keys):
+    table = MemoryVectors()
+    table.append([row(key) for key in keys])
+    reconcile(desk.library, table, "v")
+    return sorted(table.list_keys())
+
+
+def test_rows_without_a_committed_chunk_are_deleted(three):
+    first, second, third = sorted(three.library.list_committed_keys())
+
+    assert repaired(three, [first, second, third, 999]) == [first, second, third]
+    assert three.library.count_pending() == 0
+
+
+def test_a_row_stored_twice_is_computed_again(three):
+    first, second, third = sorted(three.library.list_committed_keys())
+
+    assert repaired(three, [first, second, second, third]) == [first, third]
+    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
+
+
+def test_a_chunk_whose_row_is_missing_waits_again(three):
+    first, second, third = sorted(three.library.list_committed_keys())
+
+    assert repaired(three, [first, third]) == [first, third]
+    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_only_verify_reads_the_table_itself(three, verify):
+    asked = []
+
+    class Watched(MemoryVectors):
+        def list_keys(self, *, verify=False):
+            asked.append(verify)
+            return super().list_keys()
+
+    reconcile(three.library, Watched(), "v", verify=verify)
+
+    assert asked == [verify]
+
+
+def test_deleted_keys_are_forgotten_with_their_rows(three):
+    keys = sorted(three.library.list_committed_keys())
+    three.library.remove_documents([three.ids()["a.md"]])
+
+    assert repaired(three, keys) == sorted(three.library.list_committed_keys())
+    assert three.library.list_deleted_keys() == []

@@ -5,9 +5,16 @@ from contextlib import suppress
 
 import pytest
 
-from kebab.errors.catalog import TimedOut
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.limits import deadline
-from kebab.limits.deadline import Elapsed, limit_time
+from kebab.limits.deadline import (
+    Elapsed,
+    build_failure,
+    describe_exhaustion,
+    describe_failure,
+    limit_time,
+    raise_memory_error,
+)
 
 
 def spin(seconds):
@@ -124,3 +131,26 @@ def test_an_alarm_that_is_handled_late_starts_no_timer():
     handle(signal.SIGPROF, None)
 
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_the_cause_names_the_limit():
+    assert describe_exhaustion(1024) == "needs more than 1,024 MB of memory"
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [(ValueError("odd"), "the parser failed: odd"), (ValueError(), "the parser failed")],
+)
+def test_a_failure_is_described_by_its_message(fault, cause):
+    assert describe_failure(fault) == cause
+
+
+def test_only_a_lack_of_memory_is_raised_again():
+    error = build_failure("a.pdf", "pdf-v1", "the parser failed")
+    raise_memory_error(error)
+    error.__cause__ = MemoryError()
+
+    with pytest.raises(MemoryError):
+        raise_memory_error(error)
+
+    assert isinstance(error, ParseFailed)

@@ -1,6 +1,24 @@
+"""Responses that come from no model server: web pages, redirects, proxies."""
+
+import json
+from dataclasses import replace
+
 import pytest
 
-from kebab.llm.server_errors import format_one_line, parse_count, parse_json_object
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable
+from kebab.llm.endpoint import ApiKey, parse_base_url
+from kebab.llm.http_stream import Call, ResponseHead
+from kebab.llm.server_errors import (
+    OPENAI_ERRORS,
+    ModelRequest,
+    ServerError,
+    build_refusal,
+    build_unexpected_response,
+    format_one_line,
+    parse_count,
+    parse_json_object,
+    parse_server_error,
+)
 
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xed\x95\x9c"}', '{"a": "한"}'])
@@ -52,3 +70,194 @@ def test_a_long_text_is_cut():
 )
 def test_implausible_counts_are_zero(value, counted):
     assert parse_count(value) == counted
+
+
+REQUEST = ModelRequest(
+    call=Call(endpoint=parse_base_url("http://models.example:8080"), operation="ask"),
+    path="/chat/completions",
+    model="tiny",
+    errors=OPENAI_ERRORS,
+    key=ApiKey("sk-secret-1234567", "MY_KEY"),
+)
+PAGE = b"<html><head><title lang=en>\n Sign in &amp; go\x1b[1m\n</title></head></html>"
+
+
+def refuse(status, content_type="text/html; charset=utf-8", body=PAGE, location=""):
+    return build_refusal(REQUEST, ResponseHead(status, content_type, location), body)
+
+
+@pytest.mark.parametrize("status", [200, 404, 500, 502])
+def test_a_web_page_is_named_with_its_title_and_the_setting_of_the_address(status):
+    signal = refuse(status)
+
+    assert isinstance(signal, ModelProtocol)
+    assert signal.cause == (
+        f"`/chat/completions` returned a web page (HTTP {status}): Sign in & go [1m"
+    )
+    assert "`models.llm.endpoint`" in str(signal)
+    assert signal.format_hint() == (
+        "set the address of the model server: `export KEBAB_MODELS_LLM_ENDPOINT=URL`"
+    )
+
+
+def test_a_page_without_a_title_is_a_web_page():
+    assert refuse(200, body=b"\xff<html>").cause == (
+        "`/chat/completions` returned a web page (HTTP 200)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://login.example/x?token=abc#y", "https://login.example/x"),
+        ("https://me:secret@login.example/", "https://login.example/"),
+        ("/login", "/login"),
+        ("/sk-secret-1234567", "/[key]"),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_names_its_target_without_secrets(status, location, shown):
+    signal = refuse(status, location=location)
+
+    assert isinstance(signal, ModelProtocol)
+    assert signal.cause == f"`/chat/completions` redirects to {shown} (HTTP {status})"
+
+
+@pytest.mark.parametrize("status", [407, 502, 503, 504])
+def test_a_page_of_a_proxy_names_the_variable_of_the_proxy(status, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+
+    signal = refuse(status)
+
+    assert isinstance(signal, ModelUnreachable)
+    assert (signal.reason, signal.setting) == ("proxy", "http_proxy")
+    assert f"HTTP {status}" in signal.cause
+
+
+@pytest.mark.parametrize(("status", "what"), [(403, "refused"), (407, "requires a login")])
+@pytest.mark.parametrize("build", [build_refusal, build_unexpected_response])
+def test_a_proxy_that_refuses_is_no_web_page_and_no_missing_key(status, what, build, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+
+    signal = build(REQUEST, ResponseHead(status, "text/html"), PAGE)
+
+    assert isinstance(signal, ModelUnreachable)
+    assert (signal.reason, signal.setting) == ("proxy", "http_proxy")
+    assert signal.cause == f"the proxy {what} (HTTP {status})"
+
+
+def test_a_refusal_of_the_server_behind_a_proxy_is_that_of_the_key(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    body = b'{"error": {"message": "no access"}}'
+
+    signal = refuse(403, "application/json", body)
+
+    assert signal.details()["reason"] == "key_refused"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("key", "reason"), [("sk-secret-1234567", "key_refused"), ("", "key_missing")]
+)
+def test_a_refused_key_names_its_variable_and_whether_it_is_set(status, key, reason):
+    request = replace(REQUEST, key=ApiKey(key, "MY_KEY"))
+    body = b'{"error": {"message": "Incorrect API key: sk-secret-1234567"}}'
+
+    signal = build_refusal(request, ResponseHead(status, "application/json"), body)
+
+    assert signal.details()["reason"] == reason
+    assert signal.details()["setting"] == "MY_KEY"
+    assert signal.format_hint() == "export MY_KEY=KEY"
+    assert ("is not set" in str(signal)) is (not key)
+    assert "secret" not in str(signal)
+
+
+def nested(levels):
+    error: object = "too deep"
+    for _ in range(levels):
+        error = {"error": error}
+    return error
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ({"error": {"message": "no"}}, "no"),
+        ({"error": "no"}, "no"),
+        ({"object": "error", "message": "no", "code": 400}, "no"),
+        ({"message": "no"}, "no"),
+        ({"error": {"message": "no"}, "message": "again"}, "no"),
+        ({"detail": "Not Found"}, "Not Found"),
+        ({"detail": {"message": "no"}}, "no"),
+        (
+            {"detail": [{"loc": ["body", "messages", 0], "msg": "required"}, {"msg": "no"}]},
+            "messages.0: required; no",
+        ),
+        ({"error": json.dumps({"error": {"message": "no"}})}, "no"),
+        ({"error": "{no JSON"}, "{no JSON"),
+        ({"error": '{"other": 1}'}, '{"other": 1}'),
+        ({"error": ""}, ""),
+        (nested(4), "too deep"),
+    ],
+)
+def test_the_text_of_an_error_is_found(answer, text):
+    error = parse_server_error(answer)
+
+    assert error is not None
+    assert error.text == text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"error": None},
+        {"error": 5},
+        {"error": {}},
+        {"error": {"message": 5}},
+        {"error": ["no"]},
+        {"detail": []},
+        {"detail": [1, {"msg": 2}]},
+        {"choices": []},
+        nested(500),
+    ],
+)
+def test_an_object_without_an_error_is_none(answer):
+    assert parse_server_error(answer) is None
+
+
+def test_kind_status_and_counts_are_parsed():
+    error = parse_server_error({"error": {"message": "no", "type": "t", "code": "c", "n_ctx": 256}})
+
+    assert error == ServerError(text="no", kinds=frozenset({"t", "c"}), context_tokens=256)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [(400, 400), (599, 599), ("503", 503), (200, 0), (-1, 0), (True, 0), (None, 0)],
+)
+def test_a_code_that_is_an_error_status_is_the_status(code, status):
+    error = parse_server_error({"message": "no", "code": code})
+
+    assert error is not None
+    assert error.status == status
+
+
+@pytest.mark.parametrize("code", ["9" * 5000, "٤٠٠", "4e2", "", [400], {"a": 1}])
+def test_an_invalid_code_is_no_status(code):
+    error = parse_server_error(
+        {"message": "no", "code": code, "n_prompt_tokens": "many", "n_ctx": -5}
+    )
+
+    assert error is not None
+    assert error.status in (0, 400)
+    assert (error.prompt_tokens, error.context_tokens) == (0, 0)
+
+
+def test_a_huge_text_is_cut():
+    error = parse_server_error({"error": "x" * 1_000_000})
+
+    assert error is not None
+    assert len(error.text) < 10_000

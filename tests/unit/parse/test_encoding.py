@@ -1,9 +1,18 @@
+import random
 import unicodedata
 
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.encoding import decode, decode_raw, encode_raw, normalize_text
+from kebab.parse.encoding import (
+    decode,
+    decode_raw,
+    detect_escaped_encoding,
+    detect_legacy_encoding,
+    detect_wide_encoding,
+    encode_raw,
+    normalize_text,
+)
 
 KOREAN = "# 회의록\n\n이 문서는 인코딩 시험용이다. 표시: token\n백업은 매일 새벽 두 시에 한다.\n"
 JAPANESE = "# 会議録\n\nこの文書は符号化の試験である。token\n"
@@ -116,3 +125,102 @@ def test_a_text_that_lost_bytes_or_gains_a_foreign_character_is_not_encoded() ->
     korean = "한국어 문서입니다.\n".encode("cp949")
     raw = decode_raw(korean)
     assert encode_raw(raw.text + "\U0001f600", raw, korean) is None
+
+
+POLISH = "Był to już kolejny dzień, a my wciąż czekaliśmy na łódź. Zażółć gęślą jaźń. " * 3
+RUSSIAN = "Это обычный русский текст, который никто не перекодировал. " * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("한글", "cp949"),
+        ("이것은 kubectl 명령의 예시이다", "cp949"),
+        ("ファイルを開く", "cp932"),
+        ("ファイルを開くことができる", "euc_jp"),
+        ("数据库备份每天凌晨两点进行", "gb18030"),
+        ("größer über straße", "cp1252"),
+        ("§ 5 Abs. 2, 25 °C, 3 m³", "cp1252"),
+    ],
+)
+def test_the_encodings_of_short_texts_are_distinguished(text, codec):
+    assert detect_legacy_encoding(text.encode(codec)) == codec
+
+
+def test_a_long_text_is_judged_by_a_sample_that_holds_its_letters():
+    data = b"plain ascii line\n" * 10_000 + "한글로 쓴 꼬리말이다. ".encode("cp949") * 5_000
+    assert detect_legacy_encoding(data) == "cp949"
+
+
+@pytest.mark.parametrize(("text", "codec"), [(POLISH, "cp1250"), (RUSSIAN, "cp1251")])
+def test_other_languages_are_left_to_the_library(text, codec):
+    found = detect_legacy_encoding(text.encode(codec))
+    assert found is not None
+    assert text.encode(codec).decode(found) == text
+
+
+def test_a_few_meaningless_bytes_are_no_evidence():
+    assert detect_legacy_encoding(b"bad \xff\xfe\xc3( \xe2\x82 bytes") is None
+
+
+SENTENCES = {
+    "en": "We met at noon, and then walked home. ",
+    "ko": "어제 저녁에는 비가 많이 와서 길이 젖어 있었다. ",
+    "ja": "会議で決まったことを、ここに書きます。",
+    "zh": "昨天晚上下了很大的雨，道路都湿了。但是我们还是去市场了。",
+    "ru": "Вчера вечером шёл сильный дождь, и дороги были мокрыми. ",
+    "el": "Χθες το βράδυ έβρεξε πολύ και δρόμοι ήταν βρεγμένοι. ",
+    "ar": "اجتمعنا أمس في المكتب ثم عدنا إلى البيت. ",
+}
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("lang", sorted(SENTENCES))
+def test_wide_text_without_a_mark_is_recognised(lang, codec):
+    text = SENTENCES[lang] * 3 + "\n"
+
+    assert detect_wide_encoding(text.encode(codec)) == codec
+    assert decode(text.encode(codec)).text == text
+
+
+@pytest.mark.parametrize(
+    ("lang", "codec"), [("ja", "iso2022_jp"), ("ko", "iso2022_kr"), ("zh", "hz")]
+)
+def test_text_that_switches_character_sets_is_recognised(lang, codec):
+    data = f"Note: {SENTENCES[lang]}\n".encode(codec)
+
+    assert detect_escaped_encoding(data) == codec
+    assert decode(data).text == f"Note: {SENTENCES[lang]}\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x1b[31mred\x1b[0m and $(date)\n",
+        b"a ~{ b and ~} in a text\n",
+        b"price \x1b$ 5\n",
+        b"Plain words.\n",
+    ],
+)
+def test_marks_in_plain_text_prove_nothing(data):
+    assert detect_escaped_encoding(data) is None
+    assert decode(data).text == data.decode()
+
+
+def test_a_few_zeros_in_a_text_do_not_make_it_wide():
+    data = b"Words of a note, a few\0 of them broken.\n" * 20
+
+    assert detect_wide_encoding(data) is None
+    assert decode(data).encoding == "utf-8"
+
+
+def test_binary_data_is_not_wide_text():
+    chosen = random.Random(5)
+    for size in (64, 1000, 4096):
+        for _ in range(50):
+            data = chosen.randbytes(size - 1) + b"\0"
+            assert detect_wide_encoding(data) is None
+    integers = b"".join(number.to_bytes(2, "little") for number in range(2000))
+    assert detect_wide_encoding(integers) is None
+    with pytest.raises(ParseFailed):
+        decode(bytes(range(256)) * 4)

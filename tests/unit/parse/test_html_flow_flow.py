@@ -1,5 +1,19 @@
+import pytest
+
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.html_flow import Flow
+from kebab.parse.html_flow import (
+    BREAK,
+    CODE,
+    SUPERSCRIPT,
+    Flow,
+    clean_heading,
+    clean_line,
+    find_alternative,
+    find_code_language,
+    is_prose,
+    split_paragraphs,
+    unescape,
+)
 
 
 def build(*steps):
@@ -42,3 +56,81 @@ def test_deep_lists_are_indented_within_bounds():
     begins = [lambda flow: flow.begin_list(None)] * 50
 
     assert build(*begins, Flow.begin_item, "a") == f"{'  ' * 8}- a"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (" a\n  b ", "a b"),
+        ("a&nbsp;b &lt;c&gt; &amp;amp;", "a b <c> &amp;"),
+        ("ha\u00adlf zero\u200bwidth", "half zerowidth"),
+        ("日本\n語", "日本語"),
+        ("등대\n렌즈", "등대 렌즈"),
+        (f"m{SUPERSCRIPT}2, 1{SUPERSCRIPT}st", "m^2, 1st"),
+        (f"{CODE}a b{CODE} {CODE}c{CODE}{CODE}d{CODE}", "`a b` `cd`"),
+    ],
+)
+def test_a_line_is_what_a_browser_shows(text, line):
+    assert clean_line(text) == line
+
+
+def test_one_break_is_a_line_and_two_are_a_paragraph():
+    text = f"a{BREAK} b{BREAK}{BREAK} \n {BREAK}c{BREAK}"
+
+    assert split_paragraphs(text) == ["a\nb", "c"]
+    assert split_paragraphs(f" {BREAK} ") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("Oil\u00b6", "Oil"),
+        (f"{CODE}map{CODE} #", "map"),
+        ("\u00a7Examples", "Examples"),
+        ("C#", "C#"),
+        ("#", "#"),
+    ],
+)
+def test_signs_of_permanent_links_are_left_out_of_headings(text, heading):
+    assert clean_heading(text) == heading
+
+
+@pytest.mark.parametrize(
+    ("tag", "text"),
+    [
+        ('img src="a.png" alt="A lamp &amp; a boat"', "A lamp &amp; a boat"),
+        ('img alt="photo01.jpg"', ""),
+        ('img alt=""', ""),
+        ("img", ""),
+    ],
+)
+def test_images_have_their_alternative_text(tag, text):
+    assert find_alternative(tag) == text
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ('code class="language-c++ hljs"', "c++"),
+        ('div class="highlight-python3 notranslate"', "python3"),
+        ('div class="highlight highlight-source-shell"', "shell"),
+        ('pre class="sourceCode haskell"', "haskell"),
+        ('pre class="brush: js"', "js"),
+        ('pre class="rust rust-example"', "rust"),
+        ('pre class="language-plaintext"', ""),
+        ('pre class="x"', ""),
+        ("pre", ""),
+    ],
+)
+def test_the_language_of_code_is_in_its_classes(tag, language):
+    assert find_code_language(tag) == language
+
+
+def test_entities_are_replaced_once():
+    assert unescape("&amp;lt; &quot;") == '&lt; "'
+
+
+def test_preformatted_paragraphs_of_words_are_prose():
+    assert is_prose("A lamp burns at night, and the keeper sleeps.\n\n" * 40)
+    assert not is_prose("x = {1: [2, 3]}; f(x) => y != z;\n\n" * 40)
+    assert not is_prose("short\n\n" * 4)

@@ -1,9 +1,20 @@
+import base64
+import json
+import random
+from pathlib import Path
+
 import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.parse import markdown
 from kebab.parse.blocks import build_blocks
-from kebab.parse.markdown import read_body
+from kebab.parse.markdown import (
+    MarkdownParser,
+    find_noise_lines,
+    has_visible_text,
+    hide_lines,
+    read_body,
+)
 
 
 def kinds(body):
@@ -173,3 +184,271 @@ def test_many_headings_with_links_are_read_in_one_pass():
 @pytest.mark.timeout(20)
 def test_lists_nested_beyond_reason_are_one_block():
     assert kinds("* " * 3_000 + "a\n") == [("list", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ("plain", "plain"),
+        ("*em* **strong** `code`", "em strong code"),
+        ("a [link](http://x) b", "a link b"),
+        ("![alt](x.png) text", "alt text"),
+        ("R&amp;D &copy;", "R&D \u00a9"),
+        ("snake_case_name 2 * 3", "snake_case_name 2 * 3"),
+        (r"\*escaped\*", "*escaped*"),
+        ("<b>bold</b>", "bold"),
+        ("Title {#anchor}", "Title"),
+        ('{{% heading "whatsnext" %}}', "whatsnext"),
+        ("[[page]] and [[page|shown]]", "page and shown"),
+        ("[[1]](http://x) source", "1 source"),
+        ("[known] and [unknown]", "known and [unknown]"),
+        ("trailing ##", "trailing"),
+        ("", ""),
+    ],
+)
+def test_a_label_is_what_a_reader_sees(source, label):
+    first = read_body(f"# {source}\n\n[known]: http://x\n").spans[0]
+    assert first.label == label
+
+
+@pytest.mark.timeout(10)
+def test_a_hostile_heading_is_read_in_time():
+    first = read_body("# " + "[" * 50_000).spans[0]
+    assert set(first.label) == {"["}
+
+
+@pytest.mark.timeout(5)
+def test_an_unclosed_shortcode_takes_linear_time():
+    first = read_body("# {{%" + " " * 900 + "x").spans[0]
+    assert first.label == "{{% x"
+
+
+def show(body, **options):
+    """Return the lines of a body that are not noise."""
+    hidden = find_noise_lines(body, **options)
+    return [line for number, line in enumerate(body.split("\n")) if number not in hidden]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<!-- a comment -->",
+        "  <!-- over\n\nlines -->",
+        "{/* a comment */}",
+        "%% a comment %%",
+        "%%\na\n\ncomment\n%%",
+        "%% over\nlines %%",
+        "{{< note >}}",
+        "{{% /tab %}}",
+        "  {{< figure\n  src=x.png >}}",
+        "> {% include x.html %}",
+        "{% raw %}{% endraw %}",
+        "{{< a >}} {{< b >}}",
+        "<Tabs>",
+        "</TabItem>",
+        '<TabItem value="npm">',
+        "<Foo.Bar\n  baz={1}\n/>",
+        "<></>",
+        "import Tabs from '@theme/Tabs';",
+        "import {\n  A,\n  B,\n} from 'x'",
+        'import "./styles.css"',
+    ],
+)
+def test_lines_of_noise_are_found_and_their_neighbours_kept(noise):
+    assert show(f"before\n\n{noise}\n\nafter") == ["before", "", "", "after"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- not closed",
+        "<!-- a --> text",
+        "%% not closed",
+        "50%% of it\nand 20%%",
+        "%%time\ncode\n%% x %% y",
+        "{{< note >}} Mind the gap {{< /note >}}",
+        '{{< figure src="x.png" caption="A map" >}}',
+        "{{ site.title }}",
+        '<TabItem label="With npm">',
+        "<Tabs> text </Tabs>",
+        "<YOUR_NAME>",
+        "<div>",
+        "import the data from the server",
+        "import numpy",
+        "export const a = 1;",
+        "{ a: 1 }",
+    ],
+)
+def test_text_is_kept(text):
+    assert show(f"before\n\n{text}\n\nafter") == ["before", "", *text.split("\n"), "", "after"]
+
+
+@pytest.mark.parametrize(
+    "noise", ["<!-- c -->", "%% c %%", "{{< note >}}", "<Tabs>", "import a from 'b'"]
+)
+@pytest.mark.parametrize("code", ["```\n{}\n```", "- a\n\n  ~~~\n  {}\n  ~~~"])
+def test_code_is_kept_as_it_is(noise, code):
+    body = code.format(noise)
+    assert show(body) == body.split("\n")
+
+
+def test_exports_are_noise_in_mdx_only():
+    body = "export const meta = {\n  a: 1,\n};\n\ntext"
+    assert show(body, is_mdx=True) == ["", "text"]
+    assert show(body) == body.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("html", "visible"),
+    [
+        ("<div>\n</div>", False),
+        ("<div>text</div>", True),
+        ("text", True),
+        ("<br>", False),
+        ("<!-- text -->", False),
+        ("<!-- a --><p>b</p>", True),
+        ("<script>\nvar text;\n</script>", False),
+        ("<STYLE>p {}</STYLE>\n", False),
+        ('<img src="a.png">', False),
+        ('<img src="a.png" alt="A map">', True),
+        ('<img src="a.png" alt="">', False),
+        ("<summary>More</summary>", True),
+        ("<!-- not closed", True),
+        ("<script>not closed", True),
+    ],
+)
+def test_html_shows_text_outside_tags_and_in_a_few_attributes(html, visible):
+    assert has_visible_text(html) is visible
+
+
+def test_hidden_lines_become_blank_of_the_same_length():
+    assert hide_lines("a\n한글\nc", {1}) == "a\n  \nc"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("<!--\n", "{/*\n", "%% \n", "%%\n", "{{< \n", "{{<a>}}", "{% ", "<Aa \n", "<Aa>", "<>"),
+        *("> ", "import a\n", "import {a,\n", "export const a\n", "<script>\n", "<a ", "alt="),
+    ],
+)
+def test_hostile_noise_takes_linear_time(part):
+    body = part * (1_000_000 // len(part))
+    for text in (body, f"{body}-->", f"{body}\n\n"):
+        find_noise_lines(text, is_mdx=True)
+        has_visible_text(text)
+
+
+CASES = Path(__file__).parents[2] / "cases" / "markdown"
+
+
+@pytest.mark.parametrize("note", sorted(CASES.glob("*.md")), ids=lambda note: note.stem)
+def test_a_note_is_parsed_as_its_case_expects(note):
+    document = MarkdownParser().parse(note.read_bytes(), note.name)
+
+    def line(at):
+        return document.text.count("\n", 0, at) + 1
+
+    found = {
+        "title": document.title,
+        "tags": list(document.metadata.tags),
+        "lang": document.lang,
+        "warnings": list(document.warnings),
+        "blocks": [
+            [block.kind.value, line(block.start), line(block.end), block.level, block.label]
+            for block in document.blocks
+        ],
+    }
+    assert found == json.loads(note.with_suffix(".json").read_text("utf-8"))
+
+
+def test_the_language_of_the_front_matter_wins():
+    data = "---\nlang: en\n---\n한국어로 쓴 글이다.\n".encode()
+    assert MarkdownParser().parse(data, "a.md").lang == "en"
+
+
+def test_front_matter_is_found_behind_a_byte_order_mark():
+    document = MarkdownParser().parse(b"\xef\xbb\xbf---\ntitle: T\n---\nx\n", "a.md")
+    assert document.title == "T"
+    assert document.text[document.blocks[0].start :] == "x\n"
+
+
+def test_losses_of_decoding_are_warned_of():
+    document = MarkdownParser().parse("한글 글자 \xff".encode() + b"\xff", "a.md")
+    assert document.warnings == ("characters that are not utf-8 were replaced: 1",)
+
+
+def parse(text, path="a.md"):
+    return MarkdownParser().parse(text.encode(), path)
+
+
+def list_texts(document):
+    return [document.text[block.start : block.end] for block in document.blocks]
+
+
+def test_noise_is_in_no_block_and_lines_stay_those_of_the_file():
+    text = (
+        "# A\n\n<!-- c -->\n\n{{< note >}}\nMind\n{{< /note >}}\n\n<div>\n</div>\n\n%% x %%\nend\n"
+    )
+    document = parse(text)
+    assert document.text == text
+    assert list_texts(document) == ["# A", "Mind", "end"]
+
+
+def test_text_of_components_stays():
+    text = "import Tabs from '@theme/Tabs';\n\n# T\n\n<Tabs>\n  <TabItem value='a'>\n\nRun it.\n\n"
+    text += "  </TabItem>\n</Tabs>\n"
+    assert list_texts(parse(text, "a.mdx")) == ["# T", "Run it."]
+
+
+def test_a_table_in_a_shortcode_is_a_table():
+    document = parse("{{< table >}}\na | b\n--|--\n1 | 2\n{{< /table >}}\n")
+    assert [block.kind.value for block in document.blocks] == ["table"]
+
+
+def test_encoded_data_is_cut_out_of_its_block_with_a_warning():
+    data = base64.b64encode(random.Random(2).randbytes(900)).decode()
+    document = parse(f"- a\n- ![x](data:image/png;base64,{data})\n- b\n")
+    assert list_texts(document) == ["- a", "- b"]
+    assert document.warnings == ("lines of encoded or minified data were left out: 1",)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        (
+            "#work and #work/project-x, #2024/plan #한글",
+            ["work", "work/project-x", "2024/plan", "한글"],
+        ),
+        ("- [ ] call #Jane_Doe\n> quote #q", ["Jane_Doe", "q"]),
+        ("#123 #1a2b3c x#no http://a.b/#no (#no) \\#no &#35;no", []),
+        ("`#no`\n\n```\n#no\n```\n\n# no #no\n\n<p>#no</p>\n", []),
+        ("*#no* **x**#no ##no", []),
+        ("%% #no %%\n\n#yes", ["yes"]),
+        ("---\ntags: [front]\n---\n#inline\n", ["front", "inline"]),
+        ("tags:: page, other\n\n- #inline\n", ["page", "other", "inline"]),
+    ],
+)
+def test_inline_tags_are_added_to_those_of_the_note(text, tags):
+    assert list(parse(text).metadata.tags) == tags
+
+
+def test_properties_of_a_page_are_metadata_and_text():
+    document = parse(
+        "title:: T\nalias:: A, B\nauthor:: Jane Doe\ndate:: [[Mar 1st, 2024]]\n\n- text\n"
+    )
+    assert document.title == "T"
+    assert document.metadata.aliases == ("A", "B")
+    assert document.metadata.authors == ("Jane Doe",)
+    assert document.metadata.date == "2024-03-01"
+    assert "alias:: A, B" in list_texts(document)[0]
+
+
+def test_callouts_tasks_fields_and_block_ids_are_text():
+    text = "> [!note] Mind\n> the gap\n\n- [x] done ^id-1\n\n[due:: tomorrow] paid:: no\n"
+    assert list_texts(parse(text)) == text.strip().split("\n\n")
+
+
+def test_links_in_left_out_text_do_not_count():
+    assert parse("[[a]]\n\n<!-- [[b]] -->\n\n%% [[c]] %%\n").links == ("a",)

@@ -2,7 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
+from kebab.core.documents import Metadata
+from kebab.parse.metadata import (
+    build_metadata,
+    list_unique,
+    merge_metadata,
+    read_front_matter,
+    read_language,
+    read_properties,
+    split_authors,
+    split_keywords,
+    to_authors,
+    to_tags,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +55,291 @@ def test_values_are_kept_once_and_bounded():
 @given(st.text(max_size=200))
 def test_no_name_is_empty_or_has_white_space_around(text):
     assert [name for name in split_authors(text) if name != name.strip() or not name] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "tags"),
+    [
+        (["a", "#b/c", 2024], ("a", "b/c", "2024")),
+        ("a, b c", ("a", "b c")),
+        ("#a #b", ("a", "b")),
+        ("[[a b]], #[[c d]], e", ("a b", "c d", "e")),
+        ([{"label": "Guide", "permalink": "/guide"}], ("Guide",)),
+        (["[[a]]"], ("a",)),
+        (None, ()),
+        (True, ()),
+    ],
+)
+def test_tags_come_in_many_forms(value, tags):
+    assert to_tags(value) == tags
+
+
+@pytest.mark.parametrize(
+    ("value", "authors"),
+    [
+        ("Jane Doe", ("Jane Doe",)),
+        ("Doe, Jane", ("Doe, Jane",)),
+        ("Jane Doe, John Smith", ("Jane Doe", "John Smith")),
+        ("Jane Doe and John Smith; Kim", ("Jane Doe", "John Smith", "Kim")),
+        (["Jane", {"name": "John", "url": "x"}], ("Jane", "John")),
+        ({"name": "Jane"}, ("Jane",)),
+        ("[[Jane Doe]]", ("Jane Doe",)),
+        ("김철수", ("김철수",)),
+        ([], ()),
+        (None, ()),
+    ],
+)
+def test_authors_come_in_many_forms(value, authors):
+    assert to_authors(value) == authors
+
+
+@pytest.mark.parametrize(
+    ("fields", "date"),
+    [
+        ({"date": "2024-03-01"}, "2024-03-01"),
+        ({"created": "2024-03-01", "updated": "2024-05-01"}, "2024-03-01"),
+        ({"updated": "2024-05-01"}, "2024-05-01"),
+        ({"date": "soon", "created": "2024-03-01"}, "2024-03-01"),
+        ({"Date": "March 1, 2024"}, "2024-03-01"),
+        ({"publishDate": "2024-03-01T10:00:00+09:00"}, "2024-03-01T01:00:00Z"),
+        ({"created": 1709289000000}, "2024-03-01T10:30:00Z"),
+        ({"date": ["2024-03-01"]}, "2024-03-01"),
+        ({"date": None}, None),
+        ({"date": True}, None),
+    ],
+)
+def test_the_date_is_what_the_note_is_from_before_when_it_changed(fields, date):
+    assert build_metadata(fields).date == date
+
+
+@pytest.mark.parametrize(
+    ("value", "aliases"),
+    [
+        (["A", "B, C"], ("A", "B, C")),
+        ("A, B", ("A", "B")),
+        (["/old/url/", "A"], ("A",)),
+        ("", ()),
+    ],
+)
+def test_aliases_are_names_and_no_addresses(value, aliases):
+    assert build_metadata({"aliases": value}).aliases == aliases
+
+
+HUGO = """+++
+title = "T"
+date = 2024-03-01
+authors = ["J"]
+aliases = ["/x", "X"]
+[taxonomies]
+tags = ["a", "b"]
++++
+"""
+JSON = """{"title": "T", "tags": "a, b", "author": {"name": "J"}, "date": "2024-03-01",
+"aliases": ["X"]}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: T\ntags: [a, b]\nauthor: J\ndate: 2024-03-01\naliases: [X]\n---\n",
+        "---\ntitle: T\ntags:\n- a\n- b\nauthors:\n- name: J\ncreated: 2024-03-01\nalias: X\n---\n",
+        HUGO,
+        JSON,
+    ],
+    ids=["Obsidian", "Docusaurus", "Hugo", "JSON"],
+)
+def test_front_matter_of_every_flavour_says_the_same(text):
+    assert read_front_matter(text).metadata == Metadata(
+        "T", ("a", "b"), None, ("J",), "2024-03-01", ("X",)
+    )
+
+
+def test_korean_names_of_fields_are_known():
+    text = "---\n제목: 회의\n태그: [가, 나]\n작성자: 김하늘\n날짜: 2024년 3월 4일\n---\n"
+    assert read_front_matter(text).metadata == Metadata(
+        "회의", ("가", "나"), authors=("김하늘",), date="2024-03-04"
+    )
+
+
+def test_fields_on_one_line_survive_damage():
+    text = "---\ntitle: Notes: part 2\ntags: [a, 'b']\nauthor: Jane Doe\nx: [\n---\nbody"
+    front = read_front_matter(text)
+    assert front.metadata == Metadata("Notes: part 2", ("a", "b"), authors=("Jane Doe",))
+    assert front.searched == 0
+
+
+def test_tags_of_all_places_are_merged_and_front_matter_wins():
+    front = Metadata("F", ("a",), date="2024-03-01")
+    properties = Metadata("P", ("b",), "ko", ("J",), "2020-01-01", ("X",))
+    assert merge_metadata(front, properties, ["a", "c"]) == Metadata(
+        "F", ("a", "b", "c"), "ko", ("J",), "2024-03-01", ("X",)
+    )
+
+
+def body_of(text):
+    return text[read_front_matter(text).body :]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: T\n---\nbody",
+        "---\ntitle: T\n...\nbody",
+        "---  \ntitle: 'T'\n--- \nbody",
+        "---\n# a comment\nTitle: T\n---\nbody",
+        '+++\ntitle = "T"\n+++\nbody',
+        '{"title": "T"}\nbody',
+        '{\n "title": "T"\n}\nbody',
+    ],
+)
+def test_the_title_is_read_and_the_body_follows(text):
+    front = read_front_matter(text)
+    assert front.metadata.title == "T"
+    assert text[front.body :] == "body"
+    assert front.searched == front.body
+    assert front.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "title"),
+    [
+        ("2024-01-02", "2024-01-02"),
+        ("42", "42"),
+        ("'null'", "null"),
+        ("", None),
+        ("~", None),
+        ("[1, {a: 2}]", None),
+        ("{a: b}", None),
+        ("a\n  b", "a b"),
+        ("*missing", None),
+    ],
+)
+def test_a_title_of_any_type_is_text_or_ignored(value, title):
+    front = read_front_matter(f"---\nx: &missing 1\ntitle: {value}\n---\n")
+    assert front.metadata.title == title
+    assert front.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "tags"),
+    [
+        ("tags: [a, b/c, '#d']", ("a", "b/c", "d")),
+        ("tags:\n  - a\n  - a\n  - 2024", ("a", "2024")),
+        ("tags: a, b c", ("a", "b c")),
+        ("tags: '#a #b'", ("a", "b")),
+        ("tag: a", ("a",)),
+        ("tags:", ()),
+        ("tags: {a: b}", ()),
+        ("tags: [[a], {b: c}, d]", ("d",)),
+    ],
+)
+def test_tags_come_as_lists_or_strings(line, tags):
+    assert read_front_matter(f"---\n{line}\n---\n").metadata.tags == tags
+
+
+@pytest.mark.parametrize(
+    ("line", "lang"),
+    [("lang: ko", "ko"), ("language: en-US", "en"), ("lang: Klingon!", None), ("lang: [a]", None)],
+)
+def test_the_language_is_its_primary_subtag(line, lang):
+    assert read_front_matter(f"---\n{line}\n---\n").metadata.lang == lang
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\nA rule, then prose: with a colon\n\n---\n\nmore",
+        "---\nSome prose between rules, which matters: a lot\n---\n",
+        "---\njust a string\n---\n",
+        "---\n- a\n- b\n---\n",
+        "text\n---\ntitle: T\n---\n",
+        "{{< shortcode >}}\ntext",
+        '{"a": 1} and prose',
+        "----\ntitle: T\n----\n",
+        "",
+    ],
+)
+def test_what_is_no_mapping_stays_in_the_body(text):
+    front = read_front_matter(text)
+    assert (front.body, front.searched, front.warnings) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("---\ntitle: a\n\nbody", "front matter is not closed, read as text"),
+        ("---\na: b\nx: [1\n---\nbody", "front matter is not valid YAML at line 4, read as text"),
+        ("+++\na = \n+++\nbody", "front matter is not valid TOML, read as text"),
+        ('{"a": [}\nbody', "front matter is not valid JSON, read as text"),
+    ],
+)
+def test_damaged_front_matter_is_a_warning_and_is_searched(text, warning):
+    front = read_front_matter(text)
+    assert front.warnings == (warning,)
+    assert front.searched == 0
+
+
+def test_a_bare_colon_does_not_cost_the_title():
+    front = read_front_matter("---\ntitle: Notes: part 2 - why?\n---\nbody")
+    assert front.metadata.title == "Notes: part 2 - why?"
+    assert front.warnings
+
+
+def test_empty_front_matter_is_front_matter():
+    assert body_of("---\n---\nbody") == "body"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "x: " + "[" * 50_000,
+        "x: " + "[{" * 30_000,
+        "x:\n  " + "- " * 30_000,
+        "a: &a [x,x]\n"
+        + "".join(f"{b}: &{b} [*{a},*{a}]\n" for a, b in zip("abcd", "bcde", strict=True)),
+        "".join(f"k{n}: value {n}\n" for n in range(50_000)),
+        "<<: [*a, *a]\nb: 1",
+    ],
+    ids=["flow", "flow maps", "sequences", "laughs", "huge", "merge"],
+)
+def test_hostile_front_matter_takes_linear_time(inner):
+    text = f"---\ntitle: T\n{inner}\n---\nbody"
+    assert read_front_matter(text).metadata.title == "T"
+    assert body_of(text) == "body"
+
+
+@pytest.mark.parametrize("text", ["+++\na = " + "[" * 50_000 + "\n+++\n", '{"a":' + "[" * 100_000])
+def test_depth_in_other_formats_is_refused(text):
+    assert read_front_matter(text).searched == 0
+
+
+def test_a_tag_is_never_run(tmp_path):
+    front = read_front_matter(f"---\ntitle: !!python/object/apply:os.mkdir ['{tmp_path}/x']\n---\n")
+    assert front.metadata.title is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ("tags:: a, b\nalias:: c\n\ntext", {"tags": "a, b", "alias": "c"}),
+        ("\n\ntitle:: T\ntext", {"title": "T"}),
+        ("- type:: note\n- text", {"type": "note"}),
+        ("Date Created:: 2024-03-01", {"date created": "2024-03-01"}),
+        ("empty::\nx:: 1", {"empty": "", "x": "1"}),
+        ("a:: 1\na:: 2", {"a": "1"}),
+        ("text\nkey:: value", {}),
+        ("std::vector is a class", {}),
+        ("", {}),
+    ],
+)
+def test_the_lines_at_the_head_of_a_page_are_its_properties(body, fields):
+    assert read_properties(body) == fields
+
+
+@pytest.mark.timeout(10)
+def test_a_long_head_is_read_in_time():
+    assert len(read_properties("".join(f"k{n}:: v\n" for n in range(100_000)))) == 100
+    assert read_properties("a" * 1_000_000 + "::") == {}

@@ -8,7 +8,9 @@ from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.odf import OdpParser, OdtParser
 from tests.shape.tree import ROOT
+from tests.unit.parse.office.office_files import build_cells as cells
 from tests.unit.parse.office.office_files import build_odf, build_zip, parse_odt
+from tests.unit.parse.office.office_files import parse_odt as parse
 
 FORMATS = ROOT / "samples" / "formats"
 TEXTS = sorted(FORMATS.glob("*.odt"))
@@ -161,3 +163,202 @@ def test_other_and_damaged_files_are_refused():
     assert re.match("damaged: the XML of `the file` is broken", refuse(b"<office"))
     deep = "<text:section>" * 100_000
     assert refuse(build_odf(deep)) == "`content.xml` is nested more than 200 levels deep"
+
+
+def test_blanks_of_the_markup_are_one_and_others_are_kept():
+    document = parse('<text:p>a\n  b<text:s text:c="3"/>c<text:tab/>d<text:line-break/>e</text:p>')
+
+    assert document.text == "a b   c\td\ne"
+
+
+def test_counts_of_blanks_are_limited():
+    assert len(parse('<text:p>a<text:s text:c="999999999999"/>b</text:p>').text) == 202
+
+
+def test_notes_and_comments_follow_their_paragraph():
+    document = parse(
+        '<text:p>Boil it.<text:note text:note-class="endnote"><text:note-citation>i'
+        "</text:note-citation><text:note-body><text:p>At 62 degrees.</text:p></text:note-body>"
+        "</text:note><office:annotation><creator>Mira</creator><text:p>Really?</text:p>"
+        "</office:annotation> Then wait.</text:p>"
+    )
+
+    assert document.text == (
+        "Boil it. Then wait.\n\n> Endnote: At 62 degrees.\n\n> Comment by Mira: Really?"
+    )
+
+
+def test_links_to_files_are_kept_and_readings_are_left_out():
+    document = parse(
+        '<text:p><text:a xlink:href="plan.odt">plan</text:a> '
+        '<text:a xlink:href="https://example.org">site</text:a> '
+        "<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text>"
+        "</text:ruby></text:p>"
+    )
+
+    assert document.text == "plan site 漢字"
+    assert document.links == ("plan.odt",)
+
+
+def test_text_boxes_and_descriptions_follow_their_paragraph():
+    document = parse(
+        "<text:p>Before<drawing:frame><drawing:text-box><text:p>In the box</text:p>"
+        "</drawing:text-box></drawing:frame><drawing:frame><drawing:image/>"
+        "<svg:desc>The lamp</svg:desc></drawing:frame></text:p>"
+    )
+
+    assert document.text == "Before\n\nIn the box\n\n> Picture: The lamp"
+
+
+BASES = (
+    '<style:style style:name="Preformatted_20_Text"/>'
+    '<style:style style:name="q" style:display-name="Quotations"/>'
+)
+
+
+def test_code_and_quotes_follow_the_bases_of_styles():
+    document = parse(
+        '<text:p text:style-name="P1">x = 1</text:p><text:p text:style-name="P1">y</text:p>'
+        '<text:p text:style-name="P2">said</text:p><text:p text:style-name="Title">Name</text:p>',
+        styles='<style:style style:name="P1" style:parent-style-name="Preformatted_20_Text"/>'
+        '<style:style style:name="P2" style:parent-style-name="q"/>',
+        extra=BASES,
+    )
+
+    assert document.text == "```\nx = 1\ny\n```\n\n> said\n\n# Name"
+    assert document.title == "Name"
+
+
+def test_a_circle_of_styles_ends():
+    circle = '<style:style style:name="P1" style:parent-style-name="P1"/>'
+
+    assert parse('<text:p text:style-name="P1">a</text:p>', styles=circle).text == "a"
+
+
+def test_lists_are_numbered_as_their_style_says():
+    style = (
+        '<text:list-style style:name="L"><text:list-level-style-number text:level="1" '
+        'style:num-format="A" style:num-suffix=")"/><text:list-level-style-bullet text:level="2"/>'
+        "</text:list-style>"
+    )
+    item = "<text:list-item><text:p>{}</text:p>{}</text:list-item>".format
+    inner = f"<text:list>{item('lock', '')}</text:list>"
+    document = parse(
+        f'<text:list text:style-name="L">{item("Open", inner)}{item("Close", "")}</text:list>',
+        styles=style,
+    )
+
+    assert document.text == "A) Open\n  - lock\nB) Close"
+
+
+def table(*rows):
+    return f"<table:table>{''.join(rows)}</table:table>"
+
+
+def row(content, attributes=""):
+    return f"<table:table-row {attributes}>{content}</table:table-row>"
+
+
+def test_merged_cells_stand_in_each_of_their_rows():
+    covered = "<table:covered-table-cell/>"
+    document = parse(
+        table(
+            f"<table:table-header-rows>{row(cells('Season', 'Oil'))}</table:table-header-rows>",
+            row(cells("Spring", attributes='table:number-rows-spanned="2"') + cells("310")),
+            row(covered + cells("290")),
+            row(cells("none", attributes='table:number-columns-spanned="2"') + covered),
+        )
+    )
+
+    assert document.text == (
+        "| Season | Oil |\n|---|---|\n| Spring | 310 |\n| Spring | 290 |\n| none |  |"
+    )
+
+
+def test_a_merged_cell_reaches_down_in_the_column_where_it_begins():
+    covered = "<table:covered-table-cell/>"
+    twice = 'table:number-columns-repeated="2"'
+    document = parse(
+        table(
+            row(cells("a", attributes=twice) + cells("b", "c")),
+            row(cells("x", attributes='table:number-rows-spanned="3"') + cells("1", "2", "3")),
+            row(covered + cells("", attributes=twice) + cells("4", "5")),
+            row(covered + cells("6", "7", "8")),
+            row(covered + cells("9", "10", "11")),
+            row(cells("12", "13", "14", "15")),
+        )
+    )
+
+    assert document.text.splitlines() == [
+        "| a | a | b | c |",
+        "|---|---|---|---|",
+        "| x | 1 | 2 | 3 |",
+        "| x |  | 4 | 5 |",
+        "| x | 6 | 7 | 8 |",
+        "|  | 9 | 10 | 11 |",
+        "| 12 | 13 | 14 | 15 |",
+    ]
+
+
+def test_repetitions_are_limited():
+    many = 'table:number-columns-repeated="16384"'
+    document = parse(
+        table(
+            row(cells("a", attributes=many)),
+            row("<table:table-cell/>", 'table:number-rows-repeated="1048576"'),
+        )
+    )
+
+    assert document.text.count("a") == 64
+    assert document.text.count("\n") < 3
+
+
+def test_a_table_of_one_column_is_read_as_text():
+    assert parse(table(row(cells("one")), row(cells("two")))).text == "one\n\ntwo"
+
+
+def test_a_table_within_a_cell_stays_in_its_row():
+    inner = table(row(cells("a", "1")), row(cells("b", "2")))
+    document = parse(
+        table(
+            row(cells("x", "y")), row(f"<table:table-cell>{inner}</table:table-cell>{cells('z')}")
+        )
+    )
+
+    assert document.text == "| x | y |\n|---|---|\n| a, 1; b, 2 | z |"
+
+
+def test_headings_have_levels_and_sections_are_entered():
+    document = parse(
+        '<text:h text:outline-level="2">Lamp</text:h><text:section><text:p>In it</text:p>'
+        "</text:section><text:h>Top</text:h>"
+    )
+
+    assert document.text == "## Lamp\n\nIn it\n\n# Top"
+
+
+def test_numbered_headings_are_headings_and_no_lists():
+    document = parse(
+        "<text:list><text:list-item><text:list><text:list-item>"
+        '<text:h text:outline-level="2">Lamp</text:h></text:list-item></text:list>'
+        "</text:list-item></text:list>"
+    )
+
+    assert document.text == "## Lamp"
+
+
+def test_lists_that_follow_each_other_are_one():
+    item = "<text:list><text:list-item><text:p>{}</text:p></text:list-item></text:list>".format
+    document = parse(item("one") + item("two") + "<text:p>end</text:p>")
+
+    assert document.text == "- one\n- two\n\nend"
+
+
+def test_notes_of_items_follow_the_list():
+    note = "<text:note><text:note-body><text:p>why</text:p></text:note-body></text:note>"
+    document = parse(
+        f"<text:list><text:list-item><text:p>one{note}</text:p></text:list-item>"
+        "<text:list-item><text:p>two</text:p></text:list-item></text:list>"
+    )
+
+    assert document.text == "- one\n- two\n\n> Note: why"

@@ -1,7 +1,13 @@
+import pytest
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.docx import DocxParser
+from kebab.parse.office import add_slide_heading, describe_hidden_slides
 from tests.unit.parse.office.office_files import DOCX_STYLES as STYLES
 from tests.unit.parse.office.office_files import build_paragraph as para
 from tests.unit.parse.office.office_files import build_style as style
-from tests.unit.parse.office.office_files import parse_docx
+from tests.unit.parse.office.office_files import build_zip, parse_docx
 
 
 def test_headings_follow_styles_outlines_and_local_names():
@@ -68,3 +74,69 @@ def test_numbered_headings_have_their_numbers():
     )
 
     assert document.text == "# 제1조 목적\n\n# 제2조 정의"
+
+
+def refuse(data):
+    with pytest.raises(ParseFailed) as refusal:
+        DocxParser().parse(data, "dir/a.docx")
+    return refusal.value.cause
+
+
+def test_properties_become_metadata():
+    document = parse_docx(
+        para("text"),
+        properties="<dc:title>Microsoft Word - x.doc</dc:title>"
+        "<dc:creator>python-docx;Mira</dc:creator>"
+        "<keywords>sea, lamp</keywords><dc:language>ko-KR</dc:language>"
+        "<dcterms:created>2023-01-02T00:00:00Z</dcterms:created>"
+        "<dcterms:modified>2024-05-06T07:08:09Z</dcterms:modified>",
+    )
+
+    assert document.title == "a"
+    assert document.metadata.authors == ("Mira",)
+    assert document.metadata.tags == ("sea", "lamp")
+    assert document.metadata.date == "2024-05-06T07:08:09Z"
+    assert document.lang == "ko"
+
+
+def test_a_workbook_under_a_wrong_name_is_named():
+    relation = (
+        '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/>'
+    )
+    data = build_zip({"_rels/.rels": relation + "</Relationships>", "xl/workbook.xml": "<a/>"})
+
+    assert refuse(data) == "it is an Excel workbook, not a Word document"
+
+
+def test_the_strict_edition_of_the_format_is_read():
+    strict = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+
+    assert parse_docx(para("text"), namespace=strict).text == "text"
+
+
+@pytest.mark.parametrize(
+    ("title", "hidden", "has_text", "text"),
+    [
+        ("Lamp", False, False, "# Lamp"),
+        ("Lamp", True, True, "# Lamp\n\n(hidden slide)"),
+        (" ", False, True, "# Slide 7"),
+        ("", True, False, ""),
+    ],
+)
+def test_the_heading_of_a_slide_is_its_title_or_its_number(title, hidden, has_text, text):
+    builder = TextBuilder()
+    add_slide_heading(builder, title, 7, hidden=hidden, has_text=has_text)
+
+    assert builder.build("a.pptx").text == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "warnings"),
+    [
+        ([], []),
+        ([2], ["slide 2 is hidden"]),
+        ([2, 4, 5], ["slides 2, 4 and 5 are hidden"]),
+    ],
+)
+def test_hidden_slides_are_named(numbers, warnings):
+    assert describe_hidden_slides(numbers) == warnings

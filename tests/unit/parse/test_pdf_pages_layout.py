@@ -1,4 +1,15 @@
-from kebab.parse.pdf_pages import Segment, build_rows, order_segments
+import pypdfium2
+import pytest
+
+from kebab.parse.pdf_pages import (
+    PageReader,
+    Segment,
+    build_rows,
+    clean_text,
+    is_legible,
+    order_segments,
+)
+from tests.pdf_files import Text, build_pdf
 
 LINE = "a line of text in its column"
 
@@ -86,3 +97,117 @@ def test_any_positions_give_every_segment_once():
     ]
 
     assert sorted(get_texts(order_segments(segments))) == sorted(get_texts(segments))
+
+
+ENGLISH = (
+    "Dry soil warms faster than wet soil, so the curve reveals the moisture of the ground. " * 3
+)
+GERMAN = "Trockener Boden erwärmt sich schneller als nasser, wie die Kurve der Sonde zeigt. " * 3
+POLISH = "Sucha gleba nagrzewa się szybciej niż mokra, więc krzywa pokazuje wilgotność. " * 3
+KOREAN = "마른 흙은 젖은 흙보다 빨리 따뜻해지므로 온도 곡선에서 수분을 알 수 있다. " * 3
+
+
+@pytest.mark.parametrize(
+    "text", [ENGLISH, GERMAN, POLISH, KOREAN, ENGLISH.upper(), "", "x", "12 %"]
+)
+def test_language_is_legible(text):
+    assert is_legible(text)
+
+
+def test_tables_of_numbers_and_codes_are_legible():
+    assert is_legible("\n".join(f"{number} x{number:02X} Γ{number}" for number in range(200)))
+
+
+def test_letters_of_another_code_are_not():
+    shifted = "".join(chr(ord(char) - 29) if char > "=" else char for char in ENGLISH)
+
+    assert not is_legible(shifted)
+
+
+@pytest.mark.parametrize("char", ["\ue000", "\ufffd", "\x03", "\x91", "\U000f0001"])
+def test_private_and_control_characters_are_not(char):
+    assert not is_legible(char * 30)
+    assert not is_legible(char)
+    assert is_legible(ENGLISH + char)
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("e\ufb03cient", "efficient"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("\uf0b7 item", "• item"),
+        ("a\x03b", "ab"),
+        ("plain", "plain"),
+    ],
+)
+def test_text_is_cleaned(raw, clean):
+    assert clean_text(raw) == clean
+
+
+def read(*texts):
+    document = pypdfium2.PdfDocument(build_pdf([texts]))
+    return PageReader(document.raw).read(0)
+
+
+def test_a_line_has_its_place_and_its_font():
+    (segment,) = read(Text(72, 700, "bold words", size=14, bold=True)).segments
+
+    assert segment.text == "bold words"
+    assert (segment.size, segment.bold, segment.turned) == (14, True, False)
+    assert (round(segment.left), round(segment.base)) == (72, 700)
+    assert 130 < segment.right < 160
+
+
+def test_a_wide_gap_begins_another_segment():
+    page = read(Text(72, 700, "Iron ore"), Text(200, 700, "12"), Text(300, 700, "kg"))
+
+    assert [segment.text for segment in page.segments] == ["Iron ore", "12", "kg"]
+
+
+def test_the_spaces_of_a_justified_line_are_no_gaps():
+    words = ["the", "gaps", "here", "are", "wide", "ones"]
+    page = read(*(Text(72 + 31 * number, 700, word) for number, word in enumerate(words)))
+
+    assert [segment.text for segment in page.segments] == [" ".join(words)]
+
+
+def test_a_hyphen_that_divides_a_word_is_marked():
+    page = read(Text(72, 700, "the transmis-"), Text(72, 688, "sion of the well-known sign"))
+
+    assert [(one.text, one.hyphen) for one in page.segments] == [
+        ("the transmis-", True),
+        ("sion of the well-known sign", False),
+    ]
+
+
+def test_text_across_the_page_is_turned():
+    page = read(Text(72, 700, "most of the page"), Text(30, 300, "stamp", turned=True))
+
+    assert [(one.text, one.turned) for one in page.segments] == [
+        ("most of the page", False),
+        ("stamp", True),
+    ]
+
+
+def test_a_page_on_its_side_reads_from_its_own_left():
+    page = read(Text(300, 72, "first line", turned=True), Text(312, 72, "second", turned=True))
+
+    assert [(one.text, one.turned, round(one.left), round(one.base)) for one in page.segments] == [
+        ("first line", False, 72, -300),
+        ("second", False, 72, -312),
+    ]
+
+
+def test_a_page_that_does_not_exist_is_empty():
+    document = pypdfium2.PdfDocument(build_pdf([[]]))
+
+    assert PageReader(document.raw).read(9).segments == ()
+
+
+def test_the_text_of_a_page_is_bounded(monkeypatch):
+    monkeypatch.setattr("kebab.parse.pdf_pages.MAX_PAGE_CHARS", 8)
+
+    page = read(Text(72, 700, "abcdefghijklmn"))
+
+    assert (page.segments[0].text, page.cut) == ("abcdefgh", True)

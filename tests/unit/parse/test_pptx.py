@@ -1,13 +1,26 @@
 import re
 import zipfile
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.pptx import PptxParser
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.pptx import (
+    Graphic,
+    Position,
+    PptxParser,
+    list_shapes,
+    read_chart,
+    read_diagram,
+    read_paragraphs,
+    read_placeholder_positions,
+    read_table,
+)
 from tests.shape.tree import ROOT
 from tests.unit.parse.office.office_files import build_docx, build_pptx, build_shape
+from tests.unit.parse.office.office_files import build_shape as shape
 
 SAMPLES = sorted((ROOT / "samples" / "formats").glob("*.pptx"))
 
@@ -134,3 +147,121 @@ def test_other_and_damaged_files_are_refused():
     assert refuse(build_pptx("<a>")).startswith("damaged: the XML of `ppt/slides/s1.xml` is broken")
     deep = "<grpSp>" * 100_000
     assert refuse(build_pptx(deep)) == "`ppt/slides/s1.xml` is nested more than 200 levels deep"
+
+
+def points(*values):
+    return "".join(f'<pt idx="{at}"><v>{value}</v></pt>' for at, value in enumerate(values))
+
+
+def test_a_chart_is_its_title_and_a_table():
+    chart = fromstring(
+        "<chart><title><p><t>Oil</t></p></title>"
+        f"<ser><tx>{points('Litres')}</tx><cat>{points('Spring', 'Summer')}</cat>"
+        f"<val>{points(310, 180)}</val></ser>"
+        f"<ser><tx><v>Cost</v></tx><val>{points(4)}</val></ser></chart>"
+    )
+
+    assert read_chart(chart) == Graphic(
+        text="Chart: Oil",
+        rows=[["", "Litres", "Cost"], ["Spring", "310", "4"], ["Summer", "180", ""]],
+    )
+
+
+def test_points_far_apart_take_no_room():
+    far = '<pt idx="99999999"><v>1</v></pt><pt idx="x"><v>2</v></pt>'
+    chart = fromstring(f"<chart><ser><val>{points(1)}{far}</val></ser></chart>")
+
+    assert read_chart(chart).rows == [["", ""], ["", "1"]]
+
+
+def test_a_diagram_is_a_list_of_its_points():
+    diagram = fromstring("<d><pt><t>Trim</t></pt><pt/><pt><t>the </t><t>lens</t></pt></d>")
+
+    assert read_diagram(diagram).items == [(0, "Trim"), (0, "the lens")]
+
+
+def test_what_is_not_there_has_no_text():
+    assert not read_chart(None)
+    assert not read_diagram(None)
+
+
+def test_contents_are_written_in_order():
+    builder = TextBuilder()
+    Graphic("text", [(0, "item")], [["a", "b"]], "Picture: lamp").write(builder)
+
+    assert builder.build("a.pptx").text == "text\n\n- item\n\n| a | b |\n\n> Picture: lamp"
+
+
+def read_order(shapes, layout=None):
+    slide = fromstring(f"<sld><spTree>{shapes}</spTree></sld>")
+    return [read_paragraphs(one.element)[0][1] for one in list_shapes(slide, layout or {})]
+
+
+def at(top, left):
+    return (top * 360_000, left * 360_000)
+
+
+def test_shapes_are_read_from_top_to_bottom_and_from_left_to_right():
+    shapes = (
+        shape("right", position=at(5, 9))
+        + shape("bottom", position=at(9, 1))
+        + shape("left", position=(at(5, 0)[0] + 100_000, 0))
+        + shape("top", position=at(1, 5))
+    )
+
+    assert read_order(shapes) == ["top", "left", "right", "bottom"]
+
+
+def test_a_placeholder_stands_where_its_layout_says():
+    layout = fromstring(f"<l>{shape('', 'body', position=at(8, 1))}</l>")
+
+    assert read_placeholder_positions(layout) == {"body": Position(*at(8, 1))}
+    assert read_order(
+        shape("body", "body") + shape("box", position=at(2, 1)), {"body": Position(*at(8, 1))}
+    ) == ["box", "body"]
+
+
+def test_shapes_without_a_position_stay_where_they_are():
+    assert read_order(shape("one") + shape("two") + shape("three", position=at(0, 0))) == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+def test_groups_are_read_as_one_shape():
+    group = (
+        '<grpSp><grpSpPr><xfrm><off x="0" y="1"/></xfrm></grpSpPr>'
+        f"{shape('low', position=at(99, 0))}{shape('high', position=at(98, 0))}</grpSp>"
+    )
+
+    assert read_order(shape("last", position=at(5, 0)) + group) == ["high", "low", "last"]
+
+
+def test_the_first_of_two_alternatives_is_read():
+    alternatives = (
+        f"<AlternateContent><Choice>{shape('new')}</Choice>"
+        f"<Fallback>{shape('old')}</Fallback></AlternateContent>"
+    )
+
+    assert read_order(alternatives) == ["new"]
+
+
+def test_paragraphs_have_levels_and_line_ends():
+    frame = fromstring(
+        "<f><p><pPr lvl='2'/><r><t>one</t></r><br/><r><t>two</t></r></p><p/>"
+        "<p><pPr lvl='99999999999999999'/><fld><t>three</t></fld></p></f>"
+    )
+
+    assert read_paragraphs(frame) == [(2, "one\ntwo"), (0, "three")]
+
+
+def test_cells_merged_downwards_stand_in_each_row():
+    merged = 'vMerge="1"'
+    cell = "<tc {}><txBody><p><r><t>{}</t></r></p></txBody></tc>".format
+    table = fromstring(
+        f"<tbl><tr>{cell('', 'Spring')}{cell('', '1')}</tr>"
+        f"<tr>{cell(merged, '')}{cell('', '2')}</tr></tbl>"
+    )
+
+    assert read_table(table) == [["Spring", "1"], ["Spring", "2"]]

@@ -2,6 +2,7 @@ import pickle
 
 import pytest
 
+from kebab.core.documents import BlockKind
 from kebab.core.files import IMAGE, OcrSettings
 from kebab.core.media import PDF
 from kebab.errors.catalog import ParseFailed
@@ -60,3 +61,22 @@ def test_an_empty_file_is_read_or_is_said_to_be_empty(media):
         found = error.cause
 
     assert found in {"0", "the file is empty"}
+
+
+def test_paragraphs_stand_between_blank_lines():
+    document = TextParser().parse(b"\n\nfirst\nline\n \t\n# second\n---\n", "a.txt")
+    assert [document.text[block.start : block.end] for block in document.blocks] == [
+        "first\nline",
+        "# second\n---",
+    ]
+    assert {block.kind for block in document.blocks} == {BlockKind.PARAGRAPH}
+
+
+def test_the_title_is_the_name_of_the_file():
+    assert TextParser().parse(b"# no title", "dir/notes.txt").title == "notes"
+
+
+def test_markup_is_text():
+    document = TextParser().parse(b"---\ntitle: x\n---\n", "a.txt")
+    assert document.metadata.title is None
+    assert len(document.blocks) == 1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.documents import BlockKind
-from kebab.parse.rst import RstParser
+from kebab.parse.rst import RstParser, RstScanner, to_plain_label, to_signature_label
 from tests.shape.tree import ROOT
 
 MANUAL = (ROOT / "samples" / "formats" / "manual.rst").read_bytes()
@@ -179,3 +179,125 @@ def test_time_is_linear_in_nesting_and_length():
     for hostile in (nested, "- " * 50_000, "::\n\n   " * 20_000, ":a" * 100_000, "`" * 100_000):
         parse(hostile)
     assert time.process_time() - started < 5
+
+
+def scan(source):
+    scanner = RstScanner(source)
+    scanner.scan()
+    lines = source.split("\n")
+    return [
+        (span.kind, "\n".join(lines[span.first : span.last]).strip("\n"))
+        for span in scanner.spans
+        if span.kind is not None
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        (BlockKind.PARAGRAPH, "One line\nand another"),
+        (BlockKind.LIST, "- one\n\n  more\n- two"),
+        (BlockKind.LIST, "1. one\n#. two"),
+        (BlockKind.LIST, "(a) one\n(b) two"),
+        (BlockKind.LIST, "-v, --verbose  Say more.\n--help         Help."),
+        (BlockKind.LIST, "| A verse\n| of two lines"),
+        (BlockKind.LIST, "term\n   Its meaning.\n\n   More of it.\nother\n   Another."),
+        (BlockKind.LIST, ":param x: A number.\n:returns: A word."),
+        (BlockKind.QUOTE, "   Indented text.\n\n   -- Someone"),
+        (BlockKind.CODE, ">>> 1 + 1\n2"),
+        (BlockKind.TABLE, "+---+---+\n| a | b |\n+---+---+"),
+        (BlockKind.TABLE, "===  ===\na    b\n===  ===\n1    2\n\n3    4\n===  ==="),
+        (BlockKind.PARAGRAPH, "A. Einstein was a\nphysicist"),
+        (BlockKind.PARAGRAPH, ":ref:`a` begins a sentence"),
+        (BlockKind.PARAGRAPH, "Long title\n---"),
+    ],
+)
+def test_a_construct_is_one_block(kind, source):
+    before = "Before\n\n" if kind is BlockKind.LIST else ""
+    found = scan(f"{before}{source}\n")
+
+    assert found[-1] == (kind, source)
+    assert len(found) == 1 + bool(before)
+
+
+@pytest.mark.parametrize(
+    "literal", ["   indented\n\n   more", "> quoted\n> lines", "   Title\n   ====="]
+)
+def test_literal_text_behind_two_colons_is_code(literal):
+    assert scan(f"For example::\n\n{literal}\n") == [
+        (BlockKind.PARAGRAPH, "For example::"),
+        (BlockKind.CODE, literal),
+    ]
+
+
+def test_two_colons_without_literal_text_are_a_paragraph():
+    assert scan("For example::\n\nNot indented.\n") == [
+        (BlockKind.PARAGRAPH, "For example::"),
+        (BlockKind.PARAGRAPH, "Not indented."),
+    ]
+
+
+@pytest.mark.parametrize("source", ["----------", "__ https://example.org", "..", "=====\n"])
+def test_rules_and_anonymous_targets_are_left_out(source):
+    assert scan(f"{source}\n\nText\n") == [(BlockKind.PARAGRAPH, "Text")]
+
+
+def test_an_empty_comment_does_not_swallow_what_follows():
+    assert scan("..\n\n   A quotation.\n") == [(BlockKind.QUOTE, "   A quotation.")]
+
+
+def test_tabs_indent_by_eight_columns():
+    assert scan("Code::\n\n\tx = 1\n") == [
+        (BlockKind.PARAGRAPH, "Code::"),
+        (BlockKind.CODE, "\tx = 1"),
+    ]
+
+
+def test_levels_follow_the_order_of_the_styles():
+    source = "===\nTop\n===\n\nA\n===\n\nB\n---\n\nC\n===\n"
+    scanner = RstScanner(source)
+    scanner.scan()
+
+    assert [(one.level, one.label) for one in scanner.spans] == [
+        (1, "Top"),
+        (2, "A"),
+        (3, "B"),
+        (2, "C"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ("A title", "A title"),
+        ("The ``*args`` option", "The *args option"),
+        ("*One* and **two**", "One and two"),
+        (":func:`~os.path.join` explained", "join explained"),
+        (":doc:`The guide <guide/intro>`", "The guide"),
+        ("`A link <https://example.org>`_", "A link"),
+        ("`A link`__", "A link"),
+        ("|version| of it", "version of it"),
+        ("Footnote [1]_", "Footnote"),
+        ("A reference_ in it", "A reference in it"),
+        ("snake_case stays", "snake_case stays"),
+        (r"Escaped \*stars\*", "Escaped *stars*"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("", ""),
+    ],
+)
+def test_a_label_is_what_a_reader_sees(source, label):
+    assert to_plain_label(source) == label
+
+
+@pytest.mark.parametrize(
+    ("signature", "label"),
+    [
+        ("open(file, mode='r')", "open"),
+        ("Loaf.cool", "Loaf.cool"),
+        ("-o FILE, --output FILE", "-o FILE, --output FILE"),
+        ("int main(void)", "int main"),
+        ("(x)", "(x)"),
+    ],
+)
+def test_a_signature_is_shown_by_its_name(signature, label):
+    assert to_signature_label(signature) == label

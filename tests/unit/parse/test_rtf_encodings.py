@@ -1,6 +1,21 @@
-import pytest
+import time
+from pathlib import Path
 
-from kebab.parse.rtf import decode_bytes, find_charset_codec, find_page_codec, join_surrogates
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.rtf import (
+    RtfParser,
+    RtfReader,
+    RtfWriter,
+    decode_bytes,
+    find_charset_codec,
+    find_page_codec,
+    join_surrogates,
+)
 
 KOREAN = "\ub4f1\ub300 \ub620"
 
@@ -26,3 +41,194 @@ def test_bytes_that_do_not_fit_are_replaced():
 def test_pairs_of_escapes_are_one_character():
     assert join_surrogates("a\ud83d\ude00b") == "a\U0001f600b"
     assert join_surrogates("\ud83d") == "\ufffd"
+
+
+SAMPLES = Path("samples/formats")
+
+
+def parse(data):
+    return RtfParser().parse(data, "dir/a.rtf")
+
+
+def parse_sample(name):
+    return parse((SAMPLES / name).read_bytes())
+
+
+@pytest.mark.parametrize("name", ["harbour-libreoffice.rtf", "harbour-pandoc.rtf"])
+def test_headings_and_tables_are_read(name):
+    text = parse_sample(name).text
+
+    assert "# Keeping the lamps\n\nThe quay lamps burn" in text
+    assert "## Oil" in text
+    assert "| Lamp | Oil a night | Keeper |\n|---|---|---|\n| North pier | 2.4 l | Aino |" in text
+
+
+def test_lists_properties_and_footnotes_are_read():
+    document = parse_sample("harbour-libreoffice.rtf")
+
+    assert document.title == "Harbour lamps"
+    assert document.metadata.authors == ("Nora Lind",)
+    assert (
+        "1. Fill the tank to the red line.\n2. Trim the wick:\n  - short in summer" in document.text
+    )
+    assert document.text.endswith("the log.^1\n\n1. Both are kept in the harbour office.")
+
+
+def test_a_korean_text_is_read_and_a_title_of_question_marks_is_none():
+    document = parse_sample("lighthouse-libreoffice.rtf")
+
+    assert document.metadata.title is None
+    assert document.title == "\ub4f1\ub300\uc9c0\uae30\uc758 \ucc45"
+    assert document.lang == "ko"
+    assert (
+        "\ub4f1\ub300\uc758 \ubd88\ube5b\uc740 \uc774\uc2ed \ud0ac\ub85c\ubbf8\ud130"
+        in document.text
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b"text", b"{\\html", b"\xd0\xcf\x11\xe0"])
+def test_other_files_are_refused(data):
+    with pytest.raises(ParseFailed, match="not an RTF file"):
+        parse(data)
+
+
+def test_keywords_are_tags():
+    assert parse(b"{\\rtf1{\\info{\\keywords oil, lamps;oil}}a}").metadata.tags == ("oil", "lamps")
+
+
+TOKEN_TEXTS = (
+    r"{ } {\* \par \pard \cell \row \intbl \u48324 \'b5 \'ee \footnote \v \v0 \fonttbl \info"
+    r" \stylesheet \s1 \f1 \uc0 \bin3 word \listtext \title \\ \} \~ \line"
+)
+TOKENS = st.sampled_from(TOKEN_TEXTS.split())
+
+
+def read(text):
+    builder = TextBuilder()
+    RtfReader(text if isinstance(text, bytes) else text.encode("cp1252"), RtfWriter(builder)).read()
+    return builder.build("a.rtf").text
+
+
+@pytest.mark.parametrize(
+    ("rtf", "text"),
+    [
+        (r"{\rtf1 a\par b}", "a\n\nb"),
+        ("{\\rtf1 wor\r\nd}", "word"),
+        (r"{\rtf1 {\b bo}ld}", "bold"),
+        (r"{\rtf1 a\line b\tab c\emdash d}", "a\nb\tc\u2014d"),
+        (r"{\rtf1 \{a\}\\\~b}", "{a}\\ b"),
+        (r"{\rtf1\ansicpg949 \'b5\'ee\'b4\'eb}", "\ub4f1\ub300"),
+        (r"{\rtf1\ansi{\fonttbl{\f0 A;}{\f1\fcharset129 B;}}\f1 \'b5\'ee\f0 \'e9}", "\ub4f1\u00e9"),
+        (r"{\rtf1 {\fonttbl{\f1\fcharset129 B;}}{\f1 \'b5\'ee}\'e9}", "\ub4f1\u00e9"),
+        (r"{\rtf1 \u46321?\u45824?}", "\ub4f1\ub300"),
+        (r"{\rtf1 \u-19215?}", "\ub4f1"),
+        (r"{\rtf1\uc2 \u46321\'b5\'ee x}", "\ub4f1 x"),
+        (r"{\rtf1\uc0 \u46321 x}", "\ub4f1x"),
+        (r"{\rtf1 \u55357?\u56832?}", "\U0001f600"),
+        (r"{\rtf1 a{\v secret}b}", "ab"),
+        (r"{\rtf1 a\v secret\v0 b}", "ab"),
+        (r"{\rtf1 a{\*\unknown x{y}}b}", "ab"),
+        (r"{\rtf1 a{\pict 0123abcd}b}", "ab"),
+        (r"{\rtf1 a\bin5 {{{{{b}", "ab"),
+        (r"{\rtf1 {\field{\*\fldinst HYPERLINK x}{\fldrslt link}}}", "link"),
+        (r"{\rtf1 a{\footnote \pard note}b}", "a^1b\n\n1. note"),
+        (r"{\rtf1{\stylesheet{\s1 heading 1;}}\pard\s1 A\par\pard b}", "# A\n\nb"),
+        (r"{\rtf1\pard\outlinelevel1 A\par\pard b}", "## A\n\nb"),
+        (r"{\rtf1\trowd\pard\intbl a\cell b\cell\row\pard c}", "| a | b |\n\nc"),
+        (r"{\rtf1{\listtext 1.\tab}\pard a\par}", "1. a"),
+        (r"{\rtf1 a", "a"),
+        (r"{\rtf1 a}}}b", "ab"),
+        ("", ""),
+    ],
+)
+def test_text_is_read_as_a_word_processor_shows_it(rtf, text):
+    assert read(rtf) == text
+
+
+@given(tokens=st.lists(TOKENS, max_size=60))
+def test_any_sequence_of_tokens_is_read(tokens):
+    read("{\\rtf1 " + " ".join(tokens))
+
+
+def test_deep_groups_are_read_in_linear_time():
+    begun = time.process_time()
+
+    assert read("{\\rtf1 " + "{" * 200_000 + "x") == "x"
+    assert time.process_time() - begun < 5
+
+
+def build(*steps):
+    builder = TextBuilder()
+    writer = RtfWriter(builder)
+    for step in steps:
+        step(writer)
+    writer.finish()
+    return builder.build("a.rtf").text
+
+
+def add(text, **properties):
+    def step(writer):
+        for name, value in properties.items():
+            setattr(writer.paragraph, name, value)
+        writer.add_text(text)
+        writer.end_paragraph()
+
+    return step
+
+
+def test_styles_make_headings_by_name_or_level():
+    text = build(
+        lambda writer: writer.add_style(1, 0, "heading 2;"),
+        lambda writer: writer.add_style(2, 0, "\uac1c\uc694 3;"),
+        lambda writer: writer.add_style(3, 1, "Chapter;"),
+        lambda writer: writer.add_style(4, 0, "Title;"),
+        lambda writer: writer.add_style(5, 0, "Normal;"),
+        add("a", style=1),
+        add("b", style=2),
+        add("c", style=3),
+        add("d", style=4),
+        add("e", style=5),
+        add("f", style=5, level=2),
+        add("body", style=5, level=10),
+    )
+
+    assert text == "## a\n\n### b\n\n# c\n\n# d\n\ne\n\n## f\n\nbody"
+
+
+def test_markers_make_lists():
+    text = build(add("a", marker=["1.\t"]), add("b", marker=["\u00b7"], depth=1), add("c", depth=0))
+
+    assert text == "1. a\n  - b\n\nc"
+
+
+def test_cells_and_rows_make_tables():
+    def cells(*texts):
+        def step(writer):
+            for text in texts:
+                writer.add_text(text)
+                writer.end_cell()
+            writer.end_row()
+
+        return step
+
+    def leave(writer):
+        writer.paragraph.in_table = False
+
+    assert build(cells("a", "b"), cells("c", "d")) == "| a | b |\n|---|---|\n| c | d |"
+    assert build(cells("a", "1"), cells("c", "d")) == "| a | 1 |\n| c | d |"
+    assert build(cells("a"), cells("b"), leave, add("c")) == "a\n\nb\n\nc"
+
+
+def test_footnotes_stand_at_the_end():
+    def note(writer):
+        writer.add_text("text")
+        writer.begin_note()
+        writer.add_text("note")
+        writer.end_note()
+        writer.add_text(" goes on")
+
+    assert build(note) == "text^1 goes on\n\n1. note"
+
+
+def test_a_heading_as_long_as_a_page_is_a_paragraph():
+    assert build(add("word " * 100, level=1)).startswith("word")

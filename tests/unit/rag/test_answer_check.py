@@ -13,10 +13,12 @@ from kebab.rag.answer_check import (
     compute_logit,
     estimate_probability,
     find_absent_terms,
+    find_opposite,
+    find_unmatched_negation,
     is_decisive,
 )
 from kebab.rag.question_terms import extract_question_terms
-from kebab.text.tokenizer import collect_all_tokens
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 from kebab.wire.ask import DoubtCode
 from tests.fakes.evidence import hit, page, stored
 
@@ -223,3 +225,46 @@ def test_pairs_of_characters_are_covered_together():
 
     assert check_run("会議室の予約方法は?", {"会議": 7.0, "議室": 7.0, "予約": 7.0}, {}, text) == []
     assert check_run("夜間の時刻は?", {"夜間": 5.0, "時刻": 5.0}, None, text) == []
+
+
+def opposite(words, sentence, passage=""):
+    return find_opposite(words.split(), sentence, collect_tokens(f"{sentence} {passage}"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "found"),
+    [
+        ("softest problem", "The hardest problem of the class.", "softest"),
+        ("tax decreases", "The tax increased in May.", "decreases"),
+        ("unpopular vote", "A popular vote was held.", "unpopular"),
+        ("hardest softest problem", "The hardest problem.", "softest"),
+        ("hardest problem", "The hardest and the softest problem.", None),
+        ("problem", "The hardest problem.", None),
+        ("university", "One diversity.", None),
+    ],
+)
+def test_the_opposite_of_a_missing_word_is_found(words, sentence, found):
+    assert opposite(words, sentence) == found
+
+
+def test_a_negative_word_that_the_passage_has_is_no_opposite():
+    assert opposite("unpopular", "A popular vote.", "It was unpopular.") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "found"),
+    [
+        ("Who did not sign the treaty?", "Ada signed the treaty.", "not"),
+        ("In which year wasn't it open?", "It was open in 1990.", "wasn't"),
+        ("Who did not sign the treaty?", "Bob never signed it.", None),
+        ("Who signed the treaty?", "Ada signed the treaty.", None),
+        ("Why does the server not start?", "The server starts by itself.", None),
+        ("What do I do if it does not start?", "Start the server by hand.", None),
+        ("Which files can my user not read?", "Files are read by root.", None),
+        ("restore without a password", "A password is needed.", None),
+    ],
+)
+def test_only_the_negation_of_a_question_for_a_fact_needs_one_in_the_sentence(
+    question, sentence, found
+):
+    assert find_unmatched_negation(question, sentence) == found

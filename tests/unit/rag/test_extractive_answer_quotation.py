@@ -1,8 +1,21 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.extractive_answer import ScoredSentence, drop_link_targets, format_quotes
+from kebab.core.chunks import TokenVectors
+from kebab.errors.catalog import TimedOut
+from kebab.rag.extractive_answer import (
+    MAX_EMBEDDED,
+    ScoredSentence,
+    drop_link_targets,
+    format_quotes,
+    rank_sentences,
+)
+from kebab.search.answerability import compute_relative_evidence
 from kebab.text.sentences import find_sentence_spans
+from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored
 
 
@@ -168,3 +181,249 @@ def test_the_quote_of_a_citation_keeps_its_links():
     text, (support,) = format_quotes(make_sentences(note, 0))
     assert text == '"Read the guide first." [1]'
     assert support.quote.text == note
+
+
+ASKED = {"restor": 3.0, "snapshot": 3.0}
+
+
+def passage(text, key=1, score=0.6, **fields):
+    chunk = stored(text, key, **{"title": "", **fields})
+    return Evidence(marker=key, chunk=chunk, text=text, score=score)
+
+
+def texts(passages, asked=None, embedder=None, limit=3):
+    asked = ASKED if asked is None else asked
+    return [
+        one.text for one in rank_sentences("restore a snapshot", passages, asked, embedder, limit)
+    ]
+
+
+class Meaning:
+    """An embedder that finds a word near every question."""
+
+    version = "meaning-2-v1"
+    dimension = 2
+    window = 100
+    profile = replace(PROFILE, version=version, dimension=dimension, window=window)
+
+    def __init__(self, word, unknown="\x00", *, failing=False):
+        self.word, self.unknown, self.failing = word, unknown, failing
+        self.seen = []
+
+    def count_tokens(self, texts):
+        return [len(text.split()) for text in texts]
+
+    def supports(self, text):
+        return self.unknown not in text
+
+    def prepare(self):
+        """Do nothing: nothing has to be loaded."""
+
+    def embed_query(self, text):
+        return np.array([1.0, 0.0], np.float32)
+
+    def embed_passages(self, texts):
+        """Yield nothing: sentences are compared by their tokens."""
+        yield from ()
+
+    def embed_tokens(self, texts, *, as_query=False):
+        if as_query:
+            return [TokenVectors(np.array([[1.0, 0.0]], np.float32), [(0, 1)])]
+        self.seen.extend(texts)
+        if self.failing:
+            raise TimedOut(operation="embed", elapsed_ms=1, deadline_ms=1)
+        near = [float(self.word in text) for text in texts]
+        rows = [np.array([[one, 1 - one]], np.float32) for one in near]
+        return [TokenVectors(row, [(0, 1)]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "quoted"),
+    [
+        ("What is the deposit?", {"deposit": 4.0}, ["The deposit is 1,800 euros."]),
+        (
+            "What are the deposit and the oil?",
+            {"deposit": 4.0, "oil": 4.0},
+            ["The deposit is 1,800 euros.", "The chain is oiled and clean since yesterday."],
+        ),
+    ],
+    ids=["alone", "adds"],
+)
+def test_a_further_quote_adds_something(question, asked, quoted):
+    text = "The deposit is 1,800 euros.\n\nThe chain is oiled and clean since yesterday."
+    found = rank_sentences(question, [passage(text, title="Deposit")], asked, None, 3)
+
+    assert sorted(one.text for one in found) == sorted(quoted)
+
+
+def test_a_further_quote_holds_the_fact_that_is_asked_for():
+    text = "The tower Vurmog was built in 1846.\n\nThe keeper of the tower Vurmog is Ada Holt."
+    asked = {"vurmog": 5.0, "tower": 3.0, "built": 3.0}
+
+    found = rank_sentences("When was the tower Vurmog built?", [passage(text)], asked, None, 3)
+
+    assert [one.text for one in found] == ["The tower Vurmog was built in 1846."]
+
+
+def test_the_sentence_beside_a_quoted_one_is_quoted_too():
+    text = "A restore reads the snapshot of the night. It takes an hour on the old disks."
+
+    found = rank_sentences("restore a snapshot", [passage(text)], ASKED, Meaning("e"), 3)
+
+    assert len(found) == 2
+
+
+def test_the_sentence_with_the_keywords_comes_first():
+    text = "Backups run at two o'clock. A restore reads the snapshot. The disks are labelled."
+    assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]
+
+
+def test_spans_of_sentences_are_verbatim():
+    note = "# Restore\n\n- A snapshot is read\n  at once. Then it ends.\n"
+    chunk = stored("skipped.\n\n" + note)
+    cut = Evidence(marker=1, chunk=chunk, text=note, start=10, score=0.6)
+    (one,) = rank_sentences("restore a snapshot", [cut], ASKED, None, 1)
+    assert chunk.text[one.start : one.end] == one.text == "A snapshot is read\n  at once."
+    assert 0 < one.score <= 1
+
+
+def test_truncated_sentences_are_not_quoted():
+    chunk = stored("The restore of a snapshot. Another restore.")
+    cut = Evidence(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
+    assert [one.text for one in rank_sentences("q", [cut], ASKED, None, 3)] == ["Another restore."]
+
+
+def test_headings_count_for_their_sentences_but_do_not_answer():
+    chunk = "## Restore a snapshot\n\nRun it twice from the drawer."
+    asked = {**ASKED, "drawer": 1.0}
+    found = texts([passage(chunk, heading_path=("Restore a snapshot",))], asked)
+    assert found == ["Run it twice from the drawer."]
+
+
+def test_a_heading_is_better_than_nothing():
+    assert texts([passage("# Restore a snapshot")]) == ["Restore a snapshot"]
+
+
+@pytest.mark.parametrize(
+    "poor",
+    ["Restore a snapshot?", "Restore a snapshot:", "[restore snapshot](https://a.b/restore)"],
+)
+def test_questions_announcements_and_links_rank_lower(poor):
+    good = "To restore, copy the snapshot into place."
+    assert texts([passage(f"{poor}\n\n{good}")], limit=1) == [good]
+
+
+def test_the_same_sentence_is_quoted_once():
+    one, other = "A restore reads the snapshot.", "A restore reads the  snapshot!"
+    assert texts([passage(one), passage(other, 2)]) == [one]
+
+
+def test_weak_sentences_are_left_out_beside_a_strong_one():
+    strong = passage("A restore reads the snapshot.", score=0.9)
+    weak = passage("Cheese is nice.", 2, score=0.1)
+    assert texts([strong, weak]) == ["A restore reads the snapshot."]
+    assert texts([weak]) == ["Cheese is nice."]
+
+
+def test_the_limit_is_respected():
+    text = " ".join(
+        f"Restore number {word} of a snapshot." for word in ("one", "two", "six", "ten")
+    )
+    assert len(texts([passage(text)], limit=2)) == 2
+    assert texts([], limit=2) == []
+
+
+def test_vectors_find_sentences_in_other_words():
+    text = "A restore of the whole cellar. Bringing data back takes an hour."
+    near = Meaning("Bringing")
+    assert texts([passage(text, title="Title")], {"restor": 1.0, "zebra": 5.0}, near, 1) == [
+        "Bringing data back takes an hour."
+    ]
+    assert near.seen[0].startswith("Title\n")
+
+
+def test_the_score_combines_words_meaning_and_passage_score():
+    best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
+    found = [best, passage(text, 2, 0.4)]
+    asked = {**ASKED, "zebra": 6.0}
+    by_words = {one.text: one.score for one in rank_sentences("q", found, asked, None, 2)}
+    near = rank_sentences("q", found, asked, Meaning("restore"), 2)
+    by_meaning = {one.text: one.score for one in near}
+    place = compute_relative_evidence(0.4, 0.8)
+
+    assert by_words[text] == pytest.approx((0.125 + 0.25 * place) / 0.5)
+    assert by_meaning[text] == pytest.approx(0.125 + 0.25 * place + 0.6)
+
+
+def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
+    near = Meaning("snapshot", unknown="あ")
+    text = "A restore of a snapshot あ. Nothing is known of all that."
+    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot あ."]
+    assert near.seen == ["Nothing is known of all that."]
+
+
+def test_a_question_in_an_unsupported_script_is_not_embedded():
+    near = Meaning("Disks", unknown="snapshot")
+    text = "The disks are all labelled. A restore of all the files."
+    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of all the files."]
+    assert near.seen == []
+
+
+def test_after_a_failure_of_the_model_words_decide():
+    text = "Disks are labelled. A restore reads the snapshot."
+    failing = Meaning("Disks", failing=True)
+    assert texts([passage(text)], embedder=failing) == texts([passage(text)])
+
+
+def test_only_the_best_sentences_are_embedded():
+    text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * MAX_EMBEDDED))
+    near = Meaning("Restore")
+    texts([passage(text)], embedder=near)
+    assert len(near.seen) == MAX_EMBEDDED
+
+
+def test_equal_sentences_are_in_the_order_of_the_passages():
+    first, second = passage("One restore here."), passage("Two restore there.", 2)
+    assert texts([first, second]) == ["One restore here.", "Two restore there."]
+    assert texts([second, first]) == ["Two restore there.", "One restore here."]
+
+
+def test_any_embedder_works():
+    text = "A restore reads the snapshot. Disks are labelled."
+    found = texts([replace(passage(text), score=0.5)], embedder=HashingEmbedder(), limit=1)
+    assert found == ["A restore reads the snapshot."]
+
+
+def test_a_how_to_question_gets_the_code_of_the_instruction():
+    note = (
+        "Restore a snapshot with this:\n\n```sh\ntool restore\n```\n\nA restore of a snapshot ends."
+    )
+    question = "how do I restore a snapshot"
+    (one,) = rank_sentences(question, [passage(note)], ASKED, None, 1)
+    assert one.text == "Restore a snapshot with this:\n\n```sh\ntool restore\n```"
+
+
+def test_a_sentence_and_the_same_sentence_with_its_code_are_not_both_quoted():
+    note = "A restore reads the snapshot.\n\n```sh\ntool restore\n```\n"
+    assert texts([passage(note)]) == ["A restore reads the snapshot."]
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Snapshot", "What is a snapshot?"),
+        ("What is a snapshot?", "What is a snapshot?"),
+        ("Snapshot", "Was ist ein Snapshot?"),
+    ],
+)
+def test_the_lead_of_the_page_answers_what_something_is(title, question):
+    lead = passage("The snapshot of a disk freezes it at one time.", title=title, score=0.6)
+    other = passage("A snapshot is used by a restore, which reads the snapshot.", 2, 0.9)
+    (one,) = rank_sentences(question, [other, lead], {"snapshot": 3.0}, None, 1)
+    assert one.text == "The snapshot of a disk freezes it at one time."
+
+
+def test_the_lead_of_a_section_answers_what_its_heading_names():
+    note = "Much is said before it all.\n\n## Snapshot\n\nA snapshot freezes one disk of all.\n"
+    found = rank_sentences("what is a snapshot", [passage(note)], {"snapshot": 3.0}, None, 1)
+    assert [one.text for one in found] == ["A snapshot freezes one disk of all."]

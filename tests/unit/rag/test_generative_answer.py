@@ -1,8 +1,18 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerMode, Completion, Refusal
 from kebab.errors.catalog import ContextOverflow, ModelUnreachable
-from kebab.rag.generative_answer import ModelWriter
+from kebab.rag.checking.markers import find_fenced_blocks
+from kebab.rag.generative_answer import (
+    ModelWriter,
+    RepeatedTextError,
+    RepetitionGuard,
+    StreamBuffer,
+    cut_unfinished,
+    find_repetition,
+)
 from kebab.rag.prompt import NOT_IN_NOTES
 from tests.fakes.evidence import hit, page, stored
 from tests.fakes.language_model import Pieces, ScriptedModel
@@ -260,3 +270,213 @@ def test_an_interruption_before_the_first_word_propagates():
 def test_an_interruption_before_any_shown_text_propagates():
     with pytest.raises(KeyboardInterrupt):
         write_answer(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The backup runs every night [1]. It uses", "The backup runs every night [1]."),
+        ("It runs. [1]", "It runs. [1]"),
+        ("It runs every night [1]", "It runs every night [1]"),
+        ("**It runs.** [1][2] And", "**It runs.** [1][2]"),
+        ("It runs [1].\n\nIt us", "It runs [1]."),
+        ("It runs [1].\n\nIt uses restic\n", "It runs [1].\n\nIt uses restic"),
+        ("백업은 매일 밤 [1]. 그리고 사진은", "백업은 매일 밤 [1]."),
+        ("它在夜里运行。[1]然后", "它在夜里运行。[1]"),
+    ],
+)
+def test_an_unfinished_sentence_is_left_out(text, kept):
+    assert cut_unfinished(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("- one thing [1]\n- two th", "- one thing [1]"),
+        ("1. One thing\n2. two th", "1. One thing"),
+        ("Done [1].\n\n## Ste", "Done [1]."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | x", "| a | b |\n|---|---|\n| 1 | 2 |"),
+    ],
+)
+def test_an_unfinished_item_row_or_heading_is_left_out_with_its_signs(text, kept):
+    assert cut_unfinished(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Run:\n\n```bash\nrestic check\nrestic res", "Run:\n\n```bash\nrestic check\n```"),
+        ("Run:\n\n~~~\nrestic check\n", "Run:\n\n~~~\nrestic check\n~~~"),
+        ("> ```sh\n> restic check\n> rm -rf /", "> ```sh\n> restic check\n> ```"),
+        ("Run:\n```\nrestic check\n``", "Run:\n```\nrestic check\n```"),
+        ("Run:\n```\nrestic check\n```", "Run:\n```\nrestic check\n```"),
+        ("Run:\n```\nrestic check\n```\nThen wa", "Run:\n```\nrestic check\n```"),
+    ],
+)
+def test_an_open_block_is_closed_after_its_last_whole_line(text, kept):
+    assert cut_unfinished(text) == kept
+
+
+@pytest.mark.parametrize("block", ["```", "```ba", "```bash\n", "```bash\nrm -rf /"])
+def test_a_block_without_a_whole_line_is_left_out(block):
+    assert cut_unfinished(f"Run:\n\n{block}") == "Run:"
+    assert cut_unfinished(block) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The backup runs ev", "The backup runs …"),
+        ("Backup", "Backup …"),
+        ("它在夜里运行并且", "它在夜里运行并且 …"),
+        ("", ""),
+        (" \n", ""),
+    ],
+)
+def test_a_single_sentence_stays_and_is_marked_as_unfinished(text, kept):
+    assert cut_unfinished(text) == kept
+
+
+@given(st.text(alphabet="ab .\n`>-|1[]#~", max_size=80))
+def test_no_block_stays_open_and_nothing_is_added_but_its_end(text):
+    cut = cut_unfinished(text)
+
+    blocks = find_fenced_blocks(f"{cut}\n.")
+    assert not blocks or blocks[-1][1] <= len(cut)
+    whole = cut.removesuffix(" …")
+    assert text.startswith((whole, whole.rpartition("\n")[0]))
+
+
+SENTENCE = (
+    "Click completes words for Bash, and it is possible to add support for other shells [1].\n\n"
+)
+ROW = '    "prompt_type_name": "password",\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("la femme au roi, " * 20, None),
+        (f"x = {{\n{ROW * 9}", None),
+        (f"Intro. {SENTENCE * 3}", f"Intro. {SENTENCE}"),
+        (f"Intro.\n{'a b ' * 90}{SENTENCE * 3}", f"Intro.\n{'a b ' * 90}{SENTENCE}"),
+        (f"Intro. {SENTENCE * 5}Click comp", None),
+    ],
+)
+def test_several_equal_parts_at_the_end_are_a_repetition(text, kept):
+    end = find_repetition(text)
+
+    assert end is not None
+    assert end < len(text)
+    assert kept is None or text[:end] == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no, no, no",
+        f"Intro. {SENTENCE * 2}",
+        SENTENCE * 4 + "Then something else follows, and the answer goes on.",
+        "| a | b |\n|---|---|\n"
+        + "".join(f"| {n} | the same text in each row |\n" for n in range(30)),
+        "-" * 1000,
+        "-- -- " * 200,
+        " ".join(map(str, range(400))),
+    ],
+)
+def test_other_texts_are_no_repetition(text):
+    assert find_repetition(text) is None
+
+
+@given(st.text(max_size=30), st.text(alphabet="abc \n.", min_size=1, max_size=60))
+def test_what_is_cut_off_is_a_copy_of_what_stays(before, part):
+    text = before + part * (300 // len(part) + 3)
+    end = find_repetition(text)
+
+    assert end is None or text[:end].endswith(text[end:][: len(part)])
+
+
+def test_a_guard_passes_on_every_piece_until_the_text_repeats_itself():
+    heard: list[str] = []
+    guard = RepetitionGuard(heard.append)
+
+    guard.append(SENTENCE)
+    guard.append(SENTENCE)
+    with pytest.raises(RepeatedTextError):
+        guard.append(SENTENCE)
+
+    completion = guard.build_completion(77)
+    assert heard == [SENTENCE] * 3
+    assert (completion.text, completion.finish, completion.prompt_tokens) == (
+        SENTENCE,
+        "length",
+        77,
+    )
+    assert completion.completion_tokens > 30
+    assert completion.first_token_ms is not None
+
+
+def append_all(*pieces):
+    seen: list[str] = []
+    buffer = StreamBuffer(seen.append)
+    for piece in pieces:
+        buffer.append(piece)
+    return seen, buffer.text
+
+
+def test_pieces_of_an_answer_are_passed_on_at_once():
+    assert append_all("Backups", " run", " nightly") == (
+        ["Backups", " run", " nightly"],
+        "Backups run nightly",
+    )
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [(NOT_IN_NOTES,), tuple(NOT_IN_NOTES), ("**", NOT_IN_NOTES, "**."), ("Not", " in", " notes")],
+)
+def test_not_in_notes_is_never_shown(pieces):
+    seen, text = append_all(*pieces)
+
+    assert seen == []
+    assert text
+
+
+def test_text_that_begins_like_not_in_notes_is_shown_once_it_differs():
+    seen, _ = append_all("NOT", "_IN", "GRESS means entry")
+
+    assert "".join(seen) == "NOT_INGRESS means entry"
+    assert len(seen) == 1
+
+
+def test_white_space_at_the_beginning_waits_for_the_first_word():
+    seen, _ = append_all("\n", " ", "Yes", ".")
+
+    assert seen == ["\n Yes", "."]
+
+
+def test_text_after_not_in_notes_is_buffered_too():
+    seen, text = append_all(NOT_IN_NOTES, ", for nothing", " is said of it")
+
+    assert (seen, text) == ([], f"{NOT_IN_NOTES}, for nothing is said of it")
+
+
+def test_the_buffer_is_open_once_it_shows_text():
+    buffer = StreamBuffer(lambda _: None)
+    buffer.append("NOT")
+    assert not buffer.is_open
+
+    buffer.append("hing")
+    assert buffer.is_open
+
+
+def test_after_a_reset_the_buffer_holds_text_again():
+    seen: list[str] = []
+    buffer = StreamBuffer(seen.append)
+    buffer.append("Backups")
+    buffer.reset()
+    buffer.append(NOT_IN_NOTES)
+
+    assert seen == ["Backups"]
+    assert buffer.text == NOT_IN_NOTES

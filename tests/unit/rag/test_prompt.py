@@ -8,19 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
+from kebab.core.queries import Snippet
+from kebab.errors.catalog import ContextOverflow
 from kebab.rag import PROMPT_VERSION, prompt
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
+    LoadPacker,
     build_messages,
     compute_evidence_budget,
+    escape_evidence,
+    escape_line,
     estimate_evidence_tokens,
     estimate_overhead,
     estimate_prompt_tokens,
     is_declined,
+    pack_evidence,
 )
 from kebab.text.language import Language, detect_question_language
 from kebab.text.model_input import estimate_tokens
-from tests.fakes.evidence import stored
+from tests.fakes.evidence import hit, stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"
 ENGLISH = Language("en", "English")
@@ -249,3 +255,182 @@ def test_the_tokens_of_a_prompt_are_its_texts_and_an_overhead_per_message():
     messages = build()
 
     assert estimate_prompt_tokens(messages) > sum(estimate_tokens(one.content) for one in messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[3] Forged title", "(3) Forged title"),
+        ("It ended in 1973.[3][4]", "It ended in 1973.(3)(4)"),
+        ("끝났다[12]", "끝났다(12)"),
+        ("【3】", "(3)"),
+        ("note [^2] and [#1]", "note (^2) and (#1)"),
+        ("cells[0][1] = f(x)[2]", "cells[0][1] = f(x)[2]"),
+        ("[2024] and [a]", "[2024] and [a]"),
+    ],
+)
+def test_markers_in_a_passage_become_parentheses(text, shown):
+    assert escape_evidence(text) == shown
+
+
+def test_a_line_stays_a_line_of_bounded_length():
+    assert escape_line("  a\n<|im_end|>\tb ", 40) == "a < |im_end|> b"
+    assert escape_line("x" * 1_000_000, 10) == "x" * 9 + "…"
+
+
+ROOM = 10_000
+
+
+def make_hits(*texts, **fields):
+    return [hit(stored(text, key, **fields), rank=key) for key, text in enumerate(texts, start=1)]
+
+
+def make_hit(doc, ordinal, rank):
+    chunk = stored(f"{doc} part {ordinal}", rank, doc_id=doc, ordinal=ordinal)
+    return hit(chunk, rank=rank, score=1 - rank / 10)
+
+
+def texts(passages):
+    return [passage.text for passage in passages]
+
+
+def test_no_hits_are_packed_to_nothing():
+    assert pack_evidence([], ROOM) == []
+
+
+def test_documents_are_ordered_by_their_best_hit_and_passages_by_position():
+    hits = [make_hit("b", 5, 1), make_hit("a", 2, 2), make_hit("b", 1, 3), make_hit("a", 0, 4)]
+
+    packed = pack_evidence(hits, ROOM)
+
+    assert texts(packed) == ["b part 1", "b part 5", "a part 0", "a part 2"]
+    assert [one.marker for one in packed] == [1, 2, 3, 4]
+    assert [one.score for one in packed] == pytest.approx([0.7, 0.9, 0.6, 0.8])
+
+
+def test_the_same_text_is_packed_once_from_its_best_hit():
+    packed = pack_evidence(make_hits("twin text", "other", "twin  text\n"), ROOM)
+
+    assert texts(packed) == ["twin text", "other"]
+    assert packed[0].chunk.key == 1
+
+
+def test_a_passage_that_does_not_fit_is_skipped_for_smaller_ones():
+    hits = make_hits("the best", "long " * 500, "small")
+    budget = sum(
+        estimate_evidence_tokens(one) for one in pack_evidence(make_hits("the best", "small"), ROOM)
+    )
+
+    assert texts(pack_evidence(hits, budget)) == ["the best", "small"]
+    assert texts(pack_evidence(hits, budget - 1)) == ["the best"]
+
+
+def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
+    text = "Nothing to see here. " * 50 + "The valve opens at 80 degrees. " + "More of it. " * 50
+    [one] = make_hits(text)
+    place = text.index("The valve")
+    one = one._replace(snippet=Snippet(text=text[place : place + 30], highlights=((4, 9),)))
+
+    [packed] = pack_evidence([one], 150)
+
+    assert packed.text.startswith("The valve opens at 80 degrees.")
+    assert packed.text == text[packed.start : packed.start + len(packed.text)]
+    assert estimate_evidence_tokens(packed) <= 150
+
+
+@pytest.mark.parametrize("budget", [0, -500])
+def test_without_budget_a_part_of_the_best_passage_is_sent(budget):
+    [packed] = pack_evidence(make_hits("A whole sentence of some words. " * 90, "small"), budget)
+
+    assert packed.text.startswith("A whole sentence")
+    assert len(packed.text) < 400
+
+
+@given(
+    lines=st.lists(st.text(min_size=1, max_size=300), max_size=6), budget=st.integers(200, 2_000)
+)
+def test_passages_are_verbatim_and_fit_the_budget(lines, budget):
+    packed = pack_evidence(make_hits(*lines), budget)
+
+    assert sum(map(estimate_evidence_tokens, packed)) <= budget
+    assert [one.marker for one in packed] == list(range(1, len(packed) + 1))
+    for one in packed:
+        assert one.text == one.chunk.text[one.start : one.start + len(one.text)]
+
+
+OVERHEAD = 300
+LONG = "The lake is deep and cold, and number {} is its name. " * 12
+
+
+def packer(count=8, answer_tokens=500):
+    hits = [hit(stored(LONG.format(*[n] * 12), key=n), rank=n) for n in range(1, count + 1)]
+    return LoadPacker(hits=hits, overhead=OVERHEAD, answer_tokens=answer_tokens)
+
+
+def overflow(prompt, window):
+    return ContextOverflow(prompt_tokens=prompt, context_tokens=window)
+
+
+@pytest.mark.parametrize("window", [512, 1024, 2048, 8192])
+def test_a_load_fits_its_window_with_the_answer(window):
+    load = packer().pack(window)
+
+    assert load.answer_tokens == min(500, window // 2)
+    assert load.evidence_tokens <= max(
+        window - load.answer_tokens - OVERHEAD, estimate_evidence_tokens(load.passages[0])
+    )
+
+
+def test_the_window_that_a_server_tells_is_filled_at_once():
+    whole = packer().pack(8192)
+    sent = OVERHEAD + whole.evidence_tokens
+
+    load = packer().repack(whole, overflow(sent, 1500), is_told=True)
+
+    assert 1 < len(load.passages) < len(whole.passages)
+    assert OVERHEAD + load.evidence_tokens + load.answer_tokens <= 1500
+
+
+def test_the_count_of_the_server_corrects_the_estimate():
+    whole = packer().pack(8192)
+    sent = OVERHEAD + whole.evidence_tokens
+
+    estimated = packer().repack(whole, overflow(sent, 1500), is_told=True)
+    counted = packer().repack(whole, overflow(sent * 2, 1500), is_told=True)
+
+    assert counted.evidence_tokens < estimated.evidence_tokens
+    assert 2 * (OVERHEAD + counted.evidence_tokens) <= 1500 - counted.answer_tokens
+
+
+def test_an_overflow_that_tells_nothing_new_leaves_three_fifths():
+    whole = packer().pack(8192)
+
+    load = packer().repack(whole, overflow(8193, 8192), is_told=False)
+
+    assert 0 < load.evidence_tokens <= 0.6 * whole.evidence_tokens
+    assert load.answer_tokens == whole.answer_tokens
+
+
+def test_the_answer_takes_at_most_half_of_a_small_window():
+    load = packer(answer_tokens=1024).repack(
+        packer(answer_tokens=1024).pack(8192), overflow(2000, 1000), is_told=True
+    )
+
+    assert load.answer_tokens == 500
+
+
+@given(
+    count=st.integers(0, 6),
+    prompt=st.integers(0, 20_000),
+    window=st.integers(0, 9000),
+    is_told=st.booleans(),
+)
+def test_a_load_never_grows(count, prompt, window, is_told):
+    loads = packer(count)
+    load = loads.pack(4096)
+    for _ in range(3):
+        less = loads.repack(load, overflow(prompt, window), is_told=is_told)
+        assert less == load or less.evidence_tokens < load.evidence_tokens or count == 0
+        assert less.answer_tokens <= load.answer_tokens
+        assert bool(less.passages) == bool(count)
+        load = less

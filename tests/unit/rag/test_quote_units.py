@@ -1,6 +1,15 @@
 import pytest
 
-from kebab.rag.quote_units import MAX_CODE, find_quote_units, is_short, rate_definition
+from kebab.rag.quote_units import (
+    MAX_CODE,
+    SentenceForm,
+    classify_form,
+    find_code_blocks,
+    find_quote_units,
+    is_short,
+    rate_definition,
+)
+from kebab.text.sentences import LayoutKind
 from tests.fakes.evidence import stored
 
 
@@ -122,3 +131,142 @@ def test_a_part_of_the_subject_may_be_in_the_path():
 def test_an_announcement_takes_the_sentence_before_it_to_its_code():
     note = "You may want to create a demo. You would run:\n\n```\nnew demo\n```\n"
     assert texts(note)[-1] == note.strip()
+
+
+def read(text):
+    return [(text[one.start : one.end], one.language, one.code) for one in find_code_blocks(text)]
+
+
+def test_a_fence_is_found_with_its_borders_and_its_language():
+    fence = "```bash\npip install x\n\nx --init\n```"
+    assert read(f"Install it:\n\n{fence}\n\nDone.") == [
+        (fence, "bash", "pip install x\n\nx --init")
+    ]
+
+
+def test_code_of_a_list_item_is_dedented():
+    text = "1. Run:\n   ~~~\n   a\n     b\n   ~~~\n"
+    assert read(text) == [("~~~\n   a\n     b\n   ~~~", "", "a\n  b")]
+
+
+@pytest.mark.parametrize(
+    ("info", "language"),
+    [
+        ("python title='a.py'", "python"),
+        ("{code-block} console", "console"),
+        ("{.toml}", ""),
+        ("c++", "c++"),
+        ("", ""),
+    ],
+)
+def test_the_language_is_the_first_word(info, language):
+    (one,) = find_code_blocks(f"```{info}\nx\n```")
+    assert one.language == language
+
+
+def test_a_directive_for_prose_and_an_open_fence_are_no_code():
+    assert read("```{note}\nRead this.\n```") == []
+    assert read("```sh\nx") == []
+
+
+def test_code_of_restructuredtext_is_found():
+    text = "Text.\n\n.. code-block:: python\n   :linenos:\n\n   import x\n\n   x()\n\nThe end."
+    block = ".. code-block:: python\n   :linenos:\n\n   import x\n\n   x()"
+    assert read(text) == [(block, "python", "import x\n\nx()")]
+    assert read("Run it::\n\n    a\n      b\n\nThe end.") == [("    a\n      b", "", "a\n  b")]
+
+
+def test_two_blocks_are_two():
+    assert [code for *_, code in read("```\na\n```\n```\nb\n```")] == ["a", "b"]
+
+
+def test_options_of_a_directive_are_no_code():
+    assert read("```{code-block} python\n:caption: a.py\n\nx = 1\n```")[0][2] == "x = 1"
+
+
+def test_an_example_directive_in_another_format_is_code():
+    text = "```{eval-rst}\n.. click:example::\n\n    run()\n\nMore.\n```"
+    assert [code for *_, code in read(text)] == ["run()"]
+
+
+def test_the_text_of_a_note_is_no_code():
+    assert read("Text.\n\n.. note::\n\n    Read this first.\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(serve-configure-deployment)=",
+        ".. _serve-configure:",
+        ".. toctree:: index guide/first guide/second",
+        ":maxdepth: 2",
+        "{#configuring-the-server}",
+        "{: .no_toc .text-delta }",
+        '<a name="configuring-the-server"></a>',
+        '<img src="logo.png" width="400"/>',
+        "[![Build status](https://ci.example.org/badge.svg)](https://ci.example.org/main)",
+        "![A diagram of the cluster](images/cluster.svg)",
+        "[Install](install.md) | [Configure](configure.md) | [Upgrade](upgrade.md)",
+        "[guide]: https://example.org/guide 'The guide'",
+        "https://example.org/a/very/long/address/of/a/page",
+        "```{toctree}",
+    ],
+)
+def test_labels_badges_images_and_links_alone_say_nothing(text):
+    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.EMPTY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The server reads [its settings](settings.md) when it starts.",
+        "Der Server liest die Datei (siehe unten).",
+        "Set `--port` to the port, e.g. `8080`.",
+        "서버는 시작할 때 설정을 읽는다.",
+        "[`serve`](serve.md) starts the server on the port.",
+    ],
+)
+def test_sentences_stand_alone(text):
+    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.GOOD
+
+
+@pytest.mark.parametrize("text", ["What is it?", "Run this command:", "何ですか？", "次のとおり："])
+def test_questions_and_announcements_are_poor(text):
+    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.POOR
+
+
+def test_headings_are_told_from_sentences_and_code_counts_as_it_is():
+    assert classify_form(LayoutKind.HEADING, "Restore a snapshot") is SentenceForm.HEADING
+    assert classify_form(LayoutKind.CODE, "curl https://example.org") is SentenceForm.GOOD
+    assert classify_form(LayoutKind.CODE, ".. click:run::") is SentenceForm.EMPTY
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("port 8080", True),
+        ("It is the default value.", True),
+        ("It is the default value now.", False),
+        ("既定値は八〇八〇です。", True),
+        ("既定のポートは八〇八〇番です。", False),
+        ("기본 포트는 팔천팔십이다.", False),
+        ("See [a](https://example.org/very/long/address).", True),
+    ],
+)
+def test_the_shortest_quote_depends_on_the_width_of_its_script(text, short):
+    assert is_short(text) is short
+
+
+def test_the_row_of_a_table_may_begin_with_a_link():
+    row = "| [`manylinux-image`](https://example.org/images) | `2_28` |"
+    assert classify_form(LayoutKind.ROW, row) is SentenceForm.GOOD
+    assert classify_form(LayoutKind.ROW, "| [a](b) | [c](d) |") is SentenceForm.EMPTY
+
+
+@pytest.mark.parametrize("text", ["!!! note", '??? example "An example of it"', '=== "Linux"'])
+def test_the_border_of_a_note_says_nothing(text):
+    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.EMPTY
+
+
+def test_the_labels_of_links_count_for_the_length():
+    assert not is_short("See [the docs about the answers file](a.md).")

@@ -1,11 +1,21 @@
 """A document is cut into the texts that are translated; everything else is left out."""
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from kebab.parse.markdown_parts import read_markup
+from kebab.review.document import ReviewDocument
 from kebab.review.segments import (
     MAX_UNIT_CHARS,
     MAX_UNIT_SEGMENTS,
+    Masked,
+    ProtectedSpans,
     Segment,
     group_segments,
+    list_placeholder_faults,
+    mask_translation,
+    restore,
     split_segments,
 )
 from tests.fakes.review import make_document
@@ -82,3 +92,105 @@ def test_groups_hold_all_segments_within_their_limits() -> None:
 
 def test_many_short_segments_make_several_groups() -> None:
     assert [len(one) for one in group_segments(_split("- a\n" * 70))] == [32, 32, 6]
+
+
+def _parse(text: str) -> ReviewDocument:
+    return make_document(text, read_markup(text))
+
+
+def _mask(text: str, media: str = "text/markdown") -> Masked:
+    document = _parse(text) if media == "text/markdown" else make_document(text, media=media)
+    spans = ProtectedSpans(document)
+    return spans.mask(*spans.trim(0, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "masked", "protected"),
+    [
+        ("Run `make` now.", "Run ⟦1⟧ now.", ("`make`",)),
+        ("A **bold** word.", "A ⟦1⟧bold⟦2⟧ word.", ("**", "**")),
+        ("See [the docs](a.md).", "See ⟦1⟧the docs⟦2⟧.", ("[", "](a.md)")),
+        ("See [[Note|it]].", "See ⟦1⟧it⟦2⟧.", ("[[Note|", "]]")),
+        ("See [[Note]].", "See ⟦1⟧.", ("[[Note]]",)),
+        ("An ![image](a.png) here.", "An ⟦1⟧ here.", ("![image](a.png)",)),
+        ("Said so[^1] there.", "Said so⟦1⟧ there.", ("[^1]",)),
+        ("At https://a.b/c_d now.", "At ⟦1⟧ now.", ("https://a.b/c_d",)),
+        ("So {{< ref a >}} goes.", "So ⟦1⟧ goes.", ("{{< ref a >}}",)),
+        ("A <b>tag</b> and &amp; sign.", "A ⟦1⟧tag⟦2⟧ and ⟦3⟧ sign.", ("<b>", "</b>", "&amp;")),
+        (r"A \* star.", "A ⟦1⟧ star.", (r"\*",)),
+        ("Sum $x^2$ up.", "Sum ⟦1⟧ up.", ("$x^2$",)),
+        ("A ⟦1⟧ sign.", "A ⟦1⟧1⟦2⟧ sign.", ("⟦", "⟧")),
+        ("5 * 3 and snake_case stay.", "5 * 3 and snake_case stay.", ()),
+    ],
+)
+def test_markup_becomes_placeholders(text: str, masked: str, protected: tuple[str, ...]) -> None:
+    assert _mask(text) == (masked, protected)
+
+
+@pytest.mark.parametrize(
+    "text", ["**All of it.**", "[All of it.](a.md)", "<b>All of it.</b>", "![x](y.png) All of it."]
+)
+def test_markup_around_all_of_a_segment_is_no_part_of_it(text: str) -> None:
+    assert _mask(text) == ("All of it.", ())
+
+
+def test_two_bold_words_at_both_ends_keep_their_marks() -> None:
+    assert _mask("**A** and **B**").text == "⟦1⟧A⟦2⟧ and ⟦3⟧B⟦4⟧"
+
+
+def test_a_wrapped_sentence_is_shown_on_one_line() -> None:
+    assert _mask("One\n> two\n> three.").text == "One two three."
+    assert _mask("第一の\n文です。").text == "第一の文です。"
+
+
+def test_a_plain_text_has_no_markup_but_addresses_variables_and_columns() -> None:
+    masked = _mask("A **b** {name} at http://a.b/c  with  gaps", "text/plain")
+    assert masked == ("A **b** ⟦1⟧ at ⟦2⟧with⟦3⟧gaps", ("{name}", "http://a.b/c  ", "  "))
+
+
+@pytest.mark.parametrize(
+    ("answer", "faults"),
+    [
+        ("⟦1⟧ b ⟦2⟧", []),
+        ("⟦2⟧ b ⟦ 1 ⟧", []),
+        ("⟦1⟧ b", [2]),
+        ("⟦1⟧ ⟦1⟧ ⟦2⟧", [1]),
+        ("⟦1⟧ ⟦2⟧ ⟦3⟧", [3]),
+    ],
+)
+def test_lost_repeated_and_invented_placeholders_are_faults(answer: str, faults: list[int]) -> None:
+    assert list_placeholder_faults(Masked("⟦1⟧ a ⟦2⟧", ("`a`", "`b`")), answer) == faults
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "restored"),
+    [
+        ("a ⟦1⟧", "⟦1⟧ b", "`x` b"),
+        ("a ⟦1⟧", "b\n\nc ⟦1⟧", "b c `x`"),
+        ("a ⟦1⟧", "# b ⟦1⟧", r"\# b `x`"),
+        ("a ⟦1⟧", "2024. b ⟦1⟧", r"2024\. b `x`"),
+        ("a ⟦1⟧", "- b ⟦1⟧", r"\- b `x`"),
+        ("a ⟦1⟧", "b | c ⟦1⟧", r"b \| c `x`"),
+        ("a ⟦1⟧", "b [c](d) ⟦1⟧", r"b \[c\](d) `x`"),
+        ("a ⟦1⟧", "b ⟦1⟧ \\", "b `x` \\\\"),
+        ("a * b ⟦1⟧", "c * d ⟦1⟧", "c * d `x`"),
+    ],
+)
+def test_a_translation_gets_no_markup_of_its_own(source: str, answer: str, restored: str) -> None:
+    assert restore(Masked(source, ("`x`",)), answer, is_markdown=True) == restored
+
+
+def test_a_plain_text_is_not_escaped() -> None:
+    assert restore(Masked("a", ()), "# b *c*", is_markdown=False) == "# b *c*"
+
+
+@given(st.permutations(range(1, 5)), st.lists(st.sampled_from("abc "), min_size=5, max_size=5))
+def test_a_restored_translation_can_be_masked_again(order: list[int], words: list[str]) -> None:
+    masked = Masked("⟦1⟧ x ⟦2⟧ y ⟦3⟧ z ⟦4⟧", ("**", "**", "`**`", "](a.md)"))
+    pairs = zip(words, order, strict=False)
+    answer = "".join(f"{word}⟦{number}⟧" for word, number in pairs).strip() + words[-1].strip()
+    target = restore(masked, answer, is_markdown=True)
+    again = mask_translation(masked, target)
+    assert again is not None
+    assert list_placeholder_faults(masked, again) == []
+    assert restore(masked, again, is_markdown=True) == target

@@ -2,10 +2,55 @@ import typing
 
 import pytest
 
-from kebab.core.review import Unit, UnitKind
-from kebab.review.worker import needs_model
+from kebab.core.review import Finding, Unit, UnitKind, UnitResult
+from kebab.review.rules.prose import RepeatedWord
+from kebab.review.worker import RulesWorker, needs_model
+from tests.fakes.review import FakeSurroundings, make_document
 
 
 @pytest.mark.parametrize("kind", typing.get_args(UnitKind))
 def test_only_rules_and_imports_need_no_model(kind):
     assert needs_model(Unit(kind, (0, 0), 0, 0)) == (kind not in {"rules", "import"})
+
+
+class Backwards:
+    """A rule with findings in the opposite order, one of them twice."""
+
+    def check(self, document, surroundings):
+        """Yield a finding at each of three places."""
+        del document, surroundings
+        for at in (9, 4, 0, 4):
+            yield Finding(
+                kind="test", severity="error", reason="r", start=at, end=at + 2, rule_id="back"
+            )
+
+
+def work(text, *rules):
+    document = make_document(text)
+    worker = RulesWorker(rules, FakeSurroundings())
+    units = worker.plan(document)
+    assert len(units) == 1
+    return worker.work(document, units, 0, lambda _: UnitResult())
+
+
+def test_a_document_is_one_unit_without_a_model():
+    worker = RulesWorker((RepeatedWord(),), FakeSurroundings())
+
+    assert worker.plan(make_document("a\r\nb")) == [Unit("rules", (0, 0), 0, 3)]
+    assert worker.model is None
+
+
+def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():
+    result = work("one two the the three.", Backwards(), RepeatedWord())
+
+    assert [(one.rule_id, one.o[0]) for one in result.items] == [
+        ("back", 0),
+        ("back", 4),
+        ("back", 9),
+        ("repeated-word", 11),
+    ]
+
+
+def test_a_clean_document_has_an_empty_result():
+    assert work("Nothing is wrong.", RepeatedWord()) == UnitResult()
+    assert work("the the") == UnitResult()

@@ -1,9 +1,23 @@
 import random
+from itertools import combinations
 
+import numpy as np
 import pytest
 
+from kebab.core.progress import Progress, ignore_progress
 from kebab.core.queries import Filters
-from kebab.search.duplicates import find_duplicates
+from kebab.search import duplicates
+from kebab.search import duplicates as module
+from kebab.search.duplicates import (
+    Cluster,
+    Shingler,
+    build_adjacency,
+    cluster_by_leader,
+    compute_jaccard,
+    find_duplicates,
+    sign_passages,
+)
+from kebab.text.tokenizer import tokenize
 
 WORDS = [f"word{number}" for number in range(4000)]
 KOREAN = "백업을 복원하기 전에 저장소를 먼저 검사하고 오류가 없는지 반드시 확인한 다음에 시작한다"
@@ -157,3 +171,269 @@ def test_documents_come_first_then_the_most_similar(base):
         ("passage", "c.md:1"),
         ("passage", "c.md:3"),
     ]
+
+
+def all_of(count):
+    return build_adjacency(combinations(range(count), 2))
+
+
+def test_adjacency_lists_partners_of_both_sides_in_order():
+    assert build_adjacency([(7, 3), (1, 7)]) == {1: [7], 3: [7], 7: [3, 1]}
+    assert build_adjacency([]) == {}
+
+
+def test_the_first_item_leads_the_items_similar_to_it():
+    found = list(
+        cluster_by_leader(all_of(5), lambda one, other: 0.1 + 0.8 * ((one + other) % 2 == 0), 0.7)
+    )
+
+    assert [one.items for one in found] == [(0, 2, 4), (1, 3)]
+    assert found[0].similarity[0] == 1.0
+
+
+def test_a_leader_is_compared_with_the_partners_of_its_members():
+    found = list(cluster_by_leader(build_adjacency([(0, 1), (1, 2), (2, 3)]), lambda *_: 0.9, 0.7))
+
+    assert found == [Cluster((0, 1, 2, 3), (1.0, 0.9, 0.9, 0.9))]
+
+
+def test_a_chain_is_split():
+    found = list(cluster_by_leader(all_of(6), lambda one, other: 1 - 0.2 * abs(one - other), 0.7))
+
+    assert [one.items for one in found] == [(0, 1), (2, 3), (4, 5)]
+
+
+def test_an_item_similar_to_nothing_is_no_cluster():
+    assert list(cluster_by_leader(build_adjacency([(0, 1)]), lambda *_: 0.0, 0.7)) == []
+
+
+def test_every_pair_is_compared_at_most_once():
+    asked = []
+    pairs = [(one, one + step) for one in range(2_000) for step in (1, 2, 3)]
+
+    def half(one, other):
+        asked.append((one, other))
+        return 0.5
+
+    assert list(cluster_by_leader(build_adjacency(pairs), half, 0.7)) == []
+    assert len(asked) <= len(pairs)
+
+
+RNG = np.random.default_rng(5)
+
+
+def rows(*sets):
+    """Return the signatures of sets of numbers."""
+    starts = np.cumsum([0, *map(len, sets)])[:-1]
+    return duplicates.compute_signatures(
+        np.concatenate([np.array(one, np.uint64) for one in sets]), starts
+    )
+
+
+def numbers(count):
+    return RNG.integers(0, 1 << 63, count, np.uint64)
+
+
+def pair(likeness, size=400):
+    """Return two sets of this Jaccard index."""
+    shared = round(size * likeness)
+    half = (size - shared) // 2
+    both, left, right = numbers(shared), numbers(half), numbers(half)
+    return np.concatenate([both, left]), np.concatenate([both, right])
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.3, 0.7, 1.0])
+def test_signatures_estimate_the_jaccard_index(likeness):
+    sets = [one for _ in range(100) for one in pair(likeness)]
+    pairs = np.arange(200).reshape(-1, 2)
+
+    found = duplicates.estimate_similarities(rows(*sets), pairs)
+
+    assert found.mean() == pytest.approx(likeness, abs=0.02)
+
+
+def test_the_order_of_a_set_does_not_matter():
+    one = numbers(50)
+
+    left, right = rows(one, one[::-1])
+
+    assert left.tolist() == right.tolist()
+
+
+def test_the_signature_of_a_union_is_merged_from_its_parts():
+    one, two, three = numbers(30), numbers(40), numbers(50)
+
+    united = duplicates.merge_signatures(rows(one, two, three), [0, 2])
+
+    assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
+
+
+@pytest.mark.parametrize(("threshold", "least"), [(0.5, 0.85), (0.7, 0.93), (0.9, 0.99)])
+def test_pairs_at_the_threshold_are_found(threshold, least):
+    sets = [one for _ in range(200) for one in pair(threshold)]
+    random.Random(1).shuffle(order := list(range(400)))
+    place = {item: at for at, item in enumerate(order)}
+    wanted = {tuple(sorted((place[at], place[at + 1]))) for at in range(0, 400, 2)}
+
+    found = duplicates.find_candidate_pairs(rows(*(sets[item] for item in order)), threshold)
+
+    assert len(wanted & set(map(tuple, found.tolist()))) >= least * len(wanted)
+
+
+def test_sets_with_little_in_common_are_not_paired():
+    sets = [one for _ in range(300) for one in pair(0.2)]
+
+    assert len(duplicates.find_candidate_pairs(rows(*sets), 0.7)) == 0
+
+
+def test_many_equal_sets_give_few_pairs_that_still_connect_all():
+    one = numbers(20)
+
+    found = duplicates.find_candidate_pairs(rows(*[one] * 2000), 0.7)
+
+    assert len(found) <= 4 * 2000
+    assert {(at, at + 1) for at in range(1999)} <= set(map(tuple, found.tolist()))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_sets_have_no_pairs(count):
+    assert duplicates.find_candidate_pairs(
+        np.zeros((count, duplicates.SIGNATURE_SIZE), np.uint32), 0.7
+    ).shape == (0, 2)
+
+
+def test_similar_sets_are_found_among_many_half_similar_ones():
+    shared = numbers(150)
+    crowd = [np.concatenate([shared, numbers(75)]) for _ in range(600)]
+    twins = [np.concatenate([one[:-6], numbers(6)]) for one in crowd[:100]]
+
+    found = duplicates.find_candidate_pairs(rows(*crowd, *twins), 0.7)
+
+    wanted = {(at, 600 + at) for at in range(100)}
+    assert len(wanted & set(map(tuple, found.tolist()))) >= 90
+    assert len(found) < 700 * 4 * 16
+
+
+def test_every_bit_of_a_value_is_set_for_half_of_the_shingles():
+    values = duplicates.compute_signatures(numbers(5_000), np.arange(5_000))
+
+    shares = [float((values >> np.uint32(bit) & np.uint32(1)).mean()) for bit in range(32)]
+
+    assert shares == pytest.approx([0.5] * 32, abs=0.02)
+
+
+def test_equal_rows_are_paired_in_large_buckets_because_another_band_agrees_too():
+    width, count = 4, 100
+    bands = duplicates.SIGNATURE_SIZE // width
+    table = np.arange(1, count * bands + 1, dtype=np.uint32).reshape(count, bands)
+    row, band = np.indices(table.shape)
+    table[(row + band) % 2 == 0] = 0
+    table[[0, count // 2]] = 0
+
+    found = duplicates.find_candidate_pairs(np.repeat(table, width, axis=1), 0.9)
+
+    assert found.tolist() == [[0, count // 2]]
+
+
+def test_passages_of_a_document_are_consecutive(base):
+    base.add("b.md", "one two three", "four five")
+    base.add("a.md", "six", tags=["x"])
+
+    found = sign_passages(base.reader(), Filters(), ignore_progress)
+
+    assert (found.owners, found.starts) == ([0, 1, 1], [0, 1])
+    assert found.counts == [1, 3, 2]
+    assert found.rows.shape[0] == 3
+    assert len(set(found.contents)) == 2
+
+
+def test_only_what_passes_the_filters_is_read(base):
+    base.add("a.md", "one")
+    base.add("b.md", "two", tags=["x"])
+
+    found = sign_passages(base.reader(), Filters(tag=("x",)), ignore_progress)
+
+    assert len(found.keys) == 1
+
+
+def test_batches_give_the_same_result_and_report_progress(base, monkeypatch):
+    base.add("a.md", *(f"passage number {number}" for number in range(25)), embed=False)
+    whole = sign_passages(base.reader(), Filters(), ignore_progress)
+    monkeypatch.setattr(module, "_BATCH", 4)
+    monkeypatch.setattr(module, "_REPORT_EVERY", 8)
+    events: list[Progress] = []
+
+    parts = sign_passages(base.reader(), Filters(), events.append)
+
+    assert [(one.done, one.total, one.phase) for one in events] == [
+        (8, 25, "compare"),
+        (16, 25, "compare"),
+        (24, 25, "compare"),
+    ]
+    assert parts.rows.tolist() == whole.rows.tolist()
+    assert (parts.texts, parts.keys) == (whole.texts, whole.keys)
+
+
+def similarity(left, right):
+    shingler = Shingler()
+    return compute_jaccard(shingler.shingle_union([left]), shingler.shingle_union([right]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two three four five",
+        "쿠버네티스 클러스터를 설치한다",
+        "日本語の文章を比べる",
+        "x",
+        "",
+        "snake_case v1.2.3",
+    ],
+)
+def test_a_text_equals_itself(text):
+    assert similarity(text, text) == 1.0
+
+
+def test_similarity_counts_shared_runs_of_three_tokens():
+    assert similarity("alpha beta gamma delta", "alpha beta gamma omega") == pytest.approx(1 / 3)
+
+
+def test_the_order_of_words_matters():
+    assert similarity("alpha beta gamma", "gamma beta alpha") == 0.0
+
+
+def test_forms_with_the_same_tokens_are_equal():
+    assert similarity("The Backups are RESTORED", "the backup are restored") == 1.0
+
+
+def test_scripts_without_blanks_are_compared_inside_their_runs():
+    same = similarity("저장소를 먼저 검사한 다음 복원한다", "저장소를 먼저 검사한 뒤에 복원한다")
+
+    assert 0.3 < same < 1.0
+    assert similarity("저장소를 먼저 검사한다", "날씨가 아주 좋은 날이다") == 0.0
+
+
+def test_no_run_crosses_from_one_text_into_the_next():
+    shingler = Shingler()
+
+    shingles, starts, counts = shingler.shingle_texts(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
+
+    assert (starts.tolist(), counts.tolist(), len(shingles)) == ([0, 2, 3], [4, 1, 3], 4)
+    alone = [
+        shingler.shingle_texts([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")
+    ]
+    assert shingles.tolist() == [number for one in alone for number in one]
+
+
+def test_tokens_are_those_of_the_index():
+    text = "Don't e-mail snake_case v1.2.3 배추김치 日本 " + "가" * 40
+
+    assert Shingler().shingle_texts([text])[2].tolist() == [len(tokenize(text))]
+
+
+def test_empty_sets_have_no_similarity():
+    import numpy as np
+
+    none = np.empty(0, np.uint64)
+
+    assert compute_jaccard(none, none) == 0.0

@@ -1,8 +1,25 @@
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass, replace
+from itertools import islice
+
 import pytest
 
 from kebab.core.chunks import NO_BACKGROUND
-from kebab.core.queries import Confidence, Filters, Mode, Query
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.core.ids import Key
+from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidCursor, InvalidInput, StaleCursor
+from kebab.search.answerability import Calibration
+from kebab.search.engine import (
+    MAX_COPIES,
+    MergedRanking,
+    QueryResult,
+    decode_cursor,
+    deduplicate_hits,
+    encode_cursor,
+)
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_parser import parse_query
+from kebab.search.retrieval import ChannelResults, RankedCandidates
 from tests.fakes.embedder import no_model
 
 
@@ -183,3 +200,309 @@ def test_filters_alone_keep_their_exclusions(base):
     base.add("b.md", "oil draft", tags=["ops"])
 
     assert _paths(base.engine().search(Query(text="tag:ops -draft"))) == ["a.md"]
+
+
+QUERY = Query(text="oil")
+
+
+def test_a_cursor_gives_its_offset_back():
+    assert decode_cursor(encode_cursor(QUERY, 20, 7, "salt"), QUERY, 7, "salt") == 20
+
+
+@pytest.mark.parametrize(
+    "free",
+    [
+        {"limit": 50},
+        {"offset": 3},
+        {"trace": True},
+        {"detail": Detail.IDS},
+        {"snippet_chars": 80},
+        {"max_tokens": 900},
+    ],
+)
+def test_fields_that_do_not_affect_the_order_may_change(free):
+    assert decode_cursor(encode_cursor(QUERY, 20, 7, "s"), replace(QUERY, **free), 7, "s") == 20
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        {"text": "gas"},
+        {"mode": Mode.LEXICAL},
+        {"per_doc": 1},
+        {"filters": Filters(tag=("a",))},
+        {"filters": Filters(since=1.0)},
+    ],
+)
+def test_a_cursor_for_another_query_is_refused(bound):
+    with pytest.raises(InvalidCursor, match="another query"):
+        decode_cursor(encode_cursor(QUERY, 20, 7, "s"), replace(QUERY, **bound), 7, "s")
+
+
+def test_a_cursor_of_another_knowledge_base_is_refused():
+    with pytest.raises(InvalidCursor):
+        decode_cursor(encode_cursor(QUERY, 20, 7, "salt"), QUERY, 7, "other")
+
+
+def test_a_cursor_of_another_revision_is_stale():
+    with pytest.raises(StaleCursor) as stale:
+        decode_cursor(encode_cursor(QUERY, 20, 7, "s"), QUERY, 8, "s")
+
+    assert (stale.value.issued_revision, stale.value.current_revision) == (7, 8)
+
+
+def test_a_changed_cursor_is_refused():
+    raw = urlsafe_b64decode(encode_cursor(QUERY, 20, 7, "s") + "==")
+
+    for place in range(len(raw)):
+        changed = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
+        with pytest.raises(InvalidCursor):
+            decode_cursor(urlsafe_b64encode(changed).decode().rstrip("="), QUERY, 7, "s")
+
+
+@pytest.mark.parametrize(
+    "junk", ["", "x", "é", "====", "a b", encode_cursor(QUERY, 1, 1, "s") + "A", "A" * 500]
+)
+def test_text_that_is_no_cursor_is_refused(junk):
+    with pytest.raises(InvalidCursor):
+        decode_cursor(junk, QUERY, 1, "s")
+
+
+ONE, TWO = Key(1), Key(2)
+
+
+def result(best=0.9, weights=None, **evidence):
+    """Return the ranking of a query: chunks by falling evidence, named like `k7`."""
+    ranked = [(Key(int(name[1:])), value) for name, value in evidence.items()]
+    candidates = RankedCandidates(
+        ranked=ranked,
+        method=Mode.LEXICAL,
+        parsed=parse_query("oil", Filters()),
+        weighted=WeightedTerms(terms=(), weights=weights or {}, max_score=1.0, rarities={}),
+        lexical=ChannelResults(ranked),
+    )
+    return QueryResult(candidates=candidates, calibration=Calibration(best, 1.0))
+
+
+def test_one_query_keeps_its_order():
+    assert MergedRanking([result(k7=1.0, k3=0.5, k9=0.1)]).keys == [7, 3, 9]
+
+
+def test_queries_take_turns_with_their_convincing_chunks():
+    one = result(best=0.95, k1=1.0, k2=0.99, k3=0.98, k4=0.1)
+    other = result(best=0.5, k11=1.0, k12=0.95, k13=0.2)
+
+    assert MergedRanking([other, one]).keys == [1, 11, 2, 12, 3, 13, 4]
+
+
+def test_a_weak_query_has_its_first_chunk_in_the_first_turn():
+    strong, weak = result(k1=1.0, k2=0.9), result(best=0.2, k11=1.0, k12=0.9, k2=0.5)
+
+    assert MergedRanking([weak, strong]).keys == [1, 11, 2, 12]
+
+
+def test_a_chunk_appears_once_with_all_queries_that_found_it():
+    one, other = result(best=0.9, k1=1.0, k2=0.95), result(best=0.6, k2=1.0, k1=0.1)
+    ranking = MergedRanking([one, other])
+
+    assert ranking.keys == [1, 2]
+    assert ranking.find_match(ONE).queries == (0,)
+    assert ranking.find_match(TWO).queries == (0, 1)
+    assert ranking.find_match(TWO).result is one
+    assert ranking.find_match(TWO).evidence == 0.95
+
+
+def test_a_chunk_that_is_weak_for_all_was_found_by_its_best_query():
+    one, other = result(best=0.1, k2=1.0, k1=0.9), result(best=0.2, k3=1.0, k1=0.9)
+    ranking = MergedRanking([one, other])
+
+    assert ranking.find_match(ONE).queries == (1,)
+    assert ranking.find_match(ONE).score == other.score(ONE)
+
+
+def test_the_first_chunk_of_a_query_was_found_by_it_also_when_it_is_weak():
+    ranking = MergedRanking([result(best=0.1, k1=1.0), result(best=0.2, k1=1.0)])
+
+    assert ranking.find_match(ONE).queries == (0, 1)
+    assert ranking.find_match(ONE).score == pytest.approx(0.2)
+
+
+def test_the_tokens_of_all_queries_that_found_a_chunk_are_highlighted():
+    one = result(weights={"oil": 2.0, "the": 0.1}, k1=1.0)
+    other = result(weights={"embargo": 3.0}, k1=0.99, k2=1.0)
+    ranking = MergedRanking([one, other])
+
+    assert ranking.weigh_highlights(ONE) == {"oil": 2.0, "embargo": 3.0}
+    assert ranking.weigh_highlights(TWO) == {"embargo": 3.0}
+
+
+def test_several_queries_are_searched_together(base):
+    base.add("a.md", "The oil embargo began in October.")
+    base.add("b.md", "The garden needs water in summer.")
+    base.add("c.md", "The garden of the oil embargo.")
+    engine = base.engine()
+
+    page = engine.search(
+        Query(text="oil embargo", more=("water the garden",), detail=Detail.PASSAGES)
+    )
+
+    found = {hit.chunk.path: hit for hit in page.hits}
+    assert len(found) == len(page.hits) == 3
+    assert found["a.md"].queries == (0,)
+    assert found["b.md"].queries == (1,)
+    text, spans = found["c.md"].snippet
+    assert {text[start:end] for start, end in spans} >= {"oil", "embargo"}
+    assert [hit.rank for hit in page.hits] == [1, 2, 3]
+
+
+def test_pages_of_several_queries_agree(base):
+    for number in range(9):
+        base.add(f"{number}.md", f"The oil embargo of year {number}.")
+        base.add(f"g{number}.md", f"Water the garden of house {number}.")
+    engine = base.engine()
+    both = Query(text="oil embargo", more=("water the garden",), limit=9)
+
+    whole = engine.search(replace(both, limit=18))
+    first, last = (engine.search(replace(both, offset=offset)) for offset in (0, 9))
+
+    assert [*first.hits, *last.hits] == list(whole.hits)
+    assert {hit.chunk.path[0] == "g" for hit in whole.hits[:2]} == {True, False}
+
+
+def test_a_channel_that_is_missing_for_all_queries_is_reported_once(base):
+    base.add("a.md", "oil embargo", embed=False)
+
+    page = base.engine().search(Query(text="oil", more=("embargo",)))
+
+    assert len(page.degraded) == 1
+
+
+def test_facts_about_several_queries_are_merged(base):
+    base.add("a.md", "The oil embargo began in October.")
+
+    page = base.engine().search(
+        Query(
+            text="zeppelin oil -garden",
+            more=('"oil embargo" lang:en oil', "zeppelin lang:ko"),
+            filters=Filters(path_glob="*.md"),
+        )
+    )
+
+    assert page.interpretation == QueryInterpretation(
+        terms=("zeppelin", "oil"),
+        phrases=("oil embargo",),
+        excluded=("garden",),
+        filters=Filters(path_glob="*.md", lang=("en", "ko")),
+    )
+    assert page.absent_terms[0] == "zeppelin"
+    assert len(page.absent_terms) == len(set(page.absent_terms))
+
+
+TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
+
+
+@pytest.fixture
+def engine(base):
+    for number in range(12):
+        base.add(f"{number}.md", TEXT.format(number))
+    return base.engine()
+
+
+def test_pages_agree_and_end(engine):
+    whole = engine.search(Query(text="oil embargo", limit=12))
+    first = engine.search(Query(text="oil embargo", limit=5))
+    last = engine.search(Query(text="oil embargo", limit=7, offset=5))
+
+    assert [hit.rank for hit in whole.hits] == list(range(1, 13))
+    assert [*first.hits, *last.hits] == list(whole.hits)
+    assert (first.has_more, first.next_offset) == (True, 5)
+    assert (last.has_more, last.next_offset) == (False, None)
+
+
+def test_scores_fall(engine):
+    scores = [hit.score for hit in engine.search(Query(text="oil embargo", limit=12)).hits]
+
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_a_document_has_at_most_its_number_of_hits(base):
+    base.add("a.md", "oil one", "oil two", "oil three")
+    base.add("b.md", "oil four")
+
+    page = base.engine().search(Query(text="oil", per_doc=1))
+
+    assert sorted(hit.chunk.path for hit in page.hits) == ["a.md", "b.md"]
+
+
+def test_frequent_words_are_not_highlighted_beside_rare_ones(base):
+    for number in range(40):
+        base.add(f"{number}.md", "the oil" if number % 3 == 0 else "water")
+    base.add("x.md", "the oil embargo")
+
+    hit = base.engine().search(Query(text="oil embargo")).hits[0]
+
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["embargo"]
+
+
+def test_passages_are_whole_with_all_their_matches(base):
+    text = "# Oil\n\n" + "Nothing is said here. " * 40 + "\n\n    the oil embargo\n"
+    base.add("a.md", text)
+
+    [hit] = base.engine().search(Query(text="oil embargo", detail=Detail.PASSAGES)).hits
+
+    assert hit.snippet.text == text
+    found = [text[start:end] for start, end in hit.snippet.highlights]
+    assert found == ["Oil", "oil", "embargo"]
+
+
+def test_ids_have_no_text(engine):
+    page = engine.search(Query(text="oil embargo", detail=Detail.IDS))
+
+    assert [hit.snippet for hit in page.hits] == [("", ())] * 10
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    key: int
+    doc_id: str
+    text: str
+
+
+def _keys(count):
+    return [Key(number) for number in range(count)]
+
+
+def _reader(chunks, asked):
+    by_key = {chunk.key: chunk for chunk in chunks}
+
+    def read(keys):
+        asked.extend(keys)
+        return [by_key[key] for key in keys if key in by_key]
+
+    return read
+
+
+def test_the_order_stays_and_a_document_has_its_limit():
+    chunks = [_Chunk(key, f"doc{key % 2}", f"text {key}") for key in range(6)]
+
+    shown = deduplicate_hits(_keys(6), _reader(chunks, []), per_doc=2)
+
+    assert [chunk.key for chunk in shown] == [0, 1, 2, 3]
+
+
+def test_copies_of_one_text_are_limited():
+    chunks = [_Chunk(key, f"doc{key}", "same") for key in range(10)] + [_Chunk(10, "x", "other")]
+
+    shown = [chunk.key for chunk in deduplicate_hits(_keys(11), _reader(chunks, []), per_doc=None)]
+
+    assert shown == [*range(MAX_COPIES), 10]
+
+
+def test_chunks_are_read_as_far_as_the_page_goes():
+    asked: list[Key] = []
+    chunks = [_Chunk(key, "d", str(key)) for key in range(1000)]
+
+    list(islice(deduplicate_hits(_keys(1000), _reader(chunks, asked), per_doc=None), 5))
+
+    assert len(asked) < 100

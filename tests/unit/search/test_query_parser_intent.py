@@ -1,7 +1,19 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.query_parser import classify_intent, parse_query
+from kebab.errors.catalog import InvalidInput
+from kebab.search import query_parser
+from kebab.search import query_parser as query_operators
+from kebab.search.query_parser import (
+    classify_intent,
+    is_command_line,
+    is_question,
+    parse_query,
+    read_operators,
+    reads_as_question,
+    strip_stop_words,
+)
+from kebab.text.tokenizer import build_phrase_terms, build_query_terms
 
 
 def _classify(text):
@@ -62,3 +74,326 @@ def test_words_that_say_little_weaken_a_need_and_a_question_but_no_topic():
     assert question.weaken(0.5).question == pytest.approx(question.question / 2)
     assert need.weaken(0.5).need == pytest.approx(need.need / 2)
     assert _classify("oil embargo").weaken(0.5).topic == _classify("oil embargo").topic
+
+
+NONE = Filters()
+
+
+def _texts(phrases):
+    return [" ".join(term.text for term in one.terms) for one in phrases]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "foo-bar",
+        "a:b",
+        "don't",
+        "c++",
+        "what?",
+        "*",
+        '"open quote',
+        "-5 degrees",
+        "--flag",
+        "a AND b OR NOT c",
+        "NEAR(a b)",
+        "^start {column}",
+        "title:",
+        'say "',
+        "서울,",
+        '""',
+        "http://a.b/c?d=e",
+    ],
+)
+def test_text_that_is_no_operator_is_plain(text):
+    question = parse_query(text, NONE)
+
+    assert question.filters == NONE
+    assert question.required == question.excluded == ()
+
+
+def test_quoted_words_are_a_required_phrase_and_search_terms():
+    question = parse_query('about "oil embargo" 1973', NONE)
+
+    assert _texts(question.required) == ["oil embargo"]
+    assert question.plain == "about oil embargo 1973"
+    assert [term.text for term in question.terms] == ["about", "oil", "embargo", "1973"]
+
+
+def test_words_and_phrases_behind_a_minus_are_excluded():
+    question = parse_query('oil -nixon -"saudi arabia"', NONE)
+
+    assert _texts(question.excluded) == ["nixon", "saudi arabia"]
+    assert question.plain == "oil"
+
+
+@pytest.mark.parametrize("text", ["-draft", "-draft -old", '-"oil embargo"', "-title:draft"])
+def test_exclusions_alone_are_refused(text):
+    with pytest.raises(InvalidInput) as caught:
+        parse_query(text, NONE)
+
+    assert caught.value.field == "$.query"
+
+
+def test_an_exclusion_beside_a_filter_is_no_exclusion_alone():
+    question = parse_query("tag:ops -draft", NONE)
+
+    assert _texts(question.excluded) == ["draft"]
+    assert question.terms == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded"),
+    [
+        ("snapshot -draft", ["draft"]),
+        ("-draft snapshot -old", ["draft", "old"]),
+        ("python -snake", ["snake"]),
+        ("docker volumes -draft", ["draft"]),
+        ("백업 -\ucd08안", ["초안"]),
+        ('how do I restore -"old version"', ["old version"]),
+        ("e-mail snapshot-draft", []),
+        ("snapshot -ab", []),
+        ("snapshot -x11", []),
+        ("snapshot -5 -2024", []),
+        ("ssh -p 22", []),
+        ("docker run -it ubuntu", []),
+        ("tar -xvf archive", []),
+        ("sudo rsync -avz a b", []),
+        ("kubectl get pods -owide", []),
+        ("find . -name notes", []),
+        ("java -jar app.jar", []),
+        ("openssl req -newkey rsa", []),
+        ("snapshot --all -draft", []),
+        ("go build | tee -append", []),
+        ("the flag -verbose of tar", []),
+        ("how do I use git -C", []),
+        ("what does docker -e do with -env", []),
+        ("can I add -draft", []),
+        ("snapshot -draft?", []),
+    ],
+)
+def test_a_word_behind_a_minus_excludes_outside_questions_and_command_lines(text, excluded):
+    assert [one.text for one in parse_query(text, NONE).excluded] == excluded
+
+
+def test_an_option_in_a_question_is_searched_for():
+    question = parse_query("how do I pass -e to docker run", NONE)
+
+    assert "-e" in question.words
+    assert "e" in [term.text for term in question.terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("title:oil", "title"), ("Heading:oil", "headings"), ('headings:"oil"', "headings")],
+)
+def test_a_column_field_requires_its_words_there(text, column):
+    [phrase] = parse_query(text, NONE).required
+
+    assert (phrase.column, phrase.terms[0].text) == (column, "oil")
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("tag:work x", Filters(tag=("work",))),
+        ('tag:"two words" x', Filters(tag=("two words",))),
+        ("tag:a tag:b x", Filters(tag=("a", "b"))),
+        ("lang:ko x", Filters(lang=("ko",))),
+        ("media:markdown source:notes x", Filters(media=("markdown",), source=("notes",))),
+        ("path:notes/ x", Filters(path_glob="notes/")),
+        ("path:*.md x", Filters(path_glob="*.md")),
+        ("path:todo x", Filters(path_glob="**/*todo*")),
+    ],
+)
+def test_other_fields_become_filters(text, filters):
+    question = parse_query(text, NONE)
+
+    assert question.filters == filters
+    assert question.plain == "x"
+
+
+def test_a_filter_of_the_request_is_not_widened():
+    question = parse_query("tag:b x", Filters(tag=("a",)))
+
+    assert question.filters == Filters(tag=("a",))
+    assert question.plain == "tag:b x"
+
+
+def test_filters_alone_give_no_terms():
+    question = parse_query("tag:work", NONE)
+
+    assert question.terms == ()
+    assert question.filters.tag == ("work",)
+
+
+@pytest.mark.parametrize("text", ["tar -x it", "note: tag:work", "title:a", '-"a b"', 'tag:"a b"'])
+def test_prose_has_no_operators(text):
+    question = parse_query(text, NONE, prose=True)
+
+    assert (question.plain, question.filters) == (text, NONE)
+    assert (question.required, question.excluded) == ((), ())
+
+
+def test_prose_may_quote():
+    question = parse_query('what is "the rule"?', NONE, prose=True)
+
+    assert [[term.text for term in one.terms] for one in question.required] == [["the", "rule"]]
+    assert question.plain == "what is the rule ?"
+
+
+def test_of_a_pasted_page_only_some_phrases_are_required():
+    text = " ".join(f'"a{number} b" -word{number}' for number in range(5_000))
+    question = parse_query(text, NONE)
+
+    assert (len(question.required), len(question.excluded)) == (32, 32)
+    assert "a4999" in question.plain
+    assert "-word4999" in question.plain
+
+
+def test_a_phrase_is_required_once():
+    assert len(parse_query('"a b" ' * 100, NONE).required) == 1
+
+
+@pytest.mark.parametrize("join", [" ".join, "".join])
+def test_the_terms_of_a_pasted_page_are_bounded(join):
+    page = join(chr(0x4E00 + number % 20_000) * 2 for number in range(30_000))
+
+    assert len(parse_query(page, NONE).terms) == 4096
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("How do I restore `etcd`, (quickly)?", ("restore", "etcd", "quickly")),
+        ("They wouldn't say we’ll restore", ("say", "restore")),
+        ("who is that", ("who", "is", "that")),
+        ('the "oil embargo"', ()),
+        ("a/b -5 & | c++ .env", ("a/b", "-5", "c++", ".env")),
+        ("snapshot Snapshot snapshot", ("snapshot", "Snapshot")),
+        ("백업을 어떻게 복원하나요?", ("백업을", "어떻게", "복원하나요")),
+        ("什么是快照？怎么恢复。", ("什么是快照", "怎么恢复")),
+    ],
+)
+def test_words_are_listed_as_they_are_written(text, words):
+    assert parse_query(text, NONE).words == words
+
+
+def test_the_phrases_of_a_pasted_page_are_cut_into_tokens_up_to_the_limit(monkeypatch):
+    tokenized = []
+
+    def count(text):
+        tokenized.append(text)
+        return build_phrase_terms(text)
+
+    monkeypatch.setattr(query_operators, "build_phrase_terms", count)
+    parse_query("x " + " ".join(f"-word{number}" for number in range(9_000)), NONE)
+
+    assert len(tokenized) == 32
+
+
+def test_the_words_of_a_pasted_page_are_cut_into_terms_once(monkeypatch):
+    sizes = []
+
+    def count(text):
+        sizes.append(len(text))
+        return build_query_terms(text)
+
+    monkeypatch.setattr(query_parser, "build_query_terms", count)
+    page = "the words of a page " * 5_000
+    parse_query(page, NONE)
+
+    assert sum(sizes) < len(page)
+
+
+def test_few_words_of_a_pasted_page_are_listed():
+    assert len(parse_query(" ".join(f"w{n}" for n in range(5000)), NONE).words) == 256
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how to restore", "restore it?", "and then where", "복원하나요", "何ですか", "什么是快照"],
+)
+def test_a_question_is_recognized(text):
+    assert is_question(text)
+
+
+@pytest.mark.parametrize("text", ["restore snapshot", "the dialog that shows where", "快照 恢复"])
+def test_other_text_is_no_question(text):
+    assert not is_question(text)
+
+
+@pytest.mark.parametrize("text", ["can I use git -C", "does it -draft", "how is it"])
+def test_a_leading_verb_asks_too(text):
+    assert reads_as_question(text)
+
+
+def test_a_verb_within_a_text_does_not_ask():
+    assert not reads_as_question("notes that can be restored")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh -p 22",
+        "docker run -it",
+        "run --all",
+        "x -o=yaml",
+        "$ tar -xvf x",
+        "FOO=1 npm run x",
+        "cat notes | less",
+        "./run.sh -fast",
+        "-verbose option",
+        "옵션 -verbose",
+        "java -jar x",
+    ],
+)
+def test_a_command_line_is_recognized(text):
+    assert is_command_line(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["git workflow -draft", "java -coffee", "cat -dog", "a = b", "", "notes -5 -draft"]
+)
+def test_words_of_other_topics_are_no_command_line(text):
+    assert not is_command_line(text)
+
+
+def test_the_text_is_returned_with_and_without_the_words_of_phrases():
+    found = read_operators('about "oil embargo" title:x -nixon tag:ops 1973', NONE, prose=False)
+
+    assert found.plain == "about oil embargo x 1973"
+    assert found.unquoted == "about 1973"
+    assert found.filters == Filters(tag=("ops",))
+
+
+@pytest.mark.parametrize(("text", "shown"), [('"oil"', "oil"), ("heading:oil", "headings:oil")])
+def test_a_phrase_is_shown_with_its_column(text, shown):
+    [phrase] = read_operators(text, NONE, prose=False).required
+
+    assert phrase.format() == shown
+
+
+def test_a_phrase_without_words_is_plain_text():
+    found = read_operators('"--" oil', NONE, prose=False)
+
+    assert (found.required, found.unquoted) == ((), "-- oil")
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("How do I restore a backup?", "restore backup?"),
+        ("¿Dónde está el mercado?", "está mercado?"),
+        ("Когда была основана Москва?", "основана Москва?"),
+        ("the who", "the who"),
+        ("to be or not to be", "to be or not to be"),
+        ("What?", "What?"),
+        ("IT department", "IT department"),
+        ("foo-bar c++ 서울", "foo-bar c++ 서울"),
+        ("what - *", "what - *"),
+        ("", ""),
+    ],
+)
+def test_stop_words_are_stripped_unless_nothing_else_is_left(query, left):
+    assert strip_stop_words(query) == left

@@ -4,7 +4,14 @@ from kebab.core.chunks import CosineScale
 from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
-from kebab.search.related import RelatedFinder, VectorSpace
+from kebab.search.related import (
+    MAX_KEYWORDS,
+    DocumentVectors,
+    RelatedFinder,
+    VectorSpace,
+    extract_keywords,
+    find_shared_words,
+)
 from tests.fakes.vectors import MemoryVectors
 
 FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem"]
@@ -136,3 +143,207 @@ def test_unreadable_vectors_degrade_the_channel(filled):
 
     assert {*paths(near.find(10, Filters()))} == {"disk.md", "weekly.md"}
     assert near.degraded[0].channel == "vector"
+
+
+def _extract(base, *texts):
+    return extract_keywords(base.reader(), texts)
+
+
+def test_a_token_that_is_frequent_here_and_rare_elsewhere_weighs_most(base):
+    base.add("a.md", "restic restic restic backup disk")
+    base.add("b.md", "restic backup disk")
+    for word in FILLING:
+        base.add(f"{word}.md", f"backup disk {word}")
+
+    weights = _extract(base, "restic restic restic backup disk").weights
+
+    assert next(iter(weights)) == "restic"
+    assert "backup" not in weights
+
+
+def test_a_token_of_one_passage_is_no_keyword(base):
+    base.add("a.md", "unique shared")
+    base.add("b.md", "shared")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    assert list(_extract(base, "unique shared").weights) == ["share"]
+
+
+def test_stop_words_are_no_keywords(base):
+    base.add("a.md", "what is the vault and how")
+    base.add("b.md", "what is the vault and how")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    assert list(_extract(base, "what is the vault and how").weights) == ["vault"]
+
+
+def test_the_match_expression_is_bounded_and_holds_no_operators(base):
+    text = " ".join(f"term{number}" for number in range(200)) + " NOT AND"
+    base.add("a.md", text)
+    base.add("b.md", text)
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    words = _extract(base, text)
+    match = words.build_match_expression()
+
+    assert len(words.weights) == MAX_KEYWORDS
+    assert match.count(" OR ") == MAX_KEYWORDS - 1
+    assert match.startswith('"')
+
+
+def test_shared_words_are_written_as_in_the_other_document(base):
+    base.add("a.md", "restoring backups with restic")
+    base.add("b.md", "Restored the Backup")
+    base.add("c.md", "restic")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    found = find_shared_words(
+        _extract(base, "restoring backups with restic"), ["Restored the Backup"]
+    )
+
+    assert sorted(found) == ["Backup", "Restored"]
+
+
+def test_words_of_dense_scripts_are_not_split(base):
+    base.add("a.md", "쿠버네티스 클러스터를 복원한다")
+    base.add("b.md", "쿠버네티스 클러스터의 상태")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    found = find_shared_words(
+        _extract(base, "쿠버네티스 클러스터를 복원한다"), ["쿠버네티스 클러스터의 상태"]
+    )
+
+    assert sorted(found) == ["쿠버네티스", "클러스터"]
+
+
+def test_held_keywords_are_those_of_the_text(base):
+    base.add("a.md", "vault restic")
+    base.add("b.md", "vault restic")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    assert list(_extract(base, "vault restic").select_held("a vault")) == ["vault"]
+
+
+def test_only_the_thousand_most_frequent_tokens_can_be_keywords(base):
+    base.add("a.md", "vault restic")
+    base.add("b.md", "vault restic")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+    frequent = " ".join(f"term{number}" for number in range(999))
+
+    weights = _extract(base, frequent, frequent, "vault restic").weights
+
+    assert list(weights) == ["vault"]
+
+
+def test_shared_words_are_no_function_words(base):
+    texts = (
+        "**the** vault (over) all, between others; which? 있습니다",
+        "the: vault over all between others which 있습니다",
+    )
+    base.add("a.md", texts[0])
+    base.add("b.md", texts[1])
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+
+    assert find_shared_words(_extract(base, texts[0]), texts[1:]) == ["vault"]
+
+
+PLAIN = CosineScale(0.0, 1.0)
+
+
+def document_vectors(base, path, scale=PLAIN):
+    """Return what the vectors say of a document."""
+    reader = base.reader()
+    chunks = reader.load_chunks(
+        reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path)))
+    )
+    return DocumentVectors(reader, VectorSpace(vectors=base.vectors, scale=scale), chunks)
+
+
+def near(base, path, *, filters=None, others=(), scale=PLAIN):
+    found = document_vectors(base, path, scale).find_similar(filters or Filters(), others)
+    order = sorted(found, key=lambda doc: -found[doc].score)
+    names = {make_doc_id("notes", f"{name}.md"): name for name in "abcdef"}
+    return {names[doc]: found[doc] for doc in order}
+
+
+def test_a_note_on_two_topics_is_similar_to_both(base):
+    base.add("a.md", "oil embargo of the seventies", "plague in medieval towns")
+    base.add("b.md", "oil embargo of the decade")
+    base.add("c.md", "plague in medieval villages")
+    base.add("d.md", "purple bicycle")
+
+    found = near(base, "a.md")
+
+    assert {*list(found)[:2]} == {"b", "c"}
+    assert found["b"].score > 2 * abs(found["d"].score)
+    assert "a" not in found
+
+
+def test_the_score_is_the_mean_of_the_best_matches(base):
+    base.add("a.md", "oil embargo", "purple bicycle", title="T")
+    base.add("b.md", "oil embargo", "purple bicycle", title="T")
+
+    assert near(base, "a.md")["b"].score == pytest.approx(1.0)
+
+
+def test_the_best_pair_is_named_with_its_cosine(base):
+    base.add("a.md", "purple bicycle", "oil embargo", title="T")
+    base.add("b.md", "green river", "oil embargo", title="T")
+
+    found = near(base, "a.md")["b"]
+
+    assert (found.own, found.other, found.cosine) == (2, 4, pytest.approx(1.0))
+
+
+def test_filters_apply_to_other_documents_only(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "oil embargo")
+    base.add("c.md", "oil embargo", tags=["x"])
+
+    assert list(near(base, "a.md", filters=Filters(tag=("x",)))) == ["c"]
+
+
+def test_documents_that_keywords_found_are_measured_too(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "oil embargo", tags=["x"])
+    base.add("c.md", "purple bicycle")
+
+    found = near(base, "a.md", filters=Filters(tag=("x",)), others=[make_doc_id("notes", "c.md")])
+
+    assert list(found) == ["b", "c"]
+
+
+def test_a_document_without_vectors_has_no_similarity(base):
+    base.add("b.md", "oil embargo", embed=False)
+    base.writer.mark_vectors([1], "unsupported", "v1")
+    base.add("a.md", "oil embargo")
+
+    assert near(base, "a.md", others=[make_doc_id("notes", "b.md")]) == {}
+    assert not document_vectors(base, "b.md").keys
+    assert near(base, "b.md") == {}
+
+
+def test_cosines_are_put_on_the_scale_of_the_model(base):
+    base.add("a.md", "oil embargo of the seventies")
+    base.add("b.md", "oil embargo of the decade")
+
+    plain, steep = near(base, "a.md")["b"], near(base, "a.md", scale=CosineScale(0.5, 1.0))["b"]
+
+    assert steep.score == pytest.approx(max(0.0, (plain.cosine - 0.5) / 0.5), abs=1e-5)
+
+
+def test_some_passages_of_a_long_document_are_probes(base):
+    base.add("a.md", *(f"oil embargo {number}" for number in range(100)))
+    base.add("b.md", "oil embargo 7")
+
+    found = near(base, "a.md")["b"]
+
+    assert 0.4 < found.score <= 1.0

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kebab.core.queries import Filters, Mode, Query
@@ -10,6 +11,7 @@ from kebab.search.vector import (
     SearchScope,
     VectorMatches,
     VectorRetriever,
+    embed_query,
     find_nearest,
     find_scope,
 )
@@ -152,3 +154,52 @@ def test_a_search_by_words_prepares_no_model(base):
         base.engine().search(Query(text="oil", mode=mode))
 
     assert base.embedder.prepared == 1
+
+
+class _Memory:
+    def __init__(self):
+        self.answers = {}
+
+    def get(self, namespace, question, revision):
+        return self.answers.get((namespace, question, revision))
+
+    def put(self, namespace, question, revision, answer):
+        self.answers[namespace, question, revision] = answer
+
+
+def test_a_query_is_embedded_once():
+    embedder, memory = HashingEmbedder(), _Memory()
+
+    first, cached = embed_query(memory, embedder, "oil")
+    again, cached_again = embed_query(memory, embedder, "oil")
+
+    assert (cached, cached_again) == (False, True)
+    assert embedder.embedded == ["oil"]
+    np.testing.assert_array_equal(first, again)
+
+
+def test_another_model_has_other_vectors():
+    memory = _Memory()
+    embed_query(memory, HashingEmbedder(version="a"), "oil")
+
+    _, from_cache = embed_query(memory, HashingEmbedder(version="b"), "oil")
+
+    assert not from_cache
+
+
+def test_cached_bytes_of_another_length_are_ignored():
+    memory, embedder = _Memory(), HashingEmbedder(version="a")
+    memory.put("query_vector:a", "oil", 0, b"123")
+
+    _, from_cache = embed_query(memory, embedder, "oil")
+
+    assert not from_cache
+
+
+def test_without_a_cache_every_query_is_embedded():
+    embedder = HashingEmbedder()
+
+    embed_query(None, embedder, "oil")
+    embed_query(None, embedder, "oil")
+
+    assert embedder.embedded == ["oil", "oil"]

@@ -1,7 +1,21 @@
+import re
+import unicodedata
+
 import pytest
 
 from kebab.core.documents import Block, BlockKind
-from kebab.text.language import detect_document_language, detect_language
+from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.text import language
+from kebab.text.language import (
+    Language,
+    detect_document_language,
+    detect_language,
+    detect_question_language,
+    detect_written_form,
+    is_written_in,
+    may_share_words,
+    snap_to_grapheme,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +57,200 @@ def test_only_prose_counts():
 def test_addresses_and_markup_are_no_evidence():
     text = "짧은 글 <https://example.invalid/the/of/and/to/in> `the of and to in is`"
     assert detect_document_language(text, [Block(BlockKind.PARAGRAPH, 0, len(text))]) == "ko"
+
+
+ENGLISH = "The pump is in the cellar and it was built by the owner of the house."
+GERMAN = "Die Pumpe steht im Keller und sie ist von dem Besitzer des Hauses gebaut."
+KOREAN = "펌프는 Berlin의 지하실에 있다."
+JAPANESE = "ポンプは地下にある。"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (ENGLISH, "latin"),
+        (KOREAN, "hangul"),
+        (JAPANESE, "han"),
+        ("\u043d\u0430\u0441\u043e\u0441 \u0441\u0442\u043e\u0438\u0442", "cyrillic"),
+        ("12 + 7", None),
+    ],
+)
+def test_the_script_of_most_letters_counts(text, name):
+    assert detect_written_form(text).script == name
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (ENGLISH, ENGLISH, True),
+        (ENGLISH, "Pump, 12 V", True),
+        (ENGLISH, "12", True),
+        (ENGLISH, KOREAN, False),
+        (KOREAN, JAPANESE, False),
+        (ENGLISH, GERMAN, False),
+    ],
+)
+def test_words_are_compared_within_a_script_and_a_language(one, other, expected):
+    assert may_share_words(detect_written_form(one), detect_written_form(other)) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "name"),
+    [
+        ("What is the boiling point of water?", "en", "English"),
+        ("Who wrote Hamlet?", "en", "English"),
+        ("열펌프의 성능계수는 얼마인가요?", "ko", "Korean"),
+        ("琵琶湖の面積はどのくらいですか", "ja", "Japanese"),
+        ("北京的人口是多少", "zh", "Chinese"),
+        ("Wie hoch darf der Druck sein?", "de", "German"),
+        ("Warum rauscht Wasser?", "de", "German"),
+        ("Quelle est la capitale de la France ?", "fr", "French"),
+        ("\u00bfCu\u00e1ndo naci\u00f3 Cervantes?", "es", "Spanish"),
+        ("Hoeveel kost brood?", "nl", "Dutch"),
+        ("Какая глубина озера Байкал?", "ru", "Russian"),
+    ],
+)
+def test_the_language_of_a_question_has_its_name(question, code, name):
+    assert detect_question_language(question) == Language(code, name)
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("What is 김치찌개?", "en"),
+        ("What does 人工智能 mean?", "en"),
+        ("What is love 가사는 누가 썼어?", "ko"),
+        ('"What is love"の作詞者は誰ですか', "ja"),
+        ("Kubernetes에서 Pod란 무엇인가?", "ko"),
+    ],
+)
+def test_a_name_in_another_script_does_not_change_the_language(question, code):
+    assert detect_question_language(question).code == code
+
+
+@pytest.mark.parametrize("question", ["", "Kubernetes pods", "42?", "pump pressure"])
+def test_an_unclear_language_is_unknown(question):
+    assert detect_question_language(question) == Language(None, None)
+
+
+@pytest.mark.parametrize("sign", ["가", "ㄱ", "あ", "ア", "漢", "ก", "က", "ក", "ㄅ", "\U00020000"])
+def test_scripts_without_blanks_are_dense(sign):
+    assert language.is_dense(sign)
+
+
+@pytest.mark.parametrize("sign", ["a", "я", "ω", "ع", "ה", "ह", "த", "1", "→", "🙂", "๑", "。"])
+def test_other_scripts_are_not_dense(sign):
+    assert not language.is_dense(sign)
+
+
+def test_the_ranges_agree_with_the_class():
+    dense = re.compile(f"[{language.DENSE}]")
+    signs = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+
+    assert [sign for sign in signs if bool(dense.match(sign)) != language.is_dense(sign)] == []
+
+
+def test_every_mark_of_hindi_belongs_to_its_word():
+    marks = [chr(code) for code in range(0x900, 0x980) if unicodedata.category(chr(code))[0] == "M"]
+
+    assert all(language.split_units(f"क{mark}क") == [f"क{mark}क"] for mark in marks)
+
+
+def test_the_spans_of_units_match_their_text():
+    text = "a snake_case 서울에서 c++ → don't"
+
+    spans = [found.span() for found in language.iter_unit_matches(text)]
+
+    assert [text[start:end] for start, end in spans] == language.split_units(text)
+    assert language.split_units(text) == ["a", "snake_case", "서울에서", "c++", "→", "don't"]
+
+
+def test_ascii_text_is_split_like_other_text():
+    plain = "x.y a-b don't 1,000 c++ C# .env foo(bar) https://a.b/c_d?e=f"
+
+    assert [*language.split_units(plain), "é"] == language.split_units(plain + " é")
+
+
+def test_marks_stay_with_their_letters():
+    assert language.split_clusters("ที่นี่") == ["ที่", "นี่"]
+    assert language.split_clusters("서울") == ["서", "울"]
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "e\u0301",
+        "\U0001f44d\U0001f3fd",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\U0001f1f0\U0001f1f7",
+        "\u1112\u1161\u11ab",
+        "\u0915\u094d\u0937\u093f",
+        "\u2764\ufe0f",
+        "\r\n",
+    ],
+)
+def test_a_grapheme_is_not_split(sign):
+    text = f"a{sign}b"
+
+    for place in range(1, len(sign) + 1):
+        assert snap_to_grapheme(text, place) == 1
+    assert snap_to_grapheme(text, len(sign) + 1) == len(sign) + 1
+
+
+def test_flags_are_split_by_pairs():
+    text = "\U0001f1f0\U0001f1f7" * 2
+
+    assert [snap_to_grapheme(text, place) for place in range(5)] == [0, 0, 2, 2, 4]
+
+
+def test_plain_letters_and_ends_are_borders():
+    assert [snap_to_grapheme("ab한국", place) for place in range(5)] == [0, 1, 2, 3, 4]
+
+
+LATIN = frozenset({"latin"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain English",
+        "naïve Übergröße, Tiếng Việt, ŁÓDŹ",
+        "",
+        "12:30 — 42 %, 3.14 €",
+        "kubectl로 배포한다: kubectl apply",
+        "ｆｕｌｌ ｗｉｄｔｈ",
+    ],
+)
+def test_latin_text_and_text_without_letters_is_known(text):
+    assert is_written_in(text, LATIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "데이터베이스를 검색한다",
+        "日本語の文章",
+        "向量数据库",
+        "Привет мир",
+        "مرحبا",
+        "ελληνικά",
+        "API 서버를 설정한다",
+    ],
+)
+def test_text_mostly_in_another_script_is_unknown(text):
+    assert not is_written_in(text, LATIN)
+
+
+def test_decomposed_accents_and_syllables_count_as_their_script():
+    assert is_written_in("cafe\u0301 de\u0301ja\u0300", LATIN)
+    assert not is_written_in("\u1112\u1161\u11ab\u1100\u1173\u11af", LATIN)
+
+
+def test_half_of_the_letters_is_enough():
+    assert is_written_in("ab가나", LATIN)
+    assert not is_written_in("ab가나다", LATIN)
+
+
+def test_a_model_of_all_scripts_supports_every_text():
+    assert is_written_in("데이터", E5_SMALL.scripts)
+    assert not is_written_in("데이터", MINILM.scripts)

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
+from kebab.text.normalize import blank_spans, escape_undecodable, fold_text, normalize_punctuation
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,16 @@ def test_the_normal_form_keeps_case():
 
 def test_blanking_preserves_positions():
     assert blank_spans("abcdef", [(1, 3), (5, 6)]) == "a  de "
+
+
+def test_undecodable_bytes_become_escapes_and_all_else_stays():
+    assert escape_undecodable("caf\udce9 한글 😀\n") == "caf\\xe9 한글 😀\n"
+
+
+def test_a_surrogate_that_encodes_no_byte_is_escaped_too():
+    assert escape_undecodable("\ud800") == "\\xed\\xa0\\x80"
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_any_escaped_text_is_valid_utf8(text):
+    assert escape_undecodable(text).encode("utf-8").decode("utf-8") == escape_undecodable(text)

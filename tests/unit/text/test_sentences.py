@@ -1,6 +1,14 @@
 import pytest
 
-from kebab.text.sentences import LONGEST, LayoutKind, find_sentence_spans, find_sentences
+from kebab.text.sentences import (
+    LONGEST,
+    LayoutKind,
+    build_layout,
+    find_sentence_spans,
+    find_sentence_starts,
+    find_sentences,
+    is_abbreviation,
+)
 
 
 def parts(text):
@@ -194,3 +202,155 @@ def test_a_sentence_has_the_kind_of_its_block():
 def test_long_code_counts_line_by_line():
     code = "\n".join(f"run --step {number}. Then" for number in range(40))
     assert parts(f"```\n{code}\n```") == code.split("\n")
+
+
+def kinds(text):
+    return [(block.kind, text[block.start : block.end]) for block in build_layout(text).blocks]
+
+
+def test_every_line_is_of_the_kind_that_it_looks_like():
+    text = "# Top\nwords\nmore\n\n- item\n  of it\n| a |\n```py\nx = 1\n\ny\n```\nend"
+    assert kinds(text) == [
+        (LayoutKind.HEADING, "# Top"),
+        (LayoutKind.PROSE, "words\nmore"),
+        (LayoutKind.ITEM, "- item\n  of it"),
+        (LayoutKind.ROW, "| a |"),
+        (LayoutKind.CODE, "x = 1"),
+        (LayoutKind.CODE, "y"),
+        (LayoutKind.PROSE, "end"),
+    ]
+
+
+def test_markdown_signs_are_replaced_by_spaces():
+    text = "> - [ ] a\n## b\n---\n1. c"
+    assert build_layout(text).plain == "        a\n   b\n   \n   c"
+
+
+def test_a_quotation_ends_where_a_deeper_one_begins():
+    assert kinds("> a\n> b\n> > c") == [(LayoutKind.PROSE, "> a\n> b"), (LayoutKind.PROSE, "> > c")]
+
+
+def test_an_empty_text_has_no_blocks():
+    assert build_layout("").blocks == ()
+
+
+def test_the_row_that_heads_a_table_is_a_heading():
+    assert [kind for kind, _ in kinds("| a | b |\n|---|:-:|\n| 1 | 2 |\n")] == [
+        LayoutKind.HEADING,
+        LayoutKind.ROW,
+    ]
+
+
+def test_labels_are_no_content():
+    text = "(serve-configure)=\n.. _serve:\n{#serve}\n<a name='serve'></a>\nThe text (of it) = all."
+    assert kinds(text) == [(LayoutKind.PROSE, "The text (of it) = all.")]
+
+
+def _sentences(text):
+    starts = find_sentence_starts(text)
+    ends = [*starts[1:], len(text)]
+    return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["One ends.", "Another begins!", "Does it?", "It does."],
+        ['He said "stop."', "Then he left."],
+        ["It was so.[12]", "It is."],
+        ["一つ目。", "二つ目！", "三つ目？"],
+        ["彼は「はい。」", "次の文。"],
+        ["यह पहला है।", "यह दूसरा है।"],
+        ["a heading", "- a list", "| a | table |"],
+    ],
+)
+def test_sentences_of_any_script_are_split(sentences):
+    wide = sentences[0][-1] in "。」"
+    glue = "\n" if sentences[0] == "a heading" else "" if wide else " "
+
+    assert _sentences(glue.join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dr. Who met J. Smith of the U.S. Army.",
+        "See fig. 4 for it.",
+        "It has 3.5 parts and e.g. two wheels.",
+        "an ellipsis ... goes on",
+        "彼は「はい。」と言った。",
+    ],
+)
+def test_text_without_a_sentence_end_has_one_start(text):
+    assert find_sentence_starts(text) == [0]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["「行け。早く。」と彼は言った。", "終わり。"],
+        ["東京（旧名。江戸）は都。", "次の文。"],
+        ["Run `a… B` twice. ", "Then stop."],
+        ["We sell pens, ink, etc.? ", "Yes."],
+        ["so it began. ", "then it went on... or not. ", "it ended."],
+        ["1. Mix the flour.\n", "2. Bake it.\n", "In 1998. ", "Then more."],
+        ["A long line of a paragraph that was broken behind e.g.\n`this` one.\n", "Another."],
+        ["A long line of a paragraph that ends where it was broken.\n", "qmd begins small."],
+    ],
+)
+def test_snippets_and_answers_share_the_rule_for_stops(sentences):
+    starts = find_sentence_starts("".join(sentences))
+
+    assert starts == [len("".join(sentences[:count])) for count in range(len(sentences))]
+
+
+def test_blank_lines_are_one_border_and_the_end_is_none():
+    assert find_sentence_starts("one\n\n\ntwo\n") == [0, 6]
+    assert find_sentence_starts("") == [0]
+
+
+def test_a_wrapped_line_continues_its_sentence():
+    wrapped = (
+        "The mail gateway refused connections from six until seven since its\ncertificate ended."
+    )
+
+    assert find_sentence_starts(wrapped) == [0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Buy milk\nCall Bob",
+        "# A heading that is as long as a line of a paragraph that was broken\nA paragraph.",
+        "An item that is as long as a line of a paragraph that was broken\n- another item",
+        "An item that is as long as a line of a paragraph that was broken\n2. another item",
+        "A paragraph as long as a line of a paragraph that was broken at all\n\nAnother one.",
+        "A sentence as long as a line of a paragraph that was broken (at all.)\nAnother one.",
+        "A sentence as long as a line of a paragraph that was broken at all. \nAnother one.",
+    ],
+)
+def test_other_lines_end_where_they_break(text):
+    assert len(find_sentence_starts(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr| Smith", True),
+        ("Fig| 3", True),
+        ("Fig| The", False),
+        ("J| Smith", True),
+        ("vitamin C| The", False),
+        ("Apple Inc| CEO", True),
+        ("Apple Inc| The", False),
+        ("am 3| Oktober", True),
+        ("in 1998| October", False),
+        ("the end| New", False),
+        ("heat it to 240 \u00b0C| Bake", False),
+        ("그것은 책| 다음", False),
+        ("|", False),
+    ],
+)
+def test_a_full_stop_belongs_to_an_abbreviation(text, expected):
+    stop = text.index("|")
+    assert is_abbreviation(text.replace("|", "."), stop, stop + 1) is expected

@@ -5,6 +5,7 @@ from kebab.wire.coverage import (
     describe_absent_words,
     describe_gaps,
     describe_known_gaps,
+    format_indexing,
 )
 from tests.fakes.replies import coverage
 
@@ -85,4 +86,20 @@ def test_a_running_ingest_is_told_with_its_progress():
     assert found == "an ingest is running: 1 of 9 passages, pid 7"
     assert describe_gaps(coverage(indexing=indexing, unread=3, checked=5000), "absent") == (
         "an ingest is running: pid 7; 3 of 5,003 files are not read yet"
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((None, None, None), "scanning folders, pid 7"),
+        ((3, 2549, "files"), "3 of 2,549 files, pid 7"),
+        ((2695, 24020, "passages"), "2,695 of 24,020 passages, pid 7"),
+    ],
+)
+def test_the_progress_is_one_phrase(counts, said):
+    done, total, unit = counts
+
+    assert (
+        format_indexing(Indexing(pid=7, started_at="", done=done, total=total, unit=unit)) == said
     )

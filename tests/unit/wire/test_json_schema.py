@@ -1,9 +1,15 @@
+import importlib
+import pkgutil
+
 import jsonschema
 import pytest
 
+import kebab.wire
 from kebab.errors.catalog import build_catalog
 from kebab.wire.error import build_error_row
-from kebab.wire.json_schema import build_detail_schema, build_schemas
+from kebab.wire.json_schema import build_detail_schema, build_schemas, get_schema_name, list_records
+from kebab.wire.record import Record, Request
+from kebab.wire.search import Retrieval
 
 _DOCUMENTS = build_schemas()
 
@@ -70,3 +76,28 @@ def test_every_row_has_typed_details(code):
 
     assert set(schema["properties"]) == names | {"chain"}
     assert "chain" not in schema["required"]
+
+
+def test_every_record_is_named_once():
+    names = [get_schema_name(form) for form in list_records()]
+
+    assert len(set(names)) == len(names)
+    assert {"search_response.v1", "error.v1", "doctor.v1"} <= set(names)
+    assert get_schema_name(Retrieval) is None
+
+
+def test_no_declared_form_is_missing():
+    modules = [
+        importlib.import_module(f"kebab.wire.{module.name}")
+        for module in pkgutil.iter_modules(kebab.wire.__path__)
+    ]
+    declared = {
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if isinstance(thing, type)
+        and issubclass(thing, Record | Request)
+        and get_schema_name(thing)
+    }
+
+    assert declared == set(list_records())

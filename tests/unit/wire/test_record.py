@@ -8,11 +8,24 @@ from msgspec import Struct
 
 import kebab.wire
 from kebab.errors.catalog import InvalidInput
+from kebab.errors.signal import Exit
 from kebab.wire.error import ErrorRow, Warned
 from kebab.wire.evals import BenchFigure, BenchReport
 from kebab.wire.health import DoctorCheck
-from kebab.wire.record import DECODE_ERRORS, Hinted, add_envelope, decode_request, encode_json
+from kebab.wire.json_schema import list_records
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import (
+    _STATUSES,
+    DECODE_ERRORS,
+    Hinted,
+    add_envelope,
+    decode_request,
+    encode_json,
+    find_exit_status,
+    read_field_docstrings,
+)
 from kebab.wire.search import SearchRequest
+from tests.fakes import replies
 from tests.shape.libraries import list_own_exceptions
 
 
@@ -128,3 +141,60 @@ def test_a_hint_that_is_no_short_line_is_null(hint):
 
 def test_a_hint_of_the_greatest_length_is_kept():
     assert Warned(message="m", hint="x" * 200).hint == "x" * 200
+
+
+def test_text_below_a_field_is_its_documentation_inherited_fields_included():
+    texts = read_field_docstrings(Warned)
+
+    assert texts["message"] == "One sentence for a person."
+    assert "RFC 3339" in texts["timestamp"]
+
+
+def test_every_field_of_every_record_is_documented():
+    bare = [
+        f"{form.__name__}.{name}"
+        for form in list_records()
+        for name in form.__struct_fields__
+        if not read_field_docstrings(form).get(name)
+    ]
+
+    assert bare == []
+
+
+CASES = [
+    (replies.response(replies.hit()), Exit.DONE),
+    (replies.response(), Exit.NO),
+    (replies.response(replies.hit(), convincing=False), Exit.NO),
+    (replies.answer(), Exit.DONE),
+    (replies.refusal("score_gate"), Exit.NO),
+    (replies.refusal("unsupported_claims"), Exit.NO),
+    (replies.refusal("llm_stream_aborted"), Exit.INTERRUPTED),
+    (replies.related_docs(replies.related_doc()), Exit.DONE),
+    (replies.related_docs(), Exit.NO),
+    (replies.duplicates(replies.duplicate_group()), Exit.DONE),
+    (replies.duplicates(), Exit.NO),
+    (replies.grep_response(replies.grep_hit()), Exit.DONE),
+    (replies.ingest_report(cancelled=True), Exit.INTERRUPTED),
+    (replies.ingest_report(cancelled=False), Exit.DONE),
+    (replies.explanation(found=True), Exit.DONE),
+    (replies.explanation(found=False), Exit.NO),
+    (replies.doctor(), Exit.DONE),
+    (replies.doctor(replies.check(status="fail")), Exit.UNUSABLE),
+    (replies.not_found(), Exit.NO),
+    (replies.introspection(), Exit.DONE),
+]
+
+
+@pytest.mark.parametrize(("reply", "status"), CASES)
+def test_a_reply_has_the_status_of_its_result(reply, status):
+    assert find_exit_status(reply) is status
+
+
+def test_every_name_is_that_of_a_reply():
+    names = {
+        reply.__struct_config__.tag
+        for operation in OPERATIONS.values()
+        for reply in operation.replies
+    }
+
+    assert set(_STATUSES) <= names

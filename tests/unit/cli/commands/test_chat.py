@@ -1,4 +1,14 @@
+import re
+from contextlib import suppress
+
 import pytest
+
+from kebab.cli.channels import OutputChannel, OutputChannels
+from kebab.cli.commands.chat import Chat
+from kebab.cli.context import CommandContext, Interrupts
+from kebab.config.settings import Ask, Settings
+from tests.fakes import replies
+from tests.fakes.facade import FakeKebab
 
 
 def questions(opened):
@@ -42,3 +52,258 @@ def test_an_endless_question_is_too_large(kebab, opened):
     assert (ran.status, ran.out) == (2, "")
     assert "too_large" in ran.err
     assert not [what for one in opened for what, _ in one.asked if what == "ask"]
+
+
+NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{4}")
+
+
+class Talk:
+    """A conversation over a scripted knowledge base, and what it wrote."""
+
+    def __init__(self, folder, settings, kebab, name=None):
+        self.folder = folder
+        self.context = CommandContext(self.channels(), Interrupts(lambda: None))
+        self.kebab = kebab
+        self.settings = settings
+        self.name = name
+
+    def channels(self):
+        opened = [(self.folder / name).open("wb") for name in ("out", "err")]
+        self.files = opened
+        return OutputChannels(*(OutputChannel(one.fileno(), one.name) for one in opened))
+
+    def start(self, *, starts_session=True):
+        flags = {"session": self.name}
+        return Chat(self.context, self.kebab, self.settings, flags, starts_session=starts_session)
+
+    @property
+    def out(self):
+        return (self.folder / "out").read_text()
+
+    @property
+    def err(self):
+        return (self.folder / "err").read_text()
+
+    @property
+    def asked(self):
+        return [(one.question, one.session) for what, one in self.kebab.asked if what == "ask"]
+
+
+@pytest.fixture
+def talking(tmp_path):
+    made = []
+
+    def talk(kind=FakeKebab, name=None, **ask):
+        settings = Settings(ask=Ask(**ask))
+        made.append(Talk(tmp_path, settings, kind(settings, config_path=tmp_path), name))
+        return made[-1]
+
+    yield talk
+    for one in made:
+        for file in one.files:
+            file.close()
+
+
+def typing(*lines):
+    """Return a prompt at which these lines are typed; an exception is what happens instead."""
+    left = list(lines)
+
+    def prompt():
+        line = left.pop(0) if left else EOFError()
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    return prompt
+
+
+def test_a_new_session_gets_a_name_that_is_shown(talking):
+    talk = talking()
+    talk.start().run_lines(["one", "two"])
+
+    (name,) = NAME.findall(talk.err)
+    assert talk.asked == [("one", name), ("two", name)]
+
+
+def test_a_name_that_is_taken_gets_a_number(talking):
+    class Taken(FakeKebab):
+        def session_show(self, request):
+            free = request.name.endswith("-3")
+            return replies.not_found() if free else replies.session_transcript(request.name)
+
+    talk = talking(Taken)
+    talk.start()
+
+    assert re.search(NAME.pattern + "-3\n", talk.err)
+
+
+def test_a_named_session_is_continued(talking):
+    talk = talking(name="move")
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", "move")]
+
+
+def test_a_chat_of_a_program_stores_nothing_unless_a_session_is_named(talking):
+    talk = talking()
+    talk.start(starts_session=False).run_lines(["one", "/new", "two"])
+    named = talking(name="move")
+    named.start(starts_session=False).run_lines(["three"])
+
+    assert talk.asked == [("one", None), ("two", None)]
+    assert named.asked == [("three", "move")]
+
+
+def test_without_history_questions_have_no_session(talking):
+    talk = talking(history=False)
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", None)]
+    assert talk.err == "session: none, each question stands alone\n"
+
+
+def test_read_only_stores_no_session(talking):
+    talk = talking()
+    talk.context.flags.read_only = True
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", None)]
+
+
+def test_without_a_terminal_each_question_is_printed_before_its_answer(talking):
+    talk = talking()
+    talk.start().run_lines(["x\x1b"])
+
+    assert talk.out.startswith("> x\ufffd\n\nStop, then **restore** [1].\n\n [1] ")
+
+
+@pytest.mark.parametrize(
+    ("lines", "worst"),
+    [
+        (["one", "two"], 0),
+        (["weak", "one"], 1),
+        (["weak", "cut", "one"], 2),
+        (["broken", "cut"], 3),
+        ([], 0),
+        (["exit", "cut"], 0),
+    ],
+)
+def test_the_exit_status_is_the_worst_of_all_answers(talking, lines, worst):
+    assert talking().start().run_lines(lines) == worst
+
+
+def test_each_error_is_shown_and_the_chat_continues(talking):
+    talk = talking()
+    talk.start().run_lines(["cut", "cut", "one"])
+
+    assert talk.err.count("code: model_unreachable") == 2
+    assert len(talk.asked) == 3
+
+
+def test_sources_help_and_new_are_commands(talking):
+    talk = talking()
+    talk.start().run_lines(["/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"])
+
+    assert [question for question, _ in talk.asked] == ["one"]
+    assert talk.out.count(" [1] ops/backup.md:12-13") == 2
+    assert talk.err.count("no citations yet") == 2
+    assert len(NAME.findall(talk.err)) == 2
+    assert "clear the line" in talk.err
+    assert "no such command" in talk.err
+
+
+def test_a_question_may_begin_with_a_path(talking):
+    talk = talking()
+    talk.start().run_lines(["/etc/hosts is what"])
+
+    assert len(talk.asked) == 1
+
+
+@pytest.mark.parametrize("last", ["exit", "quit", "/exit", EOFError()])
+def test_an_interactive_chat_ends_with_exit_status_0(talking, last):
+    talk = talking()
+
+    assert talk.start().run_interactive(typing("cut", "", "weak", last, "never")) == 0
+    assert [question for question, _ in talk.asked] == ["cut", "weak"]
+
+
+def test_a_second_ctrl_c_at_the_prompt_leaves(talking):
+    talk = talking()
+    again = KeyboardInterrupt()
+
+    status = talk.start().run_interactive(typing(again, "one", again, again, "never"))
+
+    assert (status, len(talk.asked)) == (0, 1)
+    assert talk.err.count("Ctrl-C again or Ctrl-D leaves") == 2
+
+
+class Interrupted(FakeKebab):
+    """Is interrupted before the first word of each answer."""
+
+    times = 1
+    interrupts: Interrupts
+
+    def ask(self, request, report):
+        self._note("ask", request)
+        for _ in range(self.times - 1):
+            with suppress(KeyboardInterrupt):
+                self.interrupts.interrupt()
+        self.interrupts.interrupt()
+        return replies.answer()
+
+
+def test_an_interruption_stops_one_answer_only(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+
+    assert talk.start().run_interactive(typing("one", "two")) == 0
+    assert len(talk.asked) == 2
+    assert talk.err.count("note: interrupted") == 2
+
+
+def test_without_a_terminal_an_interruption_ends_the_chat(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+
+    assert talk.start().run_lines(["one", "two"]) == 130
+    assert len(talk.asked) == 1
+
+
+def test_a_repeated_interruption_leaves(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts, talk.kebab.times = talk.context.interrupts, 2
+
+    assert talk.start().run_interactive(typing("one", "two")) == 130
+    assert len(talk.asked) == 1
+
+
+def test_sigterm_ends_the_chat(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+    talk.context.interrupts.terminated = True
+
+    assert talk.start().run_interactive(typing("one")) == 130
+
+
+def test_a_closed_pipe_ends_the_chat(talking):
+    class Gone(FakeKebab):
+        def ask(self, request, report):
+            self._note("ask", request)
+            raise BrokenPipeError
+
+    for start in (
+        lambda talk: talk.run_lines(["a", "b"]),
+        lambda talk: talk.run_interactive(typing("a", "b")),
+    ):
+        talk = talking(Gone)
+        assert start(talk.start()) == 141
+        assert len(talk.asked) == 1
+
+
+def test_a_degraded_channel_is_reported_once(talking):
+    talk = talking()
+    talk.start().run_lines(["odd", "odd"])
+
+    assert talk.out.count("> odd") == 2
+    assert talk.err.count("no vector search") == 1
+    assert talk.err.count("asked again with less") == 2

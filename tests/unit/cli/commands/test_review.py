@@ -1,6 +1,17 @@
+import json
+from pathlib import Path
+
 import pytest
 
-from kebab.cli.commands.review import command
+from kebab.cli.commands.review import (
+    MAX_BYTES,
+    OTHER_TASKS,
+    command,
+    find_contradictions,
+    read_older_items,
+)
+from kebab.errors.catalog import InvalidInput, IoError, TooLarge
+from tests.fakes.console import standard_input
 
 TEXT = "# Doors\n\nOpen the the door.\n"
 
@@ -176,3 +187,172 @@ def test_errors_about_imported_items_name_the_flag():
     flags = {param.name: param.opts for param in command.params}
 
     assert flags["imported"] == ["--import"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"names"},
+        {"run_id"},
+        {"run_id", "cursor", "json"},
+        {"names", "apply", "yes", "json"},
+        {"names", "deep", "tier", "model", "form"},
+        {"explain", "json"},
+    ],
+    ids=lambda given: "+".join(sorted(given)),
+)
+def test_flags_that_belong_together_are_fine(given):
+    assert list(find_contradictions(given)) == []
+
+
+def test_contradictions_name_the_flags():
+    assert list(find_contradictions({"names", "run_id"})) == [
+        "`--run-id` and DOC, PATH or GLOB exclude each other"
+    ]
+    assert next(find_contradictions({"names", "stream", "json", "form"})) == (
+        "`--stream` and `--format` exclude each other"
+    )
+    assert list(find_contradictions({"names", "yes"})) == ["`--yes` goes with `--apply`"]
+    assert list(find_contradictions(set())) == ["give DOC, PATH or GLOB, or `--run-id`"]
+
+
+@pytest.mark.parametrize("task", OTHER_TASKS)
+def test_another_task_takes_no_other_flag(task):
+    assert any("no other argument" in cause for cause in find_contradictions({task, "names"}))
+
+
+ITEM = {"key": "spelling", "severity": "error", "message": "why", "evidence": "teh"}
+FIXED = {**ITEM, "suggestion": "the"}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text):
+        path = tmp_path / "items"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_older_items(str(path))
+
+    return read_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([ITEM, FIXED]),
+        json.dumps({"version": "v1", "items": [ITEM, FIXED]}, indent=2),
+        f"{json.dumps(ITEM)}\n\n{json.dumps(FIXED)}\r\n",
+        "\ufeff" + json.dumps([ITEM, FIXED]),
+    ],
+    ids=["list", "object", "lines", "byte order mark"],
+)
+def test_items_are_a_list_or_in_an_object_or_on_lines(read, text):
+    assert [item.suggestion for item in read(text)] == [None, "the"]
+
+
+def test_a_file_may_hold_one_item_or_none(read):
+    assert len(read(json.dumps(ITEM, indent=1))) == 1
+    assert read("") == []
+    assert read("[]") == []
+
+
+def test_items_come_from_stdin():
+    with standard_input(json.dumps([ITEM]).encode()):
+        assert read_older_items("-")[0].evidence == "teh"
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (json.dumps([ITEM, {**ITEM, "severity": 3}]), "$[1].severity"),
+        (json.dumps({"items": [{**ITEM, "more": 1}]}), "$.items[0]"),
+        (json.dumps({"other": []}), "$"),
+        ("3", "$"),
+        (f"{json.dumps(ITEM)}\n{{}}\n", "$[1]"),
+        (f"{json.dumps(ITEM)}\nnot JSON\n", "$[1]"),
+        (b"\xff\xfe\x00", "$[0]"),
+        (b"[" * 100_000, "$[0]"),
+    ],
+)
+def test_another_shape_is_refused_with_its_path(read, text, field):
+    with pytest.raises(InvalidInput) as caught:
+        read(text)
+    assert caught.value.field == field
+
+
+def test_a_missing_file_and_a_large_one_are_refused(read, tmp_path):
+    with pytest.raises(IoError):
+        read_older_items(str(tmp_path / "missing"))
+    with pytest.raises(IoError):
+        read_older_items(str(tmp_path))
+    with pytest.raises(TooLarge):
+        read(b" " * (MAX_BYTES + 1))
+
+
+@pytest.fixture
+def notes(home, monkeypatch):
+    monkeypatch.chdir(home)
+    for name, text in (("a.md", "# Doors\n\nOpen the the door.\n"), ("b.md", "# Clean\n")):
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_stream_has_all_pages_and_the_status_of_all(kebab, opened):
+    ran = kebab("review", "a.md", "b.md", "--stream")
+
+    types = [event["type"] for event in ran.events]
+    assert types == ["progress", *["stage", "items"] * 2, "complete", "end"]
+    assert [event["exit_code"] for event in ran.events] == [None] * 5 + [1, 1]
+    assert (ran.status, ran.err) == (1, "")
+    (request,) = requests(opened, "review")
+    assert request.all_pages
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_stream_of_a_clean_document_has_a_page_too(kebab):
+    ran = kebab("review", "b.md", "--stream")
+    (page,) = [event["data"]["page"] for event in ran.events if event["type"] == "items"]
+    assert (ran.status, page["items"], page["has_more"]) == (0, [], False)
+
+
+def test_a_document_that_does_not_exist_ends_the_stream_with_status_1(kebab):
+    ran = kebab("review", "nowhere", "--stream")
+    assert [event["type"] for event in ran.events] == ["error", "end"]
+    assert (ran.status, ran.events[-1]["data"]["reason"]) == (1, "not_found")
+
+
+def test_an_error_is_an_event_and_is_reported(kebab):
+    ran = kebab("review", "a.md", "--import", "nowhere.json", "--stream")
+
+    assert [event["type"] for event in ran.events] == ["error", "end"]
+    assert [event["exit_code"] for event in ran.events] == [2, 2]
+    assert (ran.status, ran.events[0]["data"]["code"]) == (2, "io_error")
+    assert ran.fault["code"] == "io_error"
+
+
+@pytest.mark.usefixtures("notes")
+def test_items_of_a_file_become_part_of_the_request(kebab, opened):
+    Path("items.json").write_text(json.dumps([ITEM]), encoding="utf-8")
+    kebab("review", "a.md", "--import", "items.json")
+    kebab("review", "a.md", "--import", "-", "--json", stdin=json.dumps(ITEM).encode())
+
+    found = [request.imported[0].evidence for request in requests(opened, "review")]
+    assert found == ["teh", "teh"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a.md", "--replay", "x"),
+        ("--replay", "x", "--stream"),
+        ("--run-id", "r", "--import", "x"),
+        ("a.md", "--apply", "--stream"),
+        ("a.md", "--format", "sarif", "--stream"),
+    ],
+)
+def test_flags_that_exclude_each_other_are_refused(kebab, arguments):
+    assert kebab("review", *arguments).status == 2
+
+
+def test_what_is_no_list_of_items_is_refused_with_its_path(kebab):
+    ran = kebab("review", "a.md", "--import", "-", "--json", stdin=b'[{"key": 1}]')
+    assert (ran.fault["code"], ran.fault["details"]["field"]) == ("invalid_input", "$[0].key")

@@ -4,11 +4,13 @@ import signal
 import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
+from kebab.cli.commands.serve import CollectedChannel
 from tests.fakes.console import run
 from tests.fakes.warm import open_runtime_folder
 from tests.shape.tree import ROOT
@@ -139,3 +141,25 @@ def test_a_missing_library_names_the_install_command(monkeypatch):
 
     assert ran.fault["code"] == "dependency_missing"
     assert "kebab[serve]" in ran.fault["details"]["install"]
+
+
+class KeptOutput:
+    def __init__(self, descriptors, live):
+        self.descriptors, self.live, self.pieces = descriptors, live, []
+
+    def collect(self, stream, data):
+        if not self.live:
+            self.pieces.append((stream, data))
+        return not self.live
+
+
+def test_output_is_collected_until_the_call_is_live(tmp_path):
+    with (tmp_path / "out").open("wb") as file:
+        call: Any = KeptOutput([0, file.fileno(), 2], live=False)
+        channel = CollectedChannel(call, 1, "<stdout>")
+        channel.write("kept\n")
+        call.live = True
+        channel.write("written\n")
+
+    assert call.pieces == [(1, b"kept\n")]
+    assert (tmp_path / "out").read_text() == "written\n"

@@ -1,6 +1,26 @@
+import pytest
+from msgspec.structs import replace
+
+from kebab.app.classify import View, classify_error
 from kebab.cli.render.canvas import Canvas, measure_width
-from kebab.cli.render.errors import render_error_entry, render_error_stats
-from kebab.wire.error import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
+from kebab.cli.render.errors import (
+    render_error,
+    render_error_entry,
+    render_error_explanations,
+    render_error_stats,
+    render_error_table,
+)
+from kebab.errors.catalog import InvalidCursor, IoError, build_catalog
+from kebab.wire.error import (
+    AuditMeta,
+    ErrorAudit,
+    ErrorCatalog,
+    ErrorCount,
+    ErrorGroup,
+    ErrorStats,
+    build_error_row,
+    build_error_rows,
+)
 
 TERMINAL = Canvas(width=80)
 MOMENT = "2025-01-31T12:00:59.000Z"
@@ -134,3 +154,82 @@ def test_what_the_log_holds_cannot_control_the_terminal():
         )
         assert "\x1b" not in told
         assert "\u202e" not in told
+
+
+def rows(code=None) -> ErrorCatalog:
+    return ErrorCatalog(
+        errors=[build_error_row(build_catalog()[code])] if code else build_error_rows()
+    )
+
+
+def test_the_table_has_one_line_per_code():
+    assert {line.split()[0] for line in render_error_table(rows(), Canvas())} == set(
+        build_catalog()
+    )
+
+
+def test_a_terminal_shows_the_command_for_more():
+    assert (
+        list(render_error_table(rows(), Canvas(width=80)))[-1] == "more of one: kebab explain CODE"
+    )
+
+
+@pytest.mark.parametrize("code", build_catalog())
+def test_an_explanation_is_readable_prose_with_the_facts(code):
+    lines = list(render_error_explanations(rows(code), Canvas(width=60)))
+
+    assert lines[0] == code
+    assert all(len(line) <= 60 for line in lines)
+    assert f"exit status  {build_catalog()[code].exit.value}" in lines
+
+
+def test_explanations_are_separated_by_blank_lines():
+    lines = list(render_error_explanations(rows(), Canvas(width=60)))
+
+    assert [line for line in lines if line in build_catalog()] == sorted(build_catalog())
+    assert lines[lines.index("context_overflow") - 1] == ""
+
+
+def test_a_row_says_how_long_to_wait_and_that_it_is_reserved():
+    busy = rows("model_busy")
+    catalog = replace(busy, errors=[replace(row, reserved=True) for row in busy.errors])
+    lines, reserved = (
+        list(render_error_explanations(one, Canvas(width=60))) for one in (busy, catalog)
+    )
+
+    assert any(line.startswith("try again    after 2000 ms, then twice") for line in lines)
+    assert "reserved     nothing raises it yet" in set(reserved) - set(lines)
+
+
+def drawn(fault, log=None, **view):
+    seen = classify_error(fault, operation="search", view=View(**view))
+    return list(render_error(seen.reply, Canvas(), log))
+
+
+def test_an_error_has_a_message_a_hint_and_a_code():
+    assert drawn(InvalidCursor(cause="not ours")) == [
+        "error: invalid cursor: not ours",
+        "hint: repeat the search without `--cursor`",
+        "code: invalid_cursor",
+    ]
+
+
+def test_names_in_messages_cannot_control_the_terminal():
+    assert "\x1b" not in drawn(IoError(path="\x1b[2J", op="read", cause="gone"))[0]
+
+
+def test_causes_and_the_log_come_last():
+    lines = drawn(RuntimeError("a bug"), "/state/kebab.log", verbose=True)
+
+    assert lines[-2] == "  caused by: RuntimeError: a bug"
+    assert lines[-1].startswith("log: /state/kebab.log: ")
+
+
+def test_labels_and_code_stay_in_every_language():
+    lines = drawn(InvalidCursor(cause="not ours"), language="ko")
+
+    assert lines == [
+        "error: 커서가 올바르지 않습니다: not ours",
+        "hint: `--cursor` 없이 다시 검색하세요",
+        "code: invalid_cursor",
+    ]

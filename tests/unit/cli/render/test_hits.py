@@ -1,12 +1,16 @@
 import pytest
+from msgspec.structs import replace
 
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.hits import (
+    Paging,
     fit_headings,
     fit_location,
     format_line_range,
     format_location,
     render_degraded,
+    render_hits,
+    render_unmatched_filters,
 )
 from kebab.wire.citation import (
     CellCitation,
@@ -20,7 +24,17 @@ from kebab.wire.citation import (
     SlideCitation,
     SlideSpan,
 )
-from kebab.wire.search import DegradedChannel
+from kebab.wire.coverage import Indexing
+from kebab.wire.search import (
+    ActiveFilters,
+    DegradedChannel,
+    LeftOut,
+    Lift,
+    QueryParsed,
+    Retrieval,
+    TraceStage,
+    UnmatchedFilter,
+)
 from tests.fakes import replies
 
 CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
@@ -100,3 +114,355 @@ def test_a_channel_that_was_searched_in_part_is_not_called_missing():
     waits = DegradedChannel(channel="vector", reason="6 wait", hint=None, partial=True)
 
     assert list(render_degraded(waits, Canvas())) == ["note: incomplete vector search: 6 wait"]
+
+
+def entry(name, value, documents=0, nearest=()):
+    return UnmatchedFilter(filter=name, value=value, documents=documents, nearest=list(nearest))
+
+
+def test_a_filter_that_matches_nothing_is_named_with_the_nearest_value():
+    found = [entry("path_glob", "dapr/**", nearest=["docs/dapr/**"])]
+
+    assert list(render_unmatched_filters(found, "kebab list", Canvas())) == [
+        "note: no document passes `--path 'dapr/**'`",
+        "  nearest: docs/dapr/**",
+        "hint: kebab list",
+    ]
+
+
+def test_a_combination_is_listed_with_the_documents_of_each_filter():
+    found = [entry("tag", "ops", 1), entry("doc_id", "3f", 2)]
+
+    assert list(render_unmatched_filters(found, None, Canvas())) == [
+        "note: no document passes these filters together:",
+        "  --tag ops  1 document",
+        "  --doc-id 3f  2 documents",
+    ]
+
+
+def test_no_filter_is_no_line():
+    assert list(render_unmatched_filters([], None, Canvas())) == []
+
+
+def test_words_are_not_called_absent_where_no_document_was_searched():
+    reply = replies.response(
+        query="bread", absent_terms=["bread"], unmatched_filters=[entry("tag", "ops")]
+    )
+
+    assert not [line for line in render_hits(reply, Canvas(), None) if "not in" in line]
+
+
+def test_filters_are_called_as_their_flags():
+    names = ["path_glob", "media", "links_to", "author", "doc_id", "folder"]
+    lines = render_unmatched_filters([entry(name, "x", 1) for name in names], None, Canvas())
+
+    flags = ["--path", "--type", "--links-to", "--author", "--doc-id", "--in"]
+    assert [line.split()[0] for line in list(lines)[1:]] == flags
+
+
+TERMINAL = Canvas(width=40, color=True, links=True)
+
+
+SCREEN = Canvas(width=40, height=24)
+
+
+def drawn(reply, canvas=None, paging=None):
+    return list(render_hits(reply, canvas or Canvas(), paging))
+
+
+def hits(*confidences, **changes):
+    return [
+        replies.hit(rank, confidence=confidence, **changes)
+        for rank, confidence in enumerate(confidences, start=1)
+    ]
+
+
+def repeat(*more, without=()):
+    return " ".join(["kebab search x", *more])
+
+
+def test_a_pipe_gets_a_plain_layout_with_the_lines_of_the_snippet():
+    assert drawn(replies.response(replies.hit())) == [
+        " 1  0.83 strong  ops/backup.md:12",
+        "    Backups > Restoring",
+        "    Stop the writer,",
+        "    then restore the snapshot.",
+        "",
+    ]
+
+
+def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
+    first, _, *snippet, blank = drawn(replies.response(replies.hit()), TERMINAL)
+
+    assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
+    assert len(snippet) == 2
+    assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
+    assert blank == ""
+
+
+def test_text_of_a_file_cannot_control_the_terminal():
+    hit = replies.hit(snippet="\x1b[2Jgone", title="\u202etitle", heading_path=[], highlights=[])
+
+    text = "\n".join(drawn(replies.response(hit)))
+
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_title_appears_once():
+    hit = replies.hit(title="T", heading_path=["A", "B"])
+
+    assert drawn(replies.response(hit))[1] == "    T > A > B"
+
+
+def test_a_stale_hit_is_noted():
+    for freshness, words in (("changed", "(changed since)"), ("gone", "(file is gone)")):
+        assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
+
+
+def test_a_page_of_weak_hits_has_a_note():
+    weak, strong = replies.hit(confidence="weak"), replies.hit(confidence="strong")
+    said = "note: nothing convincing for: ghosts"
+
+    assert drawn(replies.response(weak, weak, query="ghosts"))[0] == said
+    assert said not in drawn(replies.response(strong, weak, query="ghosts"))
+
+
+def test_of_weak_hits_only_the_nearest_are_shown():
+    reply = replies.response(*hits(*["weak"] * 8))
+
+    lines = drawn(reply, paging=Paging(repeat=repeat))
+    whole = drawn(reply, paging=Paging(shows_weak=True))
+
+    assert sum(" weak " in line for line in lines) == 3
+    assert lines[-1] == "5 weaker hits: kebab search x --all"
+    assert sum(" weak " in line for line in whole) == 8
+
+
+def test_weak_hits_behind_better_ones_are_one_line_on_a_terminal():
+    reply = replies.response(*hits("strong", "weak", "weak"), has_more=True, next_cursor="C")
+
+    lines = drawn(reply, TERMINAL, Paging(repeat=repeat))
+
+    assert not any(" weak " in line for line in lines)
+    assert lines[-1] == "\x1b[2mweaker hits: kebab search x --all\x1b[0m"
+
+
+def test_a_pipe_gets_weak_hits_behind_better_ones():
+    lines = drawn(replies.response(*hits("strong", "weak")))
+
+    assert sum(" weak " in line for line in lines) == 1
+
+
+def test_the_first_page_fits_the_screen():
+    reply = replies.response(*hits(*["fair"] * 10))
+
+    lines = drawn(reply, SCREEN, Paging(fits_screen=True, repeat=repeat))
+
+    assert len(lines) <= 22
+    assert lines[-1] == "more: kebab search x -n 4 --page 2"
+
+
+def test_excerpts_shrink_so_that_three_hits_fit():
+    reply = replies.response(*hits(*["fair"] * 10, snippet="- a\n" * 9, highlights=[]))
+
+    lines = drawn(reply, SCREEN, Paging(fits_screen=True, repeat=repeat))
+
+    assert len(lines) <= 22
+    assert lines[-1] == "more: kebab search x -n 3 --page 2"
+
+
+def test_three_hits_are_shown_on_the_smallest_screen():
+    reply = replies.response(*hits(*["fair"] * 10))
+
+    lines = drawn(reply, Canvas(width=40, height=5), Paging(fits_screen=True, repeat=repeat))
+
+    assert sum(" fair " in line for line in lines) == 3
+
+
+def test_a_page_of_another_size_goes_on_with_its_cursor():
+    reply = replies.response(*hits("fair", "fair"), has_more=True, next_cursor="C")
+
+    assert drawn(reply, paging=Paging(repeat=repeat))[-1] == "more: kebab search x --cursor C"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal(width):
+    path = "프로젝트/2024년 상반기 인프라 이전 계획과 그 결과 정리/" * 3 + "스토리지 볼륨 기록.md"
+    hit = replies.hit(
+        citation=replies.line_citation(path=path),
+        heading_path=["Backups", "하나 둘 셋 " * 9, "last"],
+        snippet="✅ 🚀 스냅샷이 끝났는지 확인한다. " * 6
+        + "\n\n| a | b |\n|---|---|\n| c | "
+        + "d " * 99,
+        highlights=[],
+    )
+
+    lines = drawn(replies.response(hit), Canvas(width=width))
+
+    assert all(measure_width(line) <= width for line in lines)
+    assert "스토리지 볼륨 기록.md:12" in lines[0]
+    assert lines[1].endswith("> last")
+
+
+def test_a_later_page_of_weak_hits_has_no_note():
+    lines = drawn(replies.response(replies.hit(confidence="weak", rank=11)))
+
+    assert not any("nothing convincing" in line for line in lines)
+
+
+def test_no_hits_are_reported_with_suggestions():
+    lines = drawn(replies.response(query="x\x07", mode="lexical"), paging=Paging(repeat=repeat))
+
+    assert lines[0] == "no results for: x\ufffd"
+    assert "try both channels: kebab search x --mode hybrid" in lines
+    assert any("kebab list" in line for line in lines)
+
+
+def test_the_footer_reports_more_hits_limits_and_degraded_channels():
+    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
+    reply = replies.response(
+        replies.hit(),
+        has_more=True,
+        next_cursor="C",
+        left_out=LeftOut(hits=2, tokens=300),
+        degraded=[missing],
+    )
+
+    assert drawn(reply, paging=Paging(limit=1, repeat=repeat))[-4:] == [
+        "note: no vector search: no model",
+        "hint: kebab model pull auto",
+        "left out by --max-tokens: 2 hits, about 300 tokens",
+        "more: kebab search x --page 2",
+    ]
+
+
+def test_a_trace_is_a_table():
+    stage = TraceStage(stage="lexical", duration_ms=1.5, candidates=12, note="bm25")
+
+    (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[5:]
+
+    assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]
+
+
+def test_a_trace_shows_the_scores_of_each_hit():
+    lifts = [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)]
+    found = Retrieval(
+        method="hybrid",
+        lexical_rank=2,
+        lexical_score=7.5,
+        vector_rank=None,
+        vector_score=0.25,
+        fusion_score=0.5,
+        lifts=lifts,
+    )
+
+    lines = drawn(replies.response(replies.hit(retrieval=found)))
+
+    assert lines[4] == (
+        "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
+        " context +0.125, spread -0.050, in all 0.500"
+    )
+
+
+def test_absent_terms_are_named_before_the_hits():
+    reply = replies.response(replies.hit(), absent_terms=["xyzzy"])
+    filters = QueryParsed(filters=ActiveFilters(tag=["ops"]))
+    filtered = replies.response(replies.hit(), absent_terms=["xyzzy"], query_parsed=filters)
+
+    assert drawn(reply)[:2] == ["note: not in your notes: xyzzy", ""]
+    assert drawn(filtered)[0] == "note: not in what was searched: xyzzy"
+
+
+def test_a_shortened_hit_is_noted():
+    reply = replies.response(replies.hit(), left_out=LeftOut(hits=0, tokens=1))
+
+    assert drawn(reply)[-1] == "left out by --max-tokens: a part of the first hit, about 1 token"
+
+
+def test_several_queries_are_numbered():
+    hit = replies.hit(queries=[0, 1])
+
+    lines = drawn(replies.response(hit, query="a | b", queries=["a", "b"]))
+
+    assert lines[:2] == ["q1: a", "q2: b"]
+    assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
+
+
+def test_a_page_of_several_queries_has_at_least_a_hit_for_each():
+    reply = replies.response(replies.hit(), queries=["a", "b", "c"])
+    paging = Paging(limit=1, repeat=repeat)
+
+    assert paging.next_page(reply, 3) == "kebab search x --page 2"
+
+
+def test_a_page_after_the_last_one_is_named():
+    lines = drawn(replies.response(query="x"), paging=Paging(page=99))
+
+    assert lines == ["no hits on page 99 for: x"]
+
+
+UNREAD = replies.coverage(unread=2798, checked=2205)
+MISSING = "2,798 of 5,003 files are not read yet"
+
+
+def test_no_results_are_no_absence_while_files_are_unread():
+    reply = replies.response(query="fjord", absent_terms=["fjord"], convincing=False)
+    reply = replace(reply, coverage=UNREAD)
+
+    text = drawn(reply, paging=Paging(repeat=repeat))
+
+    assert text[:2] == [
+        "no results so far for: fjord",
+        "read what is missing first: kebab search x --refresh",
+    ]
+    assert f"note: not in the files that are read: fjord ({MISSING})" in text
+    assert not any("your notes" in line for line in text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "suggested"),
+    [
+        pytest.param({"new": 1}, True, id="new"),
+        pytest.param({"unlisted": ["/n"]}, True, id="unlisted"),
+        pytest.param({"failed": 1, "checked": 5002}, False, id="failed"),
+        pytest.param({"gone": 1}, False, id="gone"),
+    ],
+)
+def test_a_refresh_is_suggested_where_it_reads_more(fields, suggested):
+    reply = replace(replies.response(query="x"), coverage=replies.coverage(**fields))
+
+    assert (
+        any("--refresh" in line for line in drawn(reply, paging=Paging(repeat=repeat))) == suggested
+    )
+
+
+def test_nothing_is_suggested_while_an_ingest_runs():
+    indexing = Indexing(pid=7, started_at="", done=None, total=None, unit=None)
+    found = replies.coverage(indexing=indexing, files=0, checked=0)
+    reply = replace(replies.response(query="fjord"), coverage=found, indexing=indexing)
+
+    assert drawn(reply) == [
+        "no results so far for: fjord (an ingest is running: scanning folders, pid 7)"
+    ]
+
+
+def test_weak_hits_are_not_convincing_so_far():
+    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=UNREAD)
+
+    assert drawn(reply)[0] == f"note: nothing convincing so far for: {reply.query} ({MISSING})"
+
+
+def test_vectors_do_not_matter_for_a_search_by_words():
+    pending = replies.coverage(pending_vectors=3)
+    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=pending)
+
+    assert "so far" in drawn(reply)[0]
+    assert "so far" not in drawn(replace(reply, mode="lexical"))[0]
+
+
+def test_good_hits_come_with_what_is_known_to_be_missing():
+    reply = replace(replies.response(*hits("strong")), coverage=UNREAD)
+
+    assert f"note: {MISSING}" in drawn(reply)
+    assert not any("note" in line for line in drawn(replace(reply, coverage=replies.coverage())))

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import click
 import pytest
 from msgspec.structs import replace
@@ -7,14 +9,17 @@ from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.review import (
     ReviewTally,
     render_items,
+    render_no_page,
+    render_outcome,
     render_path,
     render_review_notes,
     render_summary,
 )
 from kebab.core.review import Fix
 from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation, PageUsage, UnansweredText
+from kebab.wire.review import ItemCitation, PageUsage, TranslatedText, UnansweredText
 from kebab.wire.search import DegradedChannel
+from tests.fakes import review_pages
 from tests.fakes.review_pages import item, page, reviewed
 
 TEXT = "# Doors\n\nOpen the the worng door.\n"
@@ -188,3 +193,34 @@ def test_colour_changes_no_letter(document):
     painted = draw(found, Canvas(width=80, color=True))
 
     assert [click.unstyle(line) for line in painted] == draw(found)
+
+
+def lines(translated=2, *, findings=(), score=None, target=None):
+    text = TranslatedText(text="x", segments=2, translated=translated, findings=[])
+    page = review_pages.page(None, translation=text)
+    return list(render_outcome(page, findings, score, target, Canvas()))
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({}, ["2 of 2 segments translated"]),
+        ({"findings": ["a", "b"]}, ["2 of 2 segments translated, 2 findings"]),
+        ({"score": 0.82}, ["2 of 2 segments translated, rated 82%"]),
+        ({"target": Path("b.md")}, ["2 of 2 segments translated", "written: b.md"]),
+    ],
+)
+def test_the_outcome_says_what_became_of_the_segments(fields, shown):
+    assert lines(**fields) == shown
+
+
+def test_an_unfinished_translation_says_how_to_go_on():
+    page = review_pages.page(None)
+    shown = "\n".join(render_outcome(page, (), None, None, Canvas()))
+
+    assert "not complete" in shown
+    assert f"kebab translate --run-id {review_pages.RUN}" in shown
+
+
+def test_a_page_is_no_text():
+    assert render_no_page(review_pages.page(None), Canvas()) == ()

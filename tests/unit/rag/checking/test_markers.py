@@ -1,10 +1,22 @@
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.markers import cut_markers, find_markers, parse_markers
+from kebab.rag.checking.markers import (
+    Edit,
+    EditedText,
+    cut_markers,
+    find_code_spans,
+    find_fenced_blocks,
+    find_fences,
+    find_markers,
+    is_inside,
+    parse_markers,
+    rewrite_round_markers,
+)
 
 KNOWN = {1, 2, 3}
 
@@ -124,3 +136,157 @@ def test_hostile_rows_are_parsed_completely(unit):
     text = unit * 20_000
 
     assert parse_markers(text, KNOWN).text.count("a") == text.count("a")
+
+
+def list_code(text):
+    return [text[start:end] for start, end in find_code_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no code", []),
+        ("run `a[1]` now", ["`a[1]`"]),
+        ("``x ` y`` z", ["``x ` y``"]),
+        ("a ` b", []),
+        ("a ` b\n\nc ` d", []),
+        ("```\na[1]\n```\nb", ["```\na[1]\n```"]),
+        ("~~~ py\n```\n~~~\nb", ["~~~ py\n```\n~~~"]),
+        ("  - x\n    ```sh\n    a\n    ```", ["    ```sh\n    a\n    ```"]),
+        ("b\n```\nnever closed `", ["```\nnever closed `"]),
+        ("a `\n```\nx\n```\n` b", ["```\nx\n```"]),
+    ],
+)
+def test_code_is_inside_fences_and_backticks(text, expected):
+    assert list_code(text) == expected
+
+
+def test_a_shorter_fence_does_not_close():
+    assert find_fenced_blocks("````\n```\n````\nx") == [(0, 13)]
+
+
+@pytest.mark.parametrize(("place", "expected"), [(1, False), (2, True), (4, True), (5, False)])
+def test_a_position_is_inside_up_to_the_end(place, expected):
+    assert is_inside([(2, 5), (7, 9)], place) is expected
+
+
+@given(st.text(alphabet="`~a \n>", max_size=80))
+def test_spans_are_in_order_and_disjoint(text):
+    spans = find_code_spans(text)
+
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+
+
+def test_edits_change_their_spans_and_shift_the_rest():
+    edited = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
+
+    assert edited.text == "> one 2 three!"
+    assert [edited.text[slice(*edited.map_span(span))] for span in [(0, 3), (8, 13)]] == [
+        "one",
+        "three!",
+    ]
+
+
+def test_without_edits_spans_stay():
+    edited = EditedText("text", [])
+
+    assert (edited.text, edited.map_span((1, 3))) == ("text", (1, 3))
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3), st.text(max_size=3)), max_size=6))
+def test_text_between_edits_is_mapped(steps):
+    text = "abcdefghijklmnopqrstuvwxyz" * 4
+    edits, spans, at = [], [], 0
+    for gap, length, new in steps:
+        spans.append((at, at + gap))
+        edits.append(Edit(at + gap, at + gap + length, new))
+        at += gap + length
+    edited = EditedText(text, edits)
+
+    for (start, end), edit in zip(spans, edits, strict=True):
+        low, _ = edited.map_span((start, end))
+        assert edited.text[low:].startswith(text[start:end])
+        assert edited.text[low + end - start :].startswith(edit.text)
+
+
+def find(text):
+    marked = parse_markers(text, {1, 2})
+    return marked.text, find_fences(marked)
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "info", "tail"),
+    [
+        ("```sh\nls\n```", "ls", "sh", ""),
+        ("```\nls\n```\n[1]\nNext.", "ls", "", "\n[1]"),
+        ("```\nls\n```\n[1] [2]\n", "ls", "", "\n[1] [2]"),
+        ("```\nls\n```\n\n[1]", "ls", "", "\n\n[1]"),
+        ("```\nls\n```\n[1] Next.", "ls", "", ""),
+        ("   ~~~py\n   x\n   ~~~\n   [2]", "   x", "py", "\n   [2]"),
+        ("```sh\nls -l", "ls -l", "sh", ""),
+        ("```sh\n```", "", "sh", ""),
+        ("```", "", "", ""),
+    ],
+)
+def test_a_block_has_its_content_and_the_markers_after_it(text, content, info, tail):
+    plain, (fence,) = find(text)
+
+    assert plain[slice(*fence.content)] == content
+    assert fence.info == info
+    assert plain[fence.end : fence.tail] == tail
+    assert fence.is_closed is (text.count("`") + text.count("~") == 6)
+
+
+def test_markers_at_the_ends_of_its_lines_belong_to_a_block():
+    plain, (fence,) = find("```sh\nls -l [1]\necho a[1]\n```")
+
+    assert [(one.marker, plain[one.start : one.end]) for one in fence.inner] == [(1, " [1]")]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["```", "~~~", "sh", "\n", "x", "[1]", " [2]", "  ", ">", "\n\n"]),
+        max_size=20,
+    ).map("".join)
+)
+def test_blocks_are_in_order_and_contain_their_content(text):
+    plain, fences = find(text)
+
+    position = 0
+    for one in fences:
+        low, high = one.content
+        assert position <= one.start <= low <= high <= one.end <= one.tail <= len(plain)
+        position = one.tail
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It runs nightly (1).", "It runs nightly [1]."),
+        ("It runs nightly (1, 2)", "It runs nightly [1][2]"),
+        ("It runs (see passage 2) nightly.", "It runs [2] nightly."),
+        ("It runs (passages 1 and 2).", "It runs [1][2]."),
+        ("백업합니다(1).", "백업합니다[1]."),
+        ("백업합니다(출처: 1).", "백업합니다[1]."),
+    ],
+)
+def test_citations_in_round_brackets_are_rewritten(text, expected):
+    assert rewrite_round_markers(text, {1, 2}) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(1) First. (2) Second.",
+        "Version (9).",
+        "It runs nightly [1] in rooms (2).",
+        "Call f(1).",
+        "An area of 3 km\u00b2.",
+        "`kill (1)`",
+        "It takes (1) hour.",
+        "Use (passage 9).",
+    ],
+)
+def test_other_numbers_in_round_brackets_stay(text):
+    assert rewrite_round_markers(text, {1, 2}) == text

@@ -1,7 +1,18 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.support import IndexedEvidence, check_support, format_missing, parse_claim
+from kebab.rag.checking.clauses import split_clauses
+from kebab.rag.checking.support import (
+    IndexedEvidence,
+    can_deny,
+    check_support,
+    find_foreign_denial,
+    format_missing,
+    parse_claim,
+    select_quote,
+)
 from tests.fakes.evidence import stored
 
 PUMP = (
@@ -120,3 +131,113 @@ def test_missing_parts_are_listed_up_to_a_limit():
 
 def test_a_passage_without_words_supports_nothing():
     assert not check("Cats sleep long.", "---").supported
+
+
+CAN = "The plugin can be installed from the settings page."
+CANNOT = "The plugin cannot be installed on phones."
+
+
+def find(claim, *passage):
+    return find_foreign_denial(split_clauses([claim]), split_clauses(passage))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("이 플러그인은 설치할 수 없습니다.", CAN),
+        ("이 플러그인은 설치할 수 있습니다.", CANNOT),
+        ("该插件无法安装。", CAN),
+        ("该插件可以安装。", CANNOT),
+        (CANNOT, "이 플러그인은 설치할 수 있습니다."),
+        ("이 파일은 삭제할 수 없습니다.", "The file can be deleted at any time."),
+    ],
+)
+def test_the_opposite_of_what_can_be_done_is_a_contradiction(claim, passage):
+    assert find(claim, passage) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("이 플러그인은 설치할 수 있습니다.", CAN),
+        ("이 플러그인은 설치할 수 없습니다.", CANNOT),
+        ("이 플러그인은 설치하지 않습니다.", CAN),
+        ("이 플러그인은 삭제할 수 없습니다.", CAN),
+        ("전화기에는 설치할 수 없습니다.", f"{CAN} {CANNOT}"),
+        ("권한이 없으면 설치할 수 없습니다.", CAN),
+        ("설치하지 않고 실행할 수 있습니다.", "It runs in a temporary environment."),
+        ("该插件可以安装。", CAN),
+    ],
+)
+def test_what_is_not_the_opposite_is_no_contradiction(claim, passage):
+    assert find(claim, *passage.split(". ")) is None
+
+
+def test_only_claims_about_known_verbs_are_compared():
+    assert can_deny(split_clauses(["설치할 수 없습니다."]))
+    assert not can_deny(split_clauses(["설치하지 않습니다.", "날 수 없습니다."]))
+
+
+def test_a_claim_in_another_language_is_contradicted_by_its_passage():
+    passage = IndexedEvidence(Evidence(marker=1, chunk=stored(CAN), text=CAN))
+
+    result = check_support(parse_claim("이 플러그인은 설치할 수 없습니다."), [passage])
+
+    assert (result.supported, result.reason) == (False, "contradicted by passage 1: 수 없")
+
+
+TEXT = (
+    "# Pump\n\nThe heat pump stands in the cellar. It was installed on 12 March 2024 by Anna Meyer."
+    "\nIt is loud.\n\n- A start takes 45 minutes.\n"
+)
+
+
+def get_quote(claim, text=TEXT, start=0, end=None):
+    chunk = stored(text)
+    passage = Evidence(marker=1, chunk=chunk, text=text[start:end], start=start)
+    return select_quote(parse_claim(claim), IndexedEvidence(passage))
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("A start of the pump takes 45 minutes.", "A start takes 45 minutes."),
+        ("Anna Meyer installed it.", "It was installed on 12 March 2024 by Anna Meyer."),
+        ("It is loud.", "It is loud."),
+        (
+            "The heat pump in the cellar was installed on March 12, 2024 by Anna Meyer.",
+            "The heat pump stands in the cellar. It was installed on 12 March 2024 by Anna Meyer.",
+        ),
+        ("Nothing of this is there.", "Pump"),
+    ],
+)
+def test_the_sentences_with_most_of_the_claim_are_quoted(claim, expected):
+    assert get_quote(claim).text == expected
+
+
+def test_a_quote_of_a_cut_passage_has_its_position_in_the_chunk():
+    start = TEXT.index("It was")
+
+    found = get_quote("Anna Meyer installed it.", start=start, end=start + 48)
+
+    assert found.text == "It was installed on 12 March 2024 by Anna Meyer."
+    assert (found.start, found.lines) == (start, (3, 3))
+
+
+def test_two_sentences_are_not_quoted_when_they_are_long():
+    long = "The pump stands " + "in a very old cellar " * 18 + "there. "
+    text = long + "Anna Meyer installed " + "in a very old cellar " * 18 + "it."
+
+    assert get_quote("Anna Meyer installed the pump that stands there.", text).end <= len(text)
+    assert len(get_quote("Anna Meyer installed the pump that stands there.", text).text) < 600
+
+
+@given(claim=st.text(max_size=60), text=st.text(min_size=1, max_size=200), cut=st.integers(0, 50))
+def test_a_quote_is_verbatim_trimmed_and_within_its_passage(claim, text, cut):
+    cut = min(cut, len(text) - 1)
+
+    found = get_quote(claim, text, start=cut)
+
+    assert cut <= found.start <= found.end <= len(text)
+    assert found.text == found.text.strip()
+    assert found.text or not text[cut:].strip()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.review import Finding
+from kebab.core.review import Finding, LinkUse
 from kebab.parse.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
@@ -15,6 +15,13 @@ from kebab.review.rules.links import (
     MissingImage,
     MissingNote,
     UndefinedReference,
+    find_replacement,
+    fold_anchor,
+    has_anchor,
+    is_anchor,
+    is_path,
+    list_anchors,
+    split_target,
 )
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
@@ -221,3 +228,78 @@ def test_labels_that_may_be_defined_elsewhere_are_not_judged() -> None:
     text = "[the manual][manual]"
     assert _check(UndefinedReference(), text) == []
     assert _check(UndefinedReference(), text + _DEFINITION, files=("mkdocs.yml",)) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "fragment"),
+    [
+        ("What's new in 2.0?", "whats-new-in-20"),
+        ("`kebab review` & more", "kebab-review--more"),
+        ("Größe und Maß", "größe-und-maß"),
+        ("설치 방법", "%EC%84%A4%EC%B9%98-%EB%B0%A9%EB%B2%95"),
+        ("🚀 Start", "-start"),
+        ("snake_case", "snake_case"),
+    ],
+)
+def test_slugs_of_sites_are_found(heading: str, fragment: str) -> None:
+    text = f"# {heading}\n"
+    anchors = list_anchors(text, read_markup(text))
+    assert anchors is not None
+    assert has_anchor(anchors, fragment)
+    assert not has_anchor(anchors, "other")
+
+
+def test_tabs_and_translated_headings_have_generated_anchors() -> None:
+    text = '## {{% heading "prerequisites" %}}\n\n{{< tabs name="k8s_install" >}}\n'
+    anchors = list_anchors(text, read_markup(text))
+    assert anchors is not None
+    assert all(has_anchor(anchors, one) for one in ("before-you-begin", "k8s-install-2"))
+    assert not has_anchor(anchors, "other")
+    assert has_anchor(anchors, "다음-내용")
+
+
+def test_other_fragments_are_no_anchors() -> None:
+    assert not any(
+        map(is_anchor, ("", "top", "L1-L9", "{{ x }}", "page=3", "fnref:1", "term-node"))
+    )
+    assert is_anchor("topic")
+
+
+def test_an_anchor_is_folded_to_letters_and_digits_in_one_case() -> None:
+    assert fold_anchor("A-b_c 1.２") == "abc12"
+
+
+def test_a_target_has_a_path_and_a_fragment() -> None:
+    assert split_target("a/b.md?x=1#part") == ("a/b.md", "part")
+    assert split_target("#part") == ("", "part")
+
+
+@pytest.mark.parametrize("target", ["a.md", "a b.md", "../a", "/a/b.md", "a%20b.md#c", "개요.md"])
+def test_paths_are_told(target: str) -> None:
+    assert is_path(LinkUse(target, "inline", 0, 1, (0, 1)))
+
+
+@pytest.mark.parametrize("target", ["#a", "http://a.b", "{{ a }}", "<a>", "url", "-", "a|b"])
+def test_what_is_no_path_is_told(target: str) -> None:
+    assert not is_path(LinkUse(target, "inline", 0, 1, (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("target", "found", "replacement"),
+    [
+        ("old/z.md#p", "new/z.md", "new/z.md#p"),
+        ("../z.md", "z.md", "z.md"),
+        ("old/z%20y.md", "new/z y.md", "new/z%20y.md"),
+        ("old/README.md", "README.md", None),
+        ("old/CODE_OF_CONDUCT.md", "CODE_OF_CONDUCT.md", None),
+        ("/old/z.md", "new/z.md", None),
+        ("z", "new/z", None),
+    ],
+)
+def test_the_path_of_a_namesake_replaces_the_path_alone(
+    target: str, found: str, replacement: str | None
+) -> None:
+    name = Path(found).name
+    surroundings = FakeSurroundings(namesakes={name: (Path("/notes", found),)})
+    source = make_document("").source
+    assert find_replacement(source, surroundings, target) == replacement

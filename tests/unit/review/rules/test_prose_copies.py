@@ -1,7 +1,9 @@
 """A paragraph that another note has too is named with the place of the other one."""
 
-from kebab.core.review import SimilarParagraph
-from kebab.review.rules.prose import NearDuplicate
+import pytest
+
+from kebab.core.review import FrontMatterUse, GlossaryTerm, Markup, SimilarParagraph
+from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
 from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document
 
@@ -42,3 +44,182 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
     paragraphs = [f"{_PARAGRAPH} {number}" for number in range(30)]
     similar = SimilarParagraph(_OTHER, 1.0)
     assert len(_find("\n\n".join(paragraphs), similar, *paragraphs)) == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("As of May 2019, it has three modes.", ["May 2019"]),
+        ("As of 2019 it has three modes.", ["2019"]),
+        ("as of the end of 2020-03", ["2020-03"]),
+        ("(last checked on 5 January 2020)", ["5 January 2020"]),
+        ("The certificate is valid until March 2021.", ["March 2021"]),
+        ("Version 1 is supported until 31 December 2022.", ["31 December 2022"]),
+        ("It is planned for Q3 2021.", ["Q3 2021"]),
+        ("It will be removed in June 1, 2020.", ["June 1, 2020"]),
+        ("It will be\nremoved in\n2020.", ["2020"]),
+        ("The licence expires on 2024-05-01.", ["2024-05-01"]),
+        ("2020년 5월 기준으로 세 가지가 있다.", ["2020년 5월"]),
+        ("2021년 12월까지 지원됩니다.", ["2021년 12월"]),
+        ("2021년 3월에 출시될 예정입니다.", ["2021년 3월"]),
+        ("2020年5月1日時点では三つある。", ["2020年5月1日"]),
+        ("2021年3月まで有効です。", ["2021年3月"]),
+        ("2021年3月に公開予定です。", ["2021年3月"]),
+        ("As of January 2025, it has three modes.", []),
+        ("The certificate is valid until March 2031.", []),
+        ("It was supported until 2019.", []),
+        ("They were in Berlin until March 2019.", []),
+        ("It was planned for 2019 and came in 2020.", []),
+        ("In 2019 we began.", []),
+        ("As of version 2019.1 it works.", []),
+        ("Copyright 2019", []),
+        ("2019년에 시작했다. 2020년까지 일했다.", []),
+        ("Set the year to 2019", []),
+    ],
+)
+def test_dates_that_have_passed_are_named(text: str, named: list[str]) -> None:
+    found = StaleDate().check(make_document(text), FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == named
+
+
+@pytest.mark.parametrize("path", ["CHANGELOG.md", "posts/a.md", "2019-05-01-note.md"])
+def test_records_are_not_reported(path: str) -> None:
+    document = make_document("As of May 2019, it has three modes.", path=path)
+    assert list(StaleDate().check(document, FakeSurroundings())) == []
+
+
+def test_a_text_with_a_date_of_its_own_is_not_reported() -> None:
+    front = "---\ndate: 2019-05-01\n---\n"
+    markup = Markup(front_matter=FrontMatterUse(0, len(front), (("date", "2019-05-01"),)))
+    document = make_document(f"{front}As of May 2019, it works.", markup)
+    assert list(StaleDate().check(document, FakeSurroundings())) == []
+
+
+def test_the_age_limit_is_that_of_the_settings() -> None:
+    document = make_document("As of January 2025, it has three modes.")
+    assert len(list(StaleDate().check(document, FakeSurroundings(stale_days=100)))) == 1
+    document = make_document("As of January 2015, it has three modes.")
+    assert list(StaleDate().check(document, FakeSurroundings(stale_days=0))) == []
+
+
+_WRAPPED = "A line of a paragraph that is wrapped at the\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Open the the settings.", [" the"]),
+        ("The the settings.", [" the"]),
+        (f"{_WRAPPED}the end.", ["\nthe"]),
+        (f"> {_WRAPPED}> the end.", ["\n> the"]),
+        ("Это это слово.", [" это"]),
+        ("Read it and and (then) leave.", [" and"]),
+        ("He had had enough.", []),
+        ("What it is is unknown.", []),
+        ("It is on. On Monday it is off.", []),
+        ("The theory", []),
+        ("Duran Duran and New York New York", []),
+        ("a test test test", []),
+        ('It prints "foo foo".', []),
+        ("Read file file.txt and path path/name and type type-name.", []),
+        ("# Install the tool\ntool is needed", []),
+        ("- tool\n- tool", []),
+        ("| tool | tool |", []),
+        ("tool\ntool", []),
+        ("tool  tool\ttool", []),
+        ("매우 매우 좋은 하나 하나", []),
+        ("ますます ますます", []),
+        ("Open `the` the settings.", []),
+        ("  class cluster cluster;\n", []),
+    ],
+)
+def test_the_second_word_is_named(text: str, named: list[str]) -> None:
+    start = text.find("`the`")
+    markup = Markup(code=((start, start + 5),)) if start >= 0 else Markup()
+    found = RepeatedWord().check(make_document(text, markup), FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == named
+
+
+def test_code_between_two_words_separates_them() -> None:
+    text = "the x the"
+    document = make_document(text, Markup(code=((4, 5),)))
+    assert list(RepeatedWord().check(document, FakeSurroundings())) == []
+
+
+def test_languages_that_repeat_words_have_no_findings() -> None:
+    document = make_document("Nó xảy ra dần dần trong ngày.", lang="vi")
+    assert list(RepeatedWord().check(document, FakeSurroundings())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("TODO: describe the options", ["TODO"]),
+        ("This is **TODO**: write", ["TODO"]),
+        ("The port is TBD.", ["TBD"]),
+        ("| name | TBD |", ["TBD"]),
+        ("- [ ] TODO write this", ["TODO"]),
+        ("(FIXME: wrong)", ["FIXME"]),
+        ("XXX this is wrong", ["XXX"]),
+        ("see TODO(anna): check", ["TODO"]),
+        ("- [ ] write the page", []),
+        ("It lists the TODO comments of a file.", []),
+        ("TODO list", []),
+        ("Edit TODO.md and XXX-123 and CVE-2020-XXXX", []),
+        ("Enter XXX.", []),
+        ("todo: lower case", []),
+        ("Our TODO app is ready", []),
+    ],
+)
+def test_marks_are_named_and_words_about_marks_are_not(text: str, named: list[str]) -> None:
+    found = Todo().check(make_document(text), FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == named
+
+
+def test_marks_in_comments_count_and_those_in_code_do_not() -> None:
+    text = "`TODO: a` and <!-- TODO: b -->"
+    document = make_document(text, Markup(code=((0, 9), (14, 30))))
+    assert [one.start for one in Todo().check(document, FakeSurroundings())] == [19]
+
+
+def test_todo_is_a_word_in_spanish() -> None:
+    document = make_document("TODO el mundo", lang="es")
+    assert list(Todo().check(document, FakeSurroundings())) == []
+
+
+_GLOSSARY = (
+    GlossaryTerm("email", ("e-mail", "mail")),
+    GlossaryTerm("GitHub", ("Github", "github")),
+    GlossaryTerm("mail server", ("mailer",)),
+    GlossaryTerm("쿠버네티스", ("쿠버네테스",), "ko"),
+    GlossaryTerm("サーバー", ("サーバ",), "ja"),
+    GlossaryTerm("sign in", ("log in",), "en"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "named"),
+    [
+        ("Send an e-mail.", "en", [("e-mail", "email")]),
+        ("E-mail us.", "en", [("E-mail", "Email")]),
+        ("On Github and GitHub", "en", [("Github", "GitHub")]),
+        ("GITHUB is shouted", "en", [("GITHUB", "GitHub")]),
+        ("The mail server and the mailer.", "en", [("mailer", "mail server")]),
+        ("mailbox, voicemail", "en", []),
+        ("쿠버네테스를 설치한다", "ko", [("쿠버네테스", "쿠버네티스")]),
+        ("쿠버네테스를 설치한다", "en", []),
+        ("このサーバを使う。サーバーは", "ja", [("サーバ", "サーバー")]),
+        ("Please log\nin here", "en", [("log\nin", "sign in")]),
+        ("Please log in here", "de", []),
+        ("github를 연다", "ko", [("github", "GitHub")]),
+    ],
+)
+def test_forbidden_terms_are_replaced(text: str, lang: str, named: list[tuple[str, str]]) -> None:
+    found = ForbiddenTerm().check(
+        make_document(text, lang=lang), FakeSurroundings(glossary=_GLOSSARY)
+    )
+    assert [(text[one.start : one.end], one.fix and one.fix.text) for one in found] == named
+
+
+def test_without_a_glossary_there_is_nothing_to_find() -> None:
+    assert list(ForbiddenTerm().check(make_document("e-mail"), FakeSurroundings())) == []

@@ -2,7 +2,17 @@
 
 import pytest
 
-from kebab.review.rules.punctuation import UnbalancedBracket, UnclosedFence
+from kebab.core.review import Markup
+from kebab.review.rules.punctuation import (
+    JapanesePunctuation,
+    JapaneseSpacing,
+    KoreanPunctuation,
+    KoreanSpacing,
+    MixedWidthBracket,
+    UnbalancedBracket,
+    UnclosedFence,
+)
+from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 
 
@@ -48,3 +58,95 @@ def test_brackets_without_a_partner_are_named(text: str, named: list[int]) -> No
 def test_a_fence_without_an_end_is_named(text: str, named: list[str]) -> None:
     found = UnclosedFence().check(make_document(text), FakeSurroundings())
     assert [text[one.start : one.end] for one in found] == named
+
+
+def _fix(rule: Rule, text: str, markup: Markup | None = None) -> str:
+    """Return the text with the fixes of a rule."""
+    document = make_document(text, markup or Markup())
+    found = sorted(rule.check(document, FakeSurroundings()), key=lambda one: -one.start)
+    for one in found:
+        assert one.fix is not None
+        text = text[: one.start] + one.fix.text + text[one.end :]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("파일을 엽니다.그리고 닫습니다.", "파일을 엽니다. 그리고 닫습니다."),
+        ("사과를 사고,배를 산다", "사과를 사고, 배를 산다"),
+        ("파일 을 연다", "파일을 연다"),
+        ("볼수 있다. 할수 없다.", "볼 수 있다. 할 수 없다."),
+        ("파일을  연다", "파일을 연다"),
+        ("볼 수 있다. 실수 없이 한다. 횟수 있다.", None),
+        ("필수 있음. 볼수록 좋다.", None),
+        ("가.나.다.", None),
+        ("| 파일  이름 |", None),
+    ],
+)
+def test_korean_spaces_are_fixed(text: str, fixed: str | None) -> None:
+    assert _fix(KoreanSpacing(), text) == (fixed or text)
+
+
+def test_code_between_two_words_is_no_space() -> None:
+    text = "파일 `x` 열기"
+    assert _fix(KoreanSpacing(), text, Markup(code=((3, 6),))) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("파일을 엽니다 .", "파일을 엽니다."),
+        ("정말 ?", "정말?"),
+        ("파일을 엽니다。그리고", "파일을 엽니다. 그리고"),
+        ("파일을 엽니다。", "파일을 엽니다."),
+        ("사과，배、감", "사과, 배, 감"),
+        ("파일을 엽니다..", "파일을 엽니다."),
+        ("파일을 엽니다...", None),
+        ("파일 .gitignore 와", None),
+        ("그래서 ... 그렇다", None),
+    ],
+)
+def test_korean_signs_are_fixed(text: str, fixed: str | None) -> None:
+    assert _fix(KoreanPunctuation(), text) == (fixed or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("ファイルを開きます 。", "ファイルを開きます。"),
+        ("ファイルを開き、 閉じます。 次に", "ファイルを開き、閉じます。次に"),
+        ("中文 。", None),
+        ("ファイルを開きます。\n次に", None),
+    ],
+)
+def test_japanese_spaces_are_fixed(text: str, fixed: str | None) -> None:
+    assert _fix(JapaneseSpacing(), text) == (fixed or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("ファイルを開きます.それを閉じます。", "ファイルを開きます。それを閉じます。"),
+        ("ファイルを開き, 閉じます", "ファイルを開き、閉じます"),
+        ("開きます。。", "開きます。"),
+        ("開きます。。。", None),
+        ("開き、、閉じます", "開き、閉じます"),
+        ("ファイル.txt を開く", None),
+        ("中文。。", None),
+    ],
+)
+def test_japanese_signs_are_fixed(text: str, fixed: str | None) -> None:
+    assert _fix(JapanesePunctuation(), text) == (fixed or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("設定（既定値)を開く", "設定（既定値）を開く"),
+        ("設定(既定値）を開く", "設定(既定値)を開く"),
+        ("設定（既定値）を(開く)", None),
+    ],
+)
+def test_brackets_get_the_same_width(text: str, fixed: str | None) -> None:
+    assert _fix(MixedWidthBracket(), text) == (fixed or text)

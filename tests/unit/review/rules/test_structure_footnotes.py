@@ -4,7 +4,16 @@ import pytest
 
 from kebab.parse.markdown_parts import read_markup
 from kebab.review.rules.rule import Rule
-from kebab.review.rules.structure import UndefinedFootnote, UnusedFootnote
+from kebab.review.rules.structure import (
+    DuplicateAnchor,
+    DuplicateHeading,
+    EmptySection,
+    HeadingJump,
+    MalformedFrontMatter,
+    MissingFrontMatterField,
+    UndefinedFootnote,
+    UnusedFootnote,
+)
 from tests.fakes.review import FakeSurroundings, make_document
 
 
@@ -44,3 +53,107 @@ def test_a_footnote_that_is_defined_is_used(text: str, found: list[str]) -> None
 def test_many_footnotes_are_compared_in_linear_time() -> None:
     text = "".join(f"[^{number}]: note\n\n" for number in range(20_000))
     assert len(_check(UnusedFootnote(), text)) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons"),
+    [
+        ("---\ntitle: A: b\n---\n", ["front matter is not valid YAML at line 2"]),
+        ("---\ntitle: A\n\ntext\n", ["front matter is not closed"]),
+        ("---\ntitle: A\n---\n", []),
+        ("---\n\ntext\n\n---\n", []),
+        ("text\n", []),
+    ],
+)
+def test_damage_is_found_at_the_first_line(text: str, reasons: list[str]) -> None:
+    document = make_document(text, read_markup(text))
+    found = list(MalformedFrontMatter().check(document, FakeSurroundings()))
+    assert [one.reason for one in found] == reasons
+    assert all(text[one.start : one.end] == "---" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "missing"),
+    [
+        ("---\nTitle: A\n---\n", "a.md", ["date"]),
+        ("text\n", "a.md", ["date, title"]),
+        ("", "a.md", ["date, title"]),
+        ("---\ntitle: A\ndate: 2020-01-01\n---\n", "a.md", []),
+        ("text\n", "README.md", []),
+        ("text\n", "_part.md", []),
+        ("text\n", "en/includes/part.md", []),
+        ("---\ntitle: A\n---\n", "includes/part.md", ["date"]),
+        ("---\ntitle: A: b\n---\n", "a.md", []),
+    ],
+)
+def test_fields_that_the_other_notes_have_are_missed(
+    text: str, path: str, missing: list[str]
+) -> None:
+    document = make_document(text, read_markup(text), path=path)
+    usual = FakeSurroundings(usual_fields=frozenset({"title", "date"}))
+    found = list(MissingFrontMatterField().check(document, usual))
+    assert [one.reason.partition(": ")[2] for one in found] == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# A\n\nx\n\n# a\n\ny\n", ["# a"]),
+        ("# A\n\n## B\n\nx\n\n## B\n\ny\n", ["## B"]),
+        ("# A\n\n## B\n\nx\n\n# C\n\n## B\n\ny\n", []),
+        ("# A\n\n## B\n\nx\n\n### B\n\ny\n", []),
+        ("# 1.0.1\n\n# Fixed\n\nx\n\n# 1.0.0\n\n# Fixed\n\ny\n", []),
+        ('=== "Linux"\n\n# A\n\nx\n\n# A\n', []),
+        ("# A {#one}\n\nx\n\n# A {#two}\n\ny\n", []),
+        ("```\n# A\n# A\n```\n", []),
+    ],
+)
+def test_headings_are_compared_within_their_section(text: str, found: list[str]) -> None:
+    assert _check(DuplicateHeading(), text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<a id='x'></a> a\n\n<b name='y' id='x'>b</b>\n", ["<b name='y' id='x'>"]),
+        ("# A {#x}\n\na\n\n# B {#x}\n", ["# B {#x}"]),
+        ("a ^x\n\nb ^x\n", ["^x"]),
+        ("<a id='a'></a>\n# A\n\n`<a id='a'>`\n", []),
+    ],
+)
+def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
+    assert _check(DuplicateAnchor(), text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("## A\n\n#### B\n\n### C\n\n# D\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n#### D\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n### D\n\n## E\n\n#### F\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n### D\n", ["#### B"]),
+        ("### A\n\n# B\n\n## C\n", []),
+        ("# A\n\n<h2>B</h2>\n\n### C\n", []),
+    ],
+)
+def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
+    assert _check(HeadingJump(), text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# A\n\n## B\n\n## C\n\nx\n", ["## B"]),
+        ("# A\n\nx\n\n## B\n", ["## B"]),
+        ("# A\n\nx\n\n## B\n\n<!-- generated -->\n", []),
+        ("# A\n\n## B\n\n### C\n\nx\n", []),
+        ("# A\n\n## B\n", []),
+        ("# A\n\nx\n\n## 1.2.3\n\n## [1.2.2] - 2020\n\nx\n", []),
+        ("# A\n\n## f(a)\n\n## f(a, b)\n\nx\n", []),
+        ("# A\n\n## width\n## height\n\nx\n", []),
+        ("# A\n\n## one\n\n## two\n\n## three\n\n## four\n\nx\n", []),
+        ("", []),
+    ],
+)
+def test_a_section_has_more_than_its_heading(text: str, found: list[str]) -> None:
+    assert _check(EmptySection(), text) == found

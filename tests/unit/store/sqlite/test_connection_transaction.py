@@ -144,3 +144,24 @@ def test_a_full_disk_in_a_batch_rolls_back_to_the_last_commit(transactions, data
 def test_a_broken_rule_of_the_schema_is_corruption(transactions, database):
     with pytest.raises(StoreCorrupt), transactions.unit():
         database.execute("INSERT INTO document_tags VALUES (77, 'orphan')")
+
+
+def test_a_new_knowledge_base_has_revision_zero(database):
+    assert connection.get_revision(database) == 0
+    connection.advance_revision(database)
+    assert connection.get_revision(database) == 1
+
+
+def test_the_last_change_is_that_of_the_last_run_that_changed_anything(database):
+    assert connection.read_last_change(database) is None
+    connection.record_run(database, "all", 1.0, 2.0, 3)
+    connection.record_run(database, "all", 4.0, 5.0, 0)
+    assert connection.read_last_change(database) == 2.0
+
+
+def test_old_runs_are_deleted_but_not_the_last_change(database):
+    connection.record_run(database, "all", 1.0, 2.0, 3)
+    for _ in range(300):
+        connection.record_run(database, "all", 4.0, 5.0, 0)
+    assert connection.read_last_change(database) == 2.0
+    assert database.execute("SELECT count(*) FROM runs").get == 257

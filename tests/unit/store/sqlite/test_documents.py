@@ -1,8 +1,14 @@
 from dataclasses import replace
 
+import apsw
+import pytest
+
+from kebab.core.documents import Extent, FileCounts, SourcePlan, UnreadFile
 from kebab.core.ids import make_doc_id
-from kebab.store.sqlite import documents
-from tests.fakes.rows import document
+from kebab.store.sqlite import connection, documents
+from kebab.store.sqlite.documents import KnownFiles
+from kebab.store.sqlite.reader import SqliteReader
+from tests.fakes.rows import NOTES, document
 
 
 def assets(database):
@@ -75,3 +81,165 @@ def test_a_sample_of_files_is_spread_over_all_documents(stored):
 
 def test_an_empty_library_has_no_sample(stored):
     assert documents.sample_files(stored.database, 10) == []
+
+
+def plan(*paths, below="", files=None, folders=None, **fields):
+    unread = [UnreadFile(path, **fields) for path in paths]
+    found = {"": 1} if folders is None else folders
+    return SourcePlan(
+        source=NOTES.name, below=below, files=files, unread=unread, folders=found, rules="r"
+    )
+
+
+def read(tmp_path, below=""):
+    with SqliteReader(tmp_path) as reader:
+        known = KnownFiles(reader)
+        extent = known.list_extents()[0]._replace(below=below)
+        return known.count_files(extent), known.list_unread(extent), known.list_folders(extent)
+
+
+@pytest.fixture
+def empty(writer, tmp_path):
+    """A library of one document."""
+    return writer, tmp_path
+
+
+def test_a_document_leaves_the_plan_when_it_is_stored(empty):
+    writer, folder = empty
+    writer.store_plans([plan("b.md", "c.md", indexed=False)])
+
+    writer.put_document(document("b.md", ["sun"]))
+
+    counts, unread, _ = read(folder)
+    assert unread == {"c.md": None}
+    assert counts == FileCounts(documents=2, unread=1)
+    assert counts.files == 3
+
+
+def test_a_failed_file_has_its_reason_until_the_next_plan(empty):
+    writer, folder = empty
+    writer.store_plans([plan("b.md", indexed=False)])
+    writer.mark_failed(NOTES.name, "b.md", "broken")
+    assert read(folder)[:2] == (FileCounts(documents=1, failed=1), {"b.md": "broken"})
+
+    writer.store_plans([plan()])
+
+    assert read(folder)[1] == {}
+
+
+def test_a_changed_file_counts_once(empty):
+    writer, folder = empty
+    writer.store_plans([plan("a.md", indexed=True)])
+
+    counts = read(folder)[0]
+
+    assert (counts.unread, counts.files) == (1, 1)
+
+
+def test_a_vanished_file_leaves_the_plan(empty):
+    writer, folder = empty
+    writer.store_plans([plan("b.md", indexed=False)])
+
+    writer.forget_unread(NOTES.name, "b.md")
+
+    assert read(folder)[1] == {}
+
+
+def test_a_plan_replaces_its_scope_only(empty):
+    writer, folder = empty
+    folders = {"": 1, "x": 1, "x/y": 1, "x0": 1}
+    writer.store_plans([plan("x/a", "x0", "y", indexed=False, folders=folders)])
+
+    writer.store_plans([plan("x/b", below="x", indexed=False, folders={"x": 2})])
+    writer.store_plans([plan(files=("y",), folders={})])
+
+    assert read(folder)[1:] == ({"x/b": None, "x0": None}, {"": 1, "x": 2, "x0": 1})
+    assert read(folder, below="x")[1:] == ({"x/b": None}, {"x": 2})
+
+
+def test_only_a_plan_of_a_whole_source_is_its_listing(empty):
+    writer, folder = empty
+
+    def rules():
+        with SqliteReader(folder) as reader:
+            return KnownFiles(reader).list_extents()[0].rules
+
+    writer.store_plans([plan(below="x"), plan(files=("y",))])
+    assert rules() is None
+
+    writer.store_plans([plan()])
+    assert rules() == "r"
+
+
+def test_what_is_known_of_a_source_goes_with_it(empty):
+    writer, folder = empty
+    writer.store_plans([plan("b.md", indexed=False)])
+
+    writer.remove_source(NOTES.name)
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        assert known.list_extents() == []
+        assert known.list_unread(Extent(1, NOTES, None)) == {}
+
+
+def test_documents_of_which_a_part_is_searched_are_listed(empty):
+    writer, folder = empty
+    cut = document("cut.json", ["sun"], warnings=("only the first 10 lines are searched",))
+    writer.put_document(cut)
+    writer.put_document(document("odd.md", ["sky"], warnings=("sheet `x` is hidden",)))
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        assert known.list_partial(known.list_extents()[0]) == ["cut.json"]
+
+
+def test_the_files_directly_in_a_folder_are_listed(empty):
+    writer, folder = empty
+    for path in ("x/b.md", "x/y/c.md", "x.md"):
+        writer.put_document(document(path, ["sun"]))
+    writer.store_plans([plan("x/b.md", "x/d.md", "x/y/e.md", indexed=False)])
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        extent = known.list_extents()[0]._replace(below="x")
+        assert known.list_documents_in(extent, "x") == {"x/b.md"}
+        assert known.list_unread_in(extent, "x") == {"x/b.md", "x/d.md"}
+        assert known.list_documents_in(extent, "") == {"x.md", "a.md"}
+        assert [path for path, _, _ in known.iterate_documents(extent)] == ["x/y/c.md"]
+
+
+def test_pending_vectors_of_a_folder_are_counted(empty):
+    writer, folder = empty
+    writer.put_document(document("x/b.md", ["sun", "moon"]))
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        whole = known.list_extents()[0]
+        counts = [known.count_pending([one]) for one in (whole, whole._replace(below="x"))]
+
+    assert counts == [3, 2]
+
+
+def test_an_older_index_is_migrated_without_a_new_reading(tmp_path):
+    path = connection.get_database_path(tmp_path)
+    database = apsw.Connection(str(path))
+    for script in connection.read_migrations()[:6]:
+        connection._apply(database, script)
+    database.execute("INSERT INTO assets VALUES (1, 'h', 1)")
+    database.execute("INSERT INTO sources VALUES (1, '/n', '/n', 'folder')")
+    database.execute(
+        "INSERT INTO documents (doc_id, source, path, asset, title, media, size, mtime_ns, inode,"
+        " recipe, parser_version, chunker_version, indexed_at, warnings) VALUES ('d', 1, 'a', 1,"
+        " 't', 'm', 1, 1, 1, 'r', 'p', 'c', 1.0, '[\"only the first 5 lines are searched\"]')"
+    )
+    database.close()
+
+    connection.open_writer(tmp_path).close()
+
+    with SqliteReader(tmp_path) as reader:
+        known = KnownFiles(reader)
+        extent = known.list_extents()[0]
+        assert extent.rules is None
+        assert known.list_partial(extent) == ["a"]
+        assert known.list_folders(extent) == {}

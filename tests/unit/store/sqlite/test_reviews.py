@@ -4,18 +4,27 @@ import threading
 from contextlib import closing
 
 import apsw
+import msgspec
 import pytest
 
+from kebab.core.review import StoredUnit, Unit, UnitResult
 from kebab.errors.catalog import ReadOnly
-from kebab.store.sqlite.connection import read_migrations
+from kebab.store.sqlite.connection import create_schema, read_migrations
 from kebab.store.sqlite.reviews import (
     MIGRATIONS,
     SqliteReviewStore,
+    build_unit,
+    count_result,
+    count_work,
+    decode_files,
+    decode_result,
+    encode_files,
     encode_result,
     encode_unit,
     get_reviews_path,
+    read_work,
 )
-from tests.fakes.review_store import make_part, make_result, make_run, make_units
+from tests.fakes.review_store import make_full_result, make_part, make_result, make_run, make_units
 
 WRITES = {
     "run": lambda store: store.add_run(make_run("r2")),
@@ -109,3 +118,66 @@ def test_a_run_of_an_earlier_build_stays_readable_and_its_cut_off_units_are_unan
         assert [one.result for one in store.list_units("r1", 0, 9)] == results
         assert [one.number for one in store.list_unanswered("r1")] == [1]
         assert store.list_runs()[0].completed is False
+
+
+def test_a_clean_result_takes_two_bytes():
+    assert encode_result(UnitResult()) == b"{}"
+    assert decode_result(b"{}") == UnitResult()
+
+
+def test_a_result_survives_with_every_field():
+    assert decode_result(encode_result(make_full_result())) == make_full_result()
+
+
+def test_an_unfinished_unit_has_no_result():
+    unit = Unit("proofread", (3, 7), 10, 90, 1)
+
+    assert build_unit((5, 2, encode_unit(unit), None, 0)) == StoredUnit(5, 2, unit, None)
+
+
+def test_files_survive():
+    files = ("/a b", "/가/\u2028'")
+
+    assert decode_files(encode_files(files)) == files
+
+
+@pytest.mark.parametrize("stored", [b"", b"[]", b'{"items":[{"uid":"x"}]}'])
+def test_a_damaged_result_is_refused(stored):
+    with pytest.raises(msgspec.DecodeError):
+        decode_result(stored)
+
+
+@pytest.fixture
+def database():
+    with closing(create_schema(MIGRATIONS)) as opened:
+        for run, tier in ((1, "quick"), (2, "deep")):
+            opened.execute(
+                "INSERT INTO runs VALUES (?, 'r' || ?, 'review', ?, NULL, '', 1, 0, 0, 0)",
+                (run, run, tier),
+            )
+        yield opened
+
+
+def test_counters_of_one_minute_are_one_row(database):
+    for second in range(120, 180, 20):
+        count_result(database, 1, second, UnitResult())
+    count_result(database, 1, 180, UnitResult())
+
+    assert database.execute("SELECT minute, units FROM work").fetchall() == [(2, 3), (3, 1)]
+
+
+def test_counters_are_read_by_tier(database):
+    count_result(database, 1, 60, make_result(1))
+    count_result(database, 2, 60, make_result(1, 2, requests=1, latency_ms=2.5))
+    count_work(database, 2, 60, cursor_retries=1)
+
+    deep, quick = read_work(database, None)
+    assert (deep.tier, deep.items, deep.answered, deep.latency_ms) == ("deep", 2, 2, 2.5)
+    assert (deep.cursor_retries, deep.runs) == (1, 1)
+    assert (quick.tier, quick.items, quick.answered, quick.requests) == ("quick", 1, 0, 0)
+
+
+def test_nothing_is_counted_for_a_run_that_is_gone(database):
+    count_result(database, 9, 60, UnitResult())
+
+    assert read_work(database, None) == []

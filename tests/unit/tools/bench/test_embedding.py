@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from kebab.bench.sandbox import Outcome
+from tools.bench import embedding
 from tools.bench.embedding import build_mixed_texts, measure_embedding, read_text_rate
 
 
@@ -39,3 +42,15 @@ def test_mixed_texts_differ_much_in_length_and_come_in_no_order():
     assert max(lengths) > 8 * min(lengths)
     assert lengths not in (sorted(lengths), sorted(lengths, reverse=True))
     assert build_mixed_texts(64, 1) == build_mixed_texts(64, 1)
+
+
+def test_the_program_reports_how_many_texts_it_embedded(capsys, monkeypatch, tmp_path):
+    seen: list[list[str]] = []
+    monkeypatch.setattr(embedding, "load_embedder", lambda who, version, models: seen.append)
+
+    embedding.main("kebab", "some-version", str(tmp_path), "1", "5")
+
+    output = json.loads(capsys.readouterr().out)
+    assert output["texts"] == 5
+    assert output["seconds"] >= 0
+    assert [len(texts) for texts in seen] == [2, 5]

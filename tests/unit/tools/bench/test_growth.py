@@ -1,6 +1,7 @@
 from kebab.wire.evals import BenchFigure
 from tests.fakes.runner import VERSION
 from tools.bench import growth
+from tools.bench.synthetic_index import build_synthetic_index
 
 SIZES = (12, 120)
 
@@ -69,3 +70,22 @@ def test_notes_that_could_not_be_indexed_are_one_failure_for_each_size(make_cont
     growth.measure_growth(context, SIZES)
 
     assert {gap.name for gap in context.results.gaps if gap.failed} == {"growth.12", "growth.120"}
+
+
+def test_what_is_kept_up_is_measured_at_its_size(make_context):
+    context = make_context()
+    grown = build_synthetic_index(context, 20)
+
+    growth.measure_upkeep(context, grown)
+
+    figures = {one.name: one for one in context.results.figures}
+    assert set(figures) == {"growth.noop", "growth.schema", "growth.doctor", "growth.reset"}
+    assert {one.chunks for one in figures.values()} == {grown.chunks}
+
+
+def test_a_reset_that_fails_is_a_gap(make_context):
+    context = make_context(broken="reset")
+
+    growth.measure_upkeep(context, build_synthetic_index(context, 20))
+
+    assert [(gap.name, gap.failed) for gap in context.results.gaps] == [("growth.reset", True)]
