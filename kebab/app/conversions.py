@@ -1,4 +1,7 @@
-"""Converts records of the index to those of the wire, and formats times."""
+"""Converts stored documents, hits and progress to wire records.
+
+Timestamps are written as RFC 3339; the dates and ages that people type are parsed.
+"""
 
 import os
 import re

@@ -1,4 +1,15 @@
-"""Runs an operation by its name, from a JSON object to the object that `--json` prints."""
+"""Runs an operation by its name, from a JSON object to the object that `--json` prints.
+
+HTTP, MCP and other surfaces without flags use it:
+
+1. `decode_operation_request` or `convert_operation_request` makes the request.
+2. `Kebab.run` runs it, on a knowledge base that stays open between the calls of a process.
+3. `format_reply` adds the envelope.
+4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
+
+Each line of `search --bulk` gets its own response or its own error, and the events of a review or a
+translation become a stream that ends with `end`.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping

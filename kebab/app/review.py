@@ -1,4 +1,4 @@
-"""Reviews documents: starts a run or continues one, returns a page of findings.
+"""Reviews documents: starts a run or continues one, and returns a page of findings.
 
 Writes their fixes; lists, deletes and counts the stored runs, and describes the rules.
 

@@ -1,4 +1,13 @@
-"""Makes the folders, the documents and the processes of a benchmark."""
+"""Runs commands in a knowledge base of their own, measures them in turns, and judges the figures.
+
+The system counts the memory of the parent as part of the peak memory of a new process, so the
+benchmark itself must not import anything large.
+
+The notes are written from a seed: titles, sections, lists, code and some Korean. One section
+becomes about one chunk, so the size of a corpus is given in chunks. Word frequencies follow Zipf's
+law in the form of Mandelbrot: the word of rank r weighs 1 / (r + 2.7) ** 1.2.
+Source: B. Mandelbrot, 1953, "An informational theory of the statistical structure of language".
+"""
 
 import json
 import os

@@ -4,6 +4,11 @@ Markup, findings, units, the surroundings of a document, the stored runs, and th
 them.
 
 Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
+
+The documents of a run are worked on in order, and the units of all of them are numbered. A document
+whose language model is not available is cut: its other units are planned again as a further part
+behind all documents, so that no page changes that was returned. Units that the model did not answer
+are planned again in the same way.
 """
 
 from __future__ import annotations

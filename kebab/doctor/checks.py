@@ -1,4 +1,4 @@
-"""Runs the checks of a knowledge base and of what it needs."""
+"""The checks of `kebab doctor`: their inputs, findings and order, and the run over them."""
 
 import os
 import shlex

@@ -1,4 +1,10 @@
-"""Installs embedding models: finds their directories, or downloads, converts and publishes them."""
+"""Installs embedding models: finds their directories, or downloads, converts and publishes them.
+
+`<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
+and `manifest.json`. The weights are in `model.onnx.data`, which the runtime maps into memory, and a
+Unigram vocabulary also in `pieces.db`. The directory is built in a working folder and then renamed,
+so it is complete or absent.
+"""
 
 import json
 import math

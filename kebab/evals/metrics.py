@@ -1,4 +1,8 @@
-"""Reads golden sets, judges hits, and computes metrics with bootstrap intervals."""
+"""Reads golden sets, judges the relevance of hits, and computes metrics.
+
+The metrics have bootstrap intervals, and differences the p-value of a paired randomisation test.
+Every draw is from a fixed seed, so the same outcomes always give the same figures.
+"""
 
 import errno
 import hashlib

@@ -1,7 +1,4 @@
-"""Runs a golden set in every search mode, builds the report.
-
-Compares two reports question by question.
-"""
+"""Runs a golden set in every search mode, and compares two reports question by question."""
 
 import time
 from collections import Counter

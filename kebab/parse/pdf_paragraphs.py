@@ -167,11 +167,8 @@ _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _BULLET = re.compile(r"\A[^\w\s(\[]\s*")
 _ENDS_SENTENCE = re.compile(r"[.!?:…。！？]['\")\]”’»」]*$")
 _LEADERS = re.compile(r"(?:\s*[.…·]){5,}\s*")
-_HANGUL = "가-힣"
 _DENSE_END = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]$")
 _DENSE_START = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
-_HANGUL_END = re.compile(f"[{_HANGUL}]$")
-_HANGUL_START = re.compile(f"[{_HANGUL}]")
 _DIVIDED = re.compile(r"[^\W\d_]-$")
 
 

@@ -10,8 +10,6 @@ from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.review.prompts import MAX_TEXT_CHARS, decode_list, is_repeating
 from kebab.wire.review import ItemWarning, PolicyName, ReviewTierName
 
-ReviewStage: TypeAlias = Literal["proofread", "detect", "fix"]
-
 
 class Limit(NamedTuple):
     """The most items of a response, and its most tokens."""

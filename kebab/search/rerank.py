@@ -1,4 +1,18 @@
-"""Reranks the first passages, and ranks lines, by words and by meaning."""
+"""Reranks passages and lines by words, and by late interaction: tokens of the query against tokens.
+
+Each token of the query looks for the token of the passage with the highest cosine; the mean of
+these cosines (MaxSim: Khattab and Zaharia, "ColBERT", SIGIR 2020) is compared with that of the
+other candidates. The token vectors are those of the embedding model before pooling, so that no
+other model is needed. The mean token of the candidates is subtracted from all of them: it holds
+what every text has in common, which is most of a vector of E5.
+
+Across languages no words match, and the cosines of whole texts hardly tell related passages from
+those that answer. The tokens tell more: those of a question that is not answered have no near
+token anywhere. To compare searches with each other, not only passages, the mean token of a fixed
+text in many languages is subtracted.
+
+Lines (text, the output of ripgrep, JSON objects) are scored without an index.
+"""
 
 import base64
 import binascii

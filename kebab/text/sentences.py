@@ -1,4 +1,9 @@
-"""Splits text into sentences."""
+"""Splits Markdown or plain text into blocks and sentences, in any script.
+
+Every character of `Layout.plain` has the same position as in the text. `find_sentence_ends` reads a
+paragraph, `find_sentence_starts` a raw text with its lines. A possible abbreviation ends no
+sentence, because half a sentence costs a reader more than a long one.
+"""
 
 import re
 import unicodedata

@@ -1,4 +1,7 @@
-"""Declares the records of documents, passages and sources."""
+"""Declares documents, passages, fetched lines and sources as wire records.
+
+The explanation why files are in the index or not is one, too.
+"""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,7 @@
-"""Opens, migrates and configures the database, and translates the errors of SQLite."""
+"""Opens database connections, applies migrations, and runs write transactions.
+
+One table translates the exceptions of SQLite to signals.
+"""
 
 import os
 import time
