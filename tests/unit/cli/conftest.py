@@ -31,3 +31,19 @@ def kebab(opened):
         return opened[-1]
 
     return partial(run, opener=opener)
+
+
+TEXT = "# Doors\n\nOpen the the door.\n"
+
+
+@pytest.fixture
+def note(home, monkeypatch):
+    monkeypatch.chdir(home)
+    file = home / "a.md"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def requests(opened, name):
+    """Return the requests of an operation that reached the opened knowledge bases."""
+    return [request for known in opened for what, request in known.asked if what == name]

@@ -15,6 +15,7 @@ from kebab.wire.record import encode_json
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed
 from tests.fakes.review_stream import make_event, make_item, make_page
+from tests.unit.cli.conftest import requests
 
 
 class Channel:
@@ -144,21 +145,6 @@ def test_a_stop_is_announced():
     display.show_heartbeat(1000)
 
     assert "stopping soon" in context.err.text
-
-
-TEXT = "# Doors\n\nOpen the the door.\n"
-
-
-@pytest.fixture
-def note(home, monkeypatch):
-    monkeypatch.chdir(home)
-    file = home / "a.md"
-    file.write_text(TEXT, encoding="utf-8")
-    return file
-
-
-def requests(opened, name):
-    return [request for known in opened for what, request in known.asked if what == name]
 
 
 def test_fixes_need_a_confirmation(kebab, opened):

@@ -12,20 +12,7 @@ from kebab.cli.commands.review import (
 )
 from kebab.errors.catalog import InvalidInput, IoError, TooLarge
 from tests.fakes.console import standard_input
-
-TEXT = "# Doors\n\nOpen the the door.\n"
-
-
-@pytest.fixture
-def note(home, monkeypatch):
-    monkeypatch.chdir(home)
-    file = home / "a.md"
-    file.write_text(TEXT, encoding="utf-8")
-    return file
-
-
-def requests(opened, name):
-    return [request for known in opened for what, request in known.asked if what == name]
+from tests.unit.cli.conftest import TEXT, requests
 
 
 def test_flags_reach_the_library(kebab, opened):
