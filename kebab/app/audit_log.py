@@ -139,8 +139,14 @@ def append_line(log: Path, line: bytes) -> bool:
         ):
             log.parent.chmod(0o700)
         with _lock(log) as locked:
-            if locked and _get_size(log) + len(line) >= MAX_BYTES:
-                _rotate(log)
+            size = 0
+            with suppress(FileNotFoundError):
+                size = log.lstat().st_size
+            if locked and size + len(line) >= MAX_BYTES:
+                files = _list_files(log)
+                for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
+                    with suppress(FileNotFoundError):
+                        newer.replace(older)
             return _write(log, line + b"\n")
     except OSError:
         return False
@@ -189,20 +195,6 @@ def _acquire(lock: int) -> bool:
             time.sleep(_LOCK_POLL_S)
         else:
             return True
-
-
-def _get_size(log: Path) -> int:
-    try:
-        return log.lstat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _rotate(log: Path) -> None:
-    files = _list_files(log)
-    for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
-        with suppress(FileNotFoundError):
-            newer.replace(older)
 
 
 def _write(log: Path, line: bytes) -> bool:

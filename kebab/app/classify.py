@@ -252,7 +252,11 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     numbers or truth values.
     """
     # The templates hold no secrets, so only the details are redacted.
-    safe = _redact_details(signal, view)
+    redacted = {
+        field: redact(content, hides_home=view.hides_home)
+        for field, content in signal.details().items()
+    }
+    safe = replace(signal, **redacted)  # type: ignore[type-var]
     shown = safe if signal.public else Generic()
     words = find_wordings(type(shown), view.language)
     fields = build_error_fields(
@@ -281,13 +285,6 @@ def list_causes(fault: BaseException) -> list[str]:
         context = None if cause.__suppress_context__ else cause.__context__
         cause = cause.__cause__ or context
     return lines
-
-
-def _redact_details(signal: Signal, view: View) -> Signal:
-    """Return a copy of a signal whose details hold no secrets."""
-    details = signal.details().items()
-    safe = {name: redact(value, hides_home=view.hides_home) for name, value in details}
-    return replace(signal, **safe)  # type: ignore[type-var]
 
 
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:

@@ -100,7 +100,10 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     if filters.links_to:
         filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
-        filters = replace(filters, path_glob=_resolve_path(filters, values))
+        for reading in list_readings(filters.path_glob, get_working_folder()):
+            if values.has_documents(Filters(path_glob=reading, source=filters.source)):
+                filters = replace(filters, path_glob=reading)
+                break
     return filters
 
 
@@ -116,15 +119,6 @@ def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filte
         return filters
     linking = find_backlinks(catalogue, doc_id)
     return replace(filters, links_to=doc_id, linking=tuple(linking))
-
-
-def _resolve_path(filters: Filters, values: "FilterValues") -> str:
-    pattern = filters.path_glob or ""
-    readings = list_readings(pattern, get_working_folder())
-    for reading in readings:
-        if values.has_documents(Filters(path_glob=reading, source=filters.source)):
-            return reading
-    return pattern
 
 
 def get_working_folder() -> str:

@@ -190,8 +190,10 @@ class _TargetFinder:
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern; with `**` the ignore rules apply."""
-        fixed, rest = _cut_pattern(pattern)
-        folder = os.path.realpath(_resolve(fixed))
+        parts = pattern.split("/")
+        first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+        fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
+        folder = os.path.realpath(_resolve(fixed or ("/" if pattern.startswith("/") else ".")))
         if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
             return
         whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
@@ -245,14 +247,6 @@ def _resolve(name: str) -> str:
     whole = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - no link is resolved
     folder, last = os.path.split(whole)
     return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - a plain string
-
-
-def _cut_pattern(pattern: str) -> tuple[str, str]:
-    """Return the folder before the first part with a wildcard, and the rest."""
-    parts = pattern.split("/")
-    first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
-    folder = "/".join(parts[:first])
-    return folder or ("/" if pattern.startswith("/") else "."), "/".join(parts[first:])
 
 
 def _build_missing(name: str) -> NotFound:
@@ -405,21 +399,18 @@ def load_document(
     named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
     root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
     try:
+        # As a person would write it: below the working folder without that.
+        doc_path = str(Path(path).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        doc_path = path
+    try:
         text = build_review_text(
             Path(path),
             Path(root),
             max_bytes=context.settings.ingest.max_file_bytes,
-            doc_path=_show_path(path),
+            doc_path=doc_path,
             stored=library.find_document(path),
         )
     except ParseFailed as fault:
         raise UnsupportedMedia(path=path, media=fault.cause) from fault
     return ReviewDocument(text)
-
-
-def _show_path(path: str) -> str:
-    """Return a path as a person would write it: below the working folder without that."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return path

@@ -106,23 +106,19 @@ def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Pas
 
     Documents whose file has changed are left out, because their line numbers may be wrong.
     """
-    ordered = _order_documents(documents, seed)
-    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
-        for document in ordered:
-            passage = _fetch_passage(kebab, document, rotation, seed)
-            if passage is not None:
-                yield passage
-
-
-def _order_documents(documents: DocList, seed: int) -> list[DocSummary]:
-    """Shuffle documents so that the languages take turns."""
+    # Shuffled documents; the languages take turns.
     counts: Counter[str | None] = Counter()
     ranked = []
     for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
         if one.freshness == "fresh" and one.chunk_count:
             counts[one.lang] += 1
             ranked.append((counts[one.lang], one))
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+    ordered = [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
+        for document in ordered:
+            passage = _fetch_passage(kebab, document, rotation, seed)
+            if passage is not None:
+                yield passage
 
 
 def _fetch_passage(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passage | None:

@@ -309,7 +309,17 @@ def evaluate(
         ),
         versions=_describe_versions(build),
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
-        modes=[_measure_mode(mode, run, options.limit) for mode, run in runs.items()],
+        modes=[
+            EvalMode(
+                mode=mode,
+                figures=compute_figures(run.outcomes),
+                hit_curve=compute_hit_curve(run.outcomes, options.limit),
+                reliability=compute_reliability(run.outcomes),
+                degraded=run.degraded,
+                outcomes=run.outcomes,
+            )
+            for mode, run in runs.items()
+        ],
         skipped=skipped,
         duration_ms=progress.get_elapsed_ms(),
         moved=len(set(revisions)) > 1,
@@ -332,22 +342,14 @@ def _run_modes(
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 
 
-def _measure_mode(mode: ModeName, run: ModeRun, limit: int) -> EvalMode:
-    return EvalMode(
-        mode=mode,
-        figures=compute_figures(run.outcomes),
-        hit_curve=compute_hit_curve(run.outcomes, limit),
-        reliability=compute_reliability(run.outcomes),
-        degraded=run.degraded,
-        outcomes=run.outcomes,
-    )
-
-
 def _describe_golden_set(
     kebab: Kebab, files: GoldenFiles, questions: Sequence[Question]
 ) -> EvalGolden:
     answerable = [question for question in questions if question.answerable]
-    missing = _find_missing_documents(kebab, answerable)
+    documents = kebab.run(ListRequest(limit=None)).documents
+    indexed = {suffix for each in documents for suffix in list_path_suffixes(each.doc_path)}
+    relevant = dict.fromkeys(doc for each in answerable for doc in each.documents)
+    missing = [doc for doc in relevant if split_path(doc) not in indexed]
     return EvalGolden(
         path=escape_undecodable(str(files.queries)),
         digest=compute_digest(questions),
@@ -358,14 +360,6 @@ def _describe_golden_set(
         missing=missing[:_SHOWN],
         missing_count=len(missing),
     )
-
-
-def _find_missing_documents(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
-    """Return the relevant documents that are not indexed."""
-    documents = kebab.run(ListRequest(limit=None)).documents
-    indexed = {suffix for one in documents for suffix in list_path_suffixes(one.doc_path)}
-    relevant = dict.fromkeys(doc for one in questions for doc in one.documents)
-    return [doc for doc in relevant if split_path(doc) not in indexed]
 
 
 def _describe_versions(build: Introspection) -> EvalVersions:

@@ -124,7 +124,13 @@ class ToolCaller:
         reply = report_failure(tool.operation, fault, self.settings).reply
         text = self._render(reply)
         if isinstance(fault, InvalidInput):
-            text += f"\narguments of {tool.name}: {_describe_arguments(tool)}"
+            schema = tool.input_schema
+            required = schema.get("required", ())
+            names = [
+                f"{name} (required)" if name in required else name
+                for name in schema.get("properties", ())
+            ]
+            text += f"\narguments of {tool.name}: {', '.join(names) or 'none'}"
         result: dict[str, Any] = {"content": [_build_text(text)], "isError": True}
         if structured:
             result["structuredContent"] = msgspec.json.decode(encode_json(reply))
@@ -142,16 +148,6 @@ def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Arguments:
         return msgspec.convert(given, tool.arguments, strict=False)
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
-
-
-def _describe_arguments(tool: Tool) -> str:
-    """Return the names of the arguments, with those that are required."""
-    schema = tool.input_schema
-    required = schema.get("required", ())
-    names = [
-        f"{name} (required)" if name in required else name for name in schema.get("properties", ())
-    ]
-    return ", ".join(names) or "none"
 
 
 def _build_text(text: str) -> dict[str, Any]:

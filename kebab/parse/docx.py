@@ -91,18 +91,14 @@ class InlineReader:
             elif tag == "instrText":
                 self._add_links(_LINK_FIELD.findall(child.text or ""))
             elif tag not in _LEFT_OUT and not (tag == "r" and _is_hidden(child)):
-                self._note_target(child, tag, inline)
+                if tag == "hyperlink":
+                    relation = self._relations.get(get_attribute(child, "id"))
+                    self._add_links([relation.target] if relation and relation.external else [])
+                elif tag == "docPr" and get_attribute(child, "descr").strip():
+                    inline.notes.append(f"Picture: {get_attribute(child, 'descr').strip()}")
+                elif tag in _PICTURES:
+                    self.pictures += 1
                 self._collect(child, inline)
-
-    def _note_target(self, element: Element, tag: str, inline: Inline) -> None:
-        """Note the target of a link, and the description of a picture."""
-        if tag == "hyperlink":
-            relation = self._relations.get(get_attribute(element, "id"))
-            self._add_links([relation.target] if relation and relation.external else [])
-        elif tag == "docPr" and get_attribute(element, "descr").strip():
-            inline.notes.append(f"Picture: {get_attribute(element, 'descr').strip()}")
-        elif tag in _PICTURES:
-            self.pictures += 1
 
     def _add_links(self, targets: list[str]) -> None:
         self.links += [target for target in targets if is_file_link(target)]
@@ -160,7 +156,10 @@ class TableReader:
             above = self._read_row(row, above)
             header = header or (not rows and find_child(properties, "tblHeader") is not None)
             rows.append(above)
-        return rows, header or _may_have_header(table)
+        # The look of a table may say that the first row is no header.
+        look = find_child(find_child(table, "tblPr"), "tblLook")
+        has_first_row = look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
+        return rows, header or has_first_row
 
     def _read_row(self, row: Element, above: list[str]) -> list[str]:
         texts: list[str] = []
@@ -206,12 +205,6 @@ def _continues_above(cell: Element) -> bool:
     """Return whether a cell is merged with the cell above."""
     merged = find_child(find_child(cell, "tcPr"), "vMerge")
     return merged is not None and get_attribute(merged, "val", "continue") == "continue"
-
-
-def _may_have_header(table: Element) -> bool:
-    """Return whether the look of a table does not say that the first row is no header."""
-    look = find_child(find_child(table, "tblPr"), "tblLook")
-    return look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
 
 
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})

@@ -289,18 +289,13 @@ def is_too_deep(text: str) -> bool:
         part = text[start : start + _SLICE]
         surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
         if surplus > MAX_DEPTH:
-            return _count_depth(text) > MAX_DEPTH
+            depth = deepest = 0
+            for end, name in _TAG.findall(text):
+                if name.lower() not in _NEVER_DEEP:
+                    depth = max(0, depth - 1) if end else depth + 1
+                    deepest = max(deepest, depth)
+            return deepest > MAX_DEPTH
     return False
-
-
-def _count_depth(text: str) -> int:
-    """Return the greatest surplus of start tags over end tags."""
-    depth = deepest = 0
-    for end, name in _TAG.findall(text):
-        if name.lower() not in _NEVER_DEEP:
-            depth = max(0, depth - 1) if end else depth + 1
-            deepest = max(deepest, depth)
-    return deepest
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

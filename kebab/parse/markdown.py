@@ -202,25 +202,21 @@ class _Walk:
         if self._depth == 1:
             self._item_end = where["end"]
         elif not self._depth:
-            self._close_block(self._tag, where)
-
-    def _close_block(self, tag: Any, where: Mapping[str, int]) -> None:
-        """Add the top-level block that ends."""
-        name = tag if isinstance(tag, str) else next(iter(tag))
-        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
-        start, end = where["start"], where["end"]
-        if kind is BlockKind.HEADING:
-            level = int(tag["Heading"]["level"][1:])
-            label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
-            if "{" in label:
-                label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
-            self._add_span(kind, start, end, level, " ".join(label.split()))
-        elif name == "Paragraph":
-            self._add_paragraph(start, end)
-        else:
-            # The range of a list may reach into the line behind it.
-            self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
-        self._label = None
+            name = self._tag if isinstance(self._tag, str) else next(iter(self._tag))
+            kind = _KINDS.get(name, BlockKind.PARAGRAPH)
+            start, end = where["start"], where["end"]
+            if kind is BlockKind.HEADING:
+                level = int(self._tag["Heading"]["level"][1:])
+                label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
+                if "{" in label:
+                    label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
+                self._add_span(kind, start, end, level, " ".join(label.split()))
+            elif name == "Paragraph":
+                self._add_paragraph(start, end)
+            else:
+                # The range of a list may reach into the line behind it.
+                self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
+            self._label = None
 
     def _add_paragraph(self, start: int, end: int) -> None:
         """Add a paragraph; a table in it that begins behind its first line is a block of its own.

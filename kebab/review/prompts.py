@@ -189,17 +189,13 @@ def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     try:
         found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
-        return _decode_with_comma(text, start)
+        # The object may have a comma before its closing brace.
+        for comma in islice(_TRAILING_COMMA.finditer(text, start), _MAX_COMMAS):
+            decoded = _load(text[start : comma.start()] + "}")
+            if isinstance(decoded, dict):
+                return decoded, comma.end()
+        return None, start
     return (found, end) if isinstance(found, dict) else (None, start)
-
-
-def _decode_with_comma(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """Return an object that has a comma before its closing brace."""
-    for comma in islice(_TRAILING_COMMA.finditer(text, start), _MAX_COMMAS):
-        found = _load(text[start : comma.start()] + "}")
-        if isinstance(found, dict):
-            return found, comma.end()
-    return None, start
 
 
 def _salvage(text: str, position: int) -> Iterator[dict[str, Any]]:
@@ -221,11 +217,13 @@ def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | N
     if not entry.keys() <= known or not words.strip() or kind not in kinds:
         return None
     fix = entry.get("fix")
+    value = entry.get("severity")
+    severity = next((one for one in SEVERITIES if one == value), None)
     return LightItem(
         sentence=_read_number(entry.get("sentence")),
         words=words,
         kind=kind,
-        severity=_read_severity(entry),
+        severity=severity,
         reason=_read_text(entry, "reason"),
         fix=fix if isinstance(fix, str) else None,
     )
@@ -265,11 +263,6 @@ def _read_number(value: object) -> int:
     """Return a number that may be written as a text; 0 when it is none."""
     text = str(value).strip() if isinstance(value, int | str) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else 0
-
-
-def _read_severity(entry: Mapping[str, Any]) -> SeverityName | None:
-    value = entry.get("severity")
-    return next((one for one in SEVERITIES if one == value), None)
 
 
 def is_repeating(text: str, *, least: int = 160, longest: int = 400) -> bool:
