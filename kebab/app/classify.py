@@ -174,19 +174,14 @@ def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
 
 
 def _hide_secrets(text: str) -> str:
-    for secret in _list_own_secrets():
+    values = (value for name, value in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
+    own = [value for value in values if len(value) >= _MIN_SECRET_CHARS]
+    # The longest first, because one may contain another.
+    for secret in sorted(own, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for pattern, prefix in _RULES:
         text = pattern.sub(HIDDEN + prefix if prefix == "@" else prefix + HIDDEN, text)
     return text
-
-
-def _list_own_secrets() -> Iterator[str]:
-    """Yield the secrets of the environment, the longest first, because one may contain another."""
-    values = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
-    yield from sorted(
-        (text for text in values if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
-    )
 
 
 def _hide_home(text: str) -> str:

@@ -218,8 +218,10 @@ class _TargetFinder:
             if catalogue is None:
                 return _build_missing(name)
             names = catalogue.list_names()
-            if matching := _match_names(name, names):
-                return matching
+            if glob.has_magic(name):
+                found = [build_path(one) for one in names if matches_glob(name, one.path)]
+                if prose := [path for path in found if is_prose(detect_media_type(path))]:
+                    return prose
             finder = ReferenceFinder(catalogue, chunks=False)
             target = finder.find(name)
         if isinstance(target, NotFound):
@@ -232,14 +234,6 @@ class _TargetFinder:
         """Raise what is wrong with a file that was named."""
         stored = self._library.find_document(path)
         read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
-
-
-def _match_names(pattern: str, names: Sequence[DocumentName]) -> list[str]:
-    """Return the prose files of the documents whose path matches a pattern."""
-    if not glob.has_magic(pattern):
-        return []
-    found = [build_path(one) for one in names if matches_glob(pattern, one.path)]
-    return [path for path in found if is_prose(detect_media_type(path))]
 
 
 def _resolve(name: str) -> str:

@@ -334,7 +334,13 @@ def draft_golden_set(
         NotIndexed: There is no index.
     """
     documents = kebab.run(ListRequest(limit=None))
-    pool = _collect_pool(sample_passages(kebab, documents, options.seed), options.count, progress)
+    # More passages with prose than needed, because some give no question.
+    passages = sample_passages(kebab, documents, options.seed)
+    wanted = options.count * _PASSAGES_PER_QUESTION
+    pool = []
+    for passage in islice((passage for passage in passages if passage.sentences), wanted):
+        pool.append(passage)
+        progress.report("read passages", len(pool), wanted)
     writer = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
     answerable = list(islice(_write_answerable(writer, pool), options.count))
     langs = [passage.lang for passage, _ in answerable]
@@ -356,18 +362,6 @@ def draft_golden_set(
         corpus_revision=documents.corpus_revision,
     )
     return Draft(queries=[*queries, *unanswerable], report=report)
-
-
-def _collect_pool(
-    passages: Iterator[Passage], count: int, progress: ProgressReporter
-) -> list[Passage]:
-    """Return more passages with prose than needed, because some give no question."""
-    wanted = count * _PASSAGES_PER_QUESTION
-    pool = []
-    for passage in islice((passage for passage in passages if passage.sentences), wanted):
-        pool.append(passage)
-        progress.report("read passages", len(pool), wanted)
-    return pool
 
 
 def _write_answerable(

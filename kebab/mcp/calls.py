@@ -178,7 +178,11 @@ class Resources:
         Raises:
             ResourceError: The cursor is not one of ours, or the index cannot be read.
         """
-        offset = _read_cursor(cursor)
+        try:
+            offset = 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
+        except ValueError as fault:
+            message = f"not a cursor of this list: {cursor}"
+            raise ResourceError(message) from fault
 
         def use(kebab: "Kebab") -> dict[str, Any]:
             request = ListRequest(limit=_PAGE, offset=offset, sort="indexed")
@@ -187,9 +191,12 @@ class Resources:
             except NotIndexed:
                 return {"resources": []}
             folders = _list_folders(kebab)
-            page = {"resources": [_describe(one, folders) for one in reply.documents]}
-            more = reply.has_more
-            return {**page, "nextCursor": _write_cursor(offset + _PAGE)} if more else page
+            page: dict[str, Any] = {
+                "resources": [_describe(one, folders) for one in reply.documents]
+            }
+            if reply.has_more:
+                page["nextCursor"] = urlsafe_b64encode(f"{offset + _PAGE}".encode()).decode()
+            return page
 
         page: dict[str, Any] = self._run(use)
         return page
@@ -280,20 +287,3 @@ def _join(document: DocSummary, folders: dict[str, str]) -> str | None:
     """Return the absolute path of a document; None for text without a file."""
     folder = folders.get(document.source)
     return None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
-
-
-def _write_cursor(offset: int) -> str:
-    return urlsafe_b64encode(f"{offset}".encode()).decode()
-
-
-def _read_cursor(cursor: str | None) -> int:
-    """Return the number of documents to skip.
-
-    Raises:
-        ResourceError: The cursor is not one of ours.
-    """
-    try:
-        return 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
-    except ValueError as fault:
-        message = f"not a cursor of this list: {cursor}"
-        raise ResourceError(message) from fault

@@ -222,7 +222,21 @@ class Page:
         root = self._find_main(self._body)
         _mark([node for node in self._around if _has_kind(node, _NAVIGATION_KINDS)])
         if root is None:
-            _mark(self._list_page_parts(self._body))
+            inside = {
+                node.mem_id
+                for node in self._body.css("article header,article footer,article aside")
+            }
+            # Those of articles and headers with a title are content.
+            parts = [
+                node
+                for node in self._around
+                if _has_kind(node, _PAGE_KINDS)
+                and node.mem_id not in inside
+                and not (
+                    node.tag == "header" and node.css_first("h1") and not node.css_first("nav")
+                )
+            ]
+            _mark(parts)
         return _serialise(root or self._body)
 
     def extract_whole(self) -> str:
@@ -269,17 +283,6 @@ class Page:
             if best is not None and size >= _MAIN_SHARE * self.size:
                 return best
         return None
-
-    def _list_page_parts(self, body: "LexborNode") -> "list[LexborNode]":
-        """Return headers, footers and asides but for those of articles and headers with a title."""
-        inside = {node.mem_id for node in body.css("article header,article footer,article aside")}
-        return [
-            node
-            for node in self._around
-            if _has_kind(node, _PAGE_KINDS)
-            and node.mem_id not in inside
-            and not (node.tag == "header" and node.css_first("h1") and not node.css_first("nav"))
-        ]
 
 
 def is_too_deep(text: str) -> bool:

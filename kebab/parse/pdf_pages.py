@@ -193,9 +193,18 @@ class PageReader:
             try:
                 text, count = self._get_text()
                 if not text.strip():
-                    return PageText(number, (), has_image=self._has_image(page))
+                    objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
+                    get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
+                    # A scan is often a picture within a form.
+                    has_image = any(
+                        get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
+                    )
+                    return PageText(number, (), has_image=has_image)
                 lines = list(self._find_lines(text))
-                if not self._is_mapped(lines) or not is_legible(text):
+                has_error = self._c.FPDFText_HasUnicodeMapError
+                errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
+                # Most fonts must say which letters they show, by the first of each line.
+                if errors > _UNMAPPED_SHARE * len(lines) or not is_legible(text):
                     return PageText(number, (), legible=False)
                 return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
             finally:
@@ -211,18 +220,6 @@ class PageReader:
         read = self._c.FPDFText_GetText(self._text, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
         return data.decode("utf-16-le", "replace"), count
-
-    def _has_image(self, page: object) -> bool:
-        objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
-        get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
-        # A scan is often a picture within a form.
-        return any(get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects))
-
-    def _is_mapped(self, lines: list[_Line]) -> bool:
-        """Return whether most fonts say which letters they show, by the first of each line."""
-        has_error = self._c.FPDFText_HasUnicodeMapError
-        errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
-        return bool(errors <= _UNMAPPED_SHARE * len(lines))
 
     def _cut_lines(self, lines: list[_Line]) -> tuple[Segment, ...]:
         """Return the segments of all lines."""

@@ -248,19 +248,16 @@ class SheetParser:
                 if _COUNT.search(part):
                     raise package.archive.refuse(f"damaged: a count in `{name}` is too large")
                 if _SHEET_PART.fullmatch(name):
-                    self._check_area(part, name, path)
+                    # Cells may be so far apart that the table between them is too large.
+                    columns, height = set(), 0
+                    for match in _CELL.finditer(part):
+                        columns.add(match[1])
+                        height = max(height, int(match[2]))
+                    area = height * max(map(_count_columns, columns), default=0)
+                    if area > MAX_AREA:
+                        cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
+                        raise ParseFailed(path=path, parser=self.version, cause=cause)
         return package.read_metadata()
-
-    def _check_area(self, part: bytes, name: str, path: str) -> None:
-        """Refuse a sheet with cells so far apart that the table between them is too large."""
-        columns, height = set(), 0
-        for match in _CELL.finditer(part):
-            columns.add(match[1])
-            height = max(height, int(match[2]))
-        area = height * max(map(_count_columns, columns), default=0)
-        if area > MAX_AREA:
-            cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
 
     def _read(self, data: bytes, path: str, metadata: Metadata) -> ParsedDocument:
         from python_calamine import SheetTypeEnum, SheetVisibleEnum
