@@ -190,6 +190,8 @@ class _TargetFinder:
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern; with `**` the ignore rules apply."""
+        from kebab.source.walk import detect_file_media
+
         parts = pattern.split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
@@ -203,14 +205,12 @@ class _TargetFinder:
                     yield entry.absolute
             return
         for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
-            if os.path.isfile(path) and self._is_prose_file(path):  # noqa: PTH113 - a plain string
+            if not os.path.isfile(path):  # noqa: PTH113 - a plain string
+                continue
+            with translate_os_errors(path, "read"):
+                media = detect_file_media(path, os.path.getsize(path))  # noqa: PTH202 - a plain string
+            if is_prose(media):
                 yield path
-
-    def _is_prose_file(self, path: str) -> bool:
-        from kebab.source.walk import detect_file_media
-
-        with translate_os_errors(path, "read"):
-            return is_prose(detect_file_media(path, os.path.getsize(path)))  # noqa: PTH202 - a plain string
 
     def _find_indexed(self, name: str) -> list[str] | NotFound:
         """Return the file of a document of the index, or those that a pattern matches."""

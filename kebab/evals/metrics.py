@@ -147,22 +147,18 @@ def _read_questions(
             raise InvalidInput(field=position, cause="`query` is blank")
         if golden.answerable and not none_answers:
             relevant = {**golden.relevant, **judged.get(name, {})}
-            yield _build_question(golden, name, relevant, position)
+            lines = _find_line_range(golden, position)
+            question = Question(
+                id=name, text=golden.query, doc=golden.doc or None, lines=lines, relevant=relevant
+            )
+            if not question.documents:
+                raise InvalidInput(field=position, cause=_NO_ANSWER)
+            yield question
         else:
             yield Question(id=name, text=golden.query, answerable=False)
 
 
-def _build_question(
-    golden: GoldenQuery, name: str, relevant: dict[str, int], position: str
-) -> Question:
-    lines = _find_line_range(golden, position)
-    question = Question(
-        id=name, text=golden.query, doc=golden.doc or None, lines=lines, relevant=relevant
-    )
-    if not question.documents:
-        cause = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
-        raise InvalidInput(field=position, cause=cause)
-    return question
+_NO_ANSWER = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
 
 
 def _find_line_range(golden: GoldenQuery, position: str) -> tuple[int, int] | None:

@@ -43,7 +43,7 @@ from kebab.wire.evals import (
     EvalVersions,
     PairedMetric,
 )
-from kebab.wire.health import Introspection, SchemaRequest
+from kebab.wire.health import SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
@@ -307,7 +307,13 @@ def evaluate(
             level=metrics.LEVEL,
             seed=metrics.SEED,
         ),
-        versions=_describe_versions(build),
+        versions=EvalVersions(
+            kebab=build.kebab_version,
+            parser=build.models.parser_version,
+            chunker=build.models.chunker_version,
+            embedding=build.models.embedding_version,
+            index=build.models.index_version,
+        ),
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
         modes=[
             EvalMode(
@@ -359,15 +365,4 @@ def _describe_golden_set(
         graded=sum(bool(one.relevant) for one in answerable),
         missing=missing[:_SHOWN],
         missing_count=len(missing),
-    )
-
-
-def _describe_versions(build: Introspection) -> EvalVersions:
-    models = build.models
-    return EvalVersions(
-        kebab=build.kebab_version,
-        parser=models.parser_version,
-        chunker=models.chunker_version,
-        embedding=models.embedding_version,
-        index=models.index_version,
     )

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.core.documents import Block, BlockKind, ParsedDocument
+from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import (
@@ -27,7 +27,6 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import (
-    FrontMatter,
     build_metadata,
     merge_metadata,
     read_front_matter,
@@ -460,7 +459,13 @@ class MarkdownParser:
         decoded = decode(data, path, self.version)
         front = read_front_matter(decoded.text)
         visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
-        blocks = _build_blocks(decoded.text, front, visible)
+        lines = decoded.text.count("\n", front.searched, front.body)
+        shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
+        text = decoded.text[: front.body] + visible.text
+        blocks = build_blocks(text, front.searched, shift_spans(shown, lines))
+        if not blocks and front.metadata.title:
+            # A note that is all front matter is searched there.
+            blocks = build_blocks(decoded.text, 0, ())
         properties = build_metadata(read_properties(visible.text))
         metadata = merge_metadata(front.metadata, properties, visible.body.tags)
         return ParsedDocument(
@@ -488,14 +493,3 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
     hidden |= {number for span in empty for number in range(span.first, span.last)}
     warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
     return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
-
-
-def _build_blocks(text: str, front: FrontMatter, visible: VisibleBody) -> tuple[Block, ...]:
-    """Return the blocks of a document; a note that is all front matter is searched there."""
-    lines = text.count("\n", front.searched, front.body)
-    shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
-    spans = shift_spans(shown, lines)
-    blocks = build_blocks(text[: front.body] + visible.text, front.searched, spans)
-    if not blocks and front.metadata.title:
-        return build_blocks(text, 0, ())
-    return blocks

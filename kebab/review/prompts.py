@@ -148,7 +148,8 @@ def decode_list(text: str) -> DecodedList:
     while True:
         if _LIST_END.match(text, position):
             return DecodedList(objects, repaired=True, complete=True)
-        one, end = _decode_next(text, position)
+        gap = _NEXT_OBJECT.match(text, position)
+        one, end = _decode_object(text, gap.end()) if gap else (None, position)
         if one is None:
             # What follows a broken object may be whole; some of the list is missing anyway.
             objects += _salvage(text, position)
@@ -175,14 +176,6 @@ def _load(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _decode_next(text: str, position: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the object at a position and its end; None when there is no complete one."""
-    gap = _NEXT_OBJECT.match(text, position)
-    if gap is None:
-        return None, position
-    return _decode_object(text, gap.end())
 
 
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
