@@ -175,26 +175,21 @@ def _list_files(log: Path) -> list[Path]:
 @contextmanager
 def _lock(log: Path) -> Iterator[bool]:
     """Lock the log; yield whether the lock was acquired before the timeout."""
-    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        yield _acquire(lock)
-    finally:
-        os.close(lock)
-
-
-def _acquire(lock: int) -> bool:
     import fcntl
 
+    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     deadline = time.monotonic() + _LOCK_TIMEOUT_S
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(_LOCK_POLL_S)
-        else:
-            return True
+    locked = False
+    try:
+        while not locked and time.monotonic() <= deadline:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locked = True
+            except BlockingIOError:
+                time.sleep(_LOCK_POLL_S)
+        yield locked
+    finally:
+        os.close(lock)
 
 
 def _write(log: Path, line: bytes) -> bool:

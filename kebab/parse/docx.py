@@ -8,6 +8,7 @@ tables of contents are left out.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import ParsedDocument
@@ -132,7 +133,14 @@ class TableReader:
         rows = [list(_list_children(row, "tc")) for row in _list_children(table, "tr")]
         if all(len(cells) <= 1 for cells in rows):
             return True
-        return any(self._is_section(cell) for cells in rows for cell in cells)
+        for cell in chain.from_iterable(rows):
+            paragraphs = list(_list_children(cell, "p"))
+            if any(self._is_heading(one) for one in paragraphs):
+                return True
+            texts = (text for one in paragraphs for text in one.itertext())
+            if len(paragraphs) > 1 and sum(map(len, texts)) > _LONG_CELL_CHARS:
+                return True
+        return False
 
     def list_cells(self, table: Element) -> Iterator[Element]:
         """Yield the cells in reading order, without those that continue one above."""
@@ -181,14 +189,6 @@ class TableReader:
             rows, _ = self.read(table)
             texts.append("; ".join(", ".join(filter(None, row)) for row in rows))
         return "\n".join(filter(None, texts))
-
-    def _is_section(self, cell: Element) -> bool:
-        paragraphs = list(_list_children(cell, "p"))
-        if any(self._is_heading(one) for one in paragraphs):
-            return True
-        if len(paragraphs) <= 1:
-            return False
-        return sum(len(text) for one in paragraphs for text in one.itertext()) > _LONG_CELL_CHARS
 
 
 def _list_children(element: Element, tag: str) -> Iterator[Element]:
