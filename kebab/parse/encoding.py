@@ -72,17 +72,17 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     return None if best is None else best.encoding
 
 
-def _count_frequent(text: str, codec: str, first: int, last: int) -> int:
-    """Count characters whose lead byte lies in `first..last` and whose trail byte is high."""
+def _count_frequent(text: str, codec: str, last: int) -> int:
+    """Count characters whose lead byte lies in `B0..last` and whose trail byte is high."""
     raw = text.encode(codec, "ignore")
     pairs = zip(raw[0::2], raw[1::2], strict=False)
-    return sum(first <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
+    return sum(0xB0 <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
 
 
 def _is_korean(text: str) -> bool:
     """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
     hangul = "".join(_HANGUL.findall(text))
-    return _has_share(_count_frequent(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
+    return _has_share(_count_frequent(hangul, "cp949", 0xC8), text, 0.88)
 
 
 def _is_japanese(text: str) -> bool:
@@ -95,7 +95,7 @@ def _is_japanese(text: str) -> bool:
 def _is_simplified_chinese(text: str) -> bool:
     """Return whether the letters are of the first, frequent level of GB 2312."""
     han = "".join(_HAN.findall(text))
-    return _has_share(_count_frequent(han, "gb2312", 0xB0, 0xD7), text, 0.75)
+    return _has_share(_count_frequent(han, "gb2312", 0xD7), text, 0.75)
 
 
 def _is_traditional_chinese(text: str) -> bool:

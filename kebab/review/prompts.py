@@ -258,16 +258,14 @@ def _read_number(value: object) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else 0
 
 
-def is_repeating(text: str, *, least: int = 160, longest: int = 400) -> bool:
-    """Return whether the end of a text repeats itself: the same part three times or more.
+_LEAST_REPETITION = 160
+_LONGEST_PART = 400
 
-    Args:
-        text: The text so far.
-        least: The least length of the repetition.
-        longest: The longest part.
-    """
-    for period in range(1, longest):
-        length = max(least, 3 * period)
+
+def is_repeating(text: str) -> bool:
+    """Return whether the end of a text repeats itself: the same part three times or more."""
+    for period in range(1, _LONGEST_PART):
+        length = max(_LEAST_REPETITION, 3 * period)
         if length > len(text):
             return False
         end = text[-length:]
