@@ -290,8 +290,9 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     if context.flags.machine:
         from kebab.cli.review import review_quietly
 
+        request = _build_request(names, flags)
         with context.open_kebab() as kebab:  # its progress is on stderr
-            page, cancelled = review_quietly(context, kebab, _build_request(names, flags))
+            page, cancelled = review_quietly(context, kebab, request)
         return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
     with context.open_kebab() as kebab:
         return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
