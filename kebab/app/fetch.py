@@ -303,6 +303,7 @@ def fetch_fragment(
         first, last = int(match[1]), int(match[2] or match[1])
         return fetch_numbers(text, Lines(min(first, last), max(first, last)), freshness, request)
     sheet, _, cells = fragment.rpartition("!") if "!" in fragment else (fragment, "", "")
+    # A sheet or some of its rows, whole, and with context the rows around them.
     inside = [
         one for one in text.places if one.place.row and one.place.label.lower() == sheet.lower()
     ]

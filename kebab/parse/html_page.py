@@ -226,7 +226,7 @@ class Page:
                 node.mem_id
                 for node in self._body.css("article header,article footer,article aside")
             }
-            # Those of articles and headers with a title are content.
+            # Headers and the like are left out, but for those of articles or with a title.
             parts = [
                 node
                 for node in self._around
@@ -292,6 +292,7 @@ def is_too_deep(text: str) -> bool:
         part = text[start : start + _SLICE]
         surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
         if surplus > MAX_DEPTH:
+            # The greatest surplus of start tags over end tags.
             depth = deepest = 0
             for end, name in _TAG.findall(text):
                 if name.lower() not in _NEVER_DEEP:
