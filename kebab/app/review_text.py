@@ -15,8 +15,9 @@ from kebab.core.files import get_suffix
 from kebab.core.ids import hash_content
 from kebab.core.media import MARKDOWN, PLAIN, is_prose
 from kebab.core.review import Markup, ReviewText
-from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UnsupportedMedia
+from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
+from kebab.limits.deadline import build_failure
 from kebab.parse.encoding import decode_raw
 from kebab.review.document import ReviewDocument
 from kebab.source.walk import detect_file_media
@@ -108,7 +109,7 @@ def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[s
         raise TooLarge(what=str(path), size=max(status.st_size, len(data)), limit=max_bytes)
     mismatch = find_mismatch(media or PLAIN, data[:HEAD_BYTES])
     if mismatch is not None:
-        raise ParseFailed(path=str(path), parser=_PARSER, cause=mismatch.cause)
+        raise build_failure(str(path), _PARSER, mismatch.cause)
     return media or PLAIN, data
 
 

@@ -22,10 +22,10 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import Parser, is_isolated
-from kebab.errors.catalog import ParseFailed, UnsupportedMedia
+from kebab.errors.catalog import UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
-from kebab.limits.deadline import raise_memory_error
+from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.text.dates import choose_date
 
@@ -140,7 +140,7 @@ class DocumentBuilder:
             found = mismatch.media
             escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
             if found is None or found not in self.parsers or escapes:
-                raise ParseFailed(path=entry.path, parser=parser.version, cause=mismatch.cause)
+                raise build_failure(entry.path, parser.version, mismatch.cause)
             media = found
         document = self.parsers[media].parse(content.data, entry.path)
         return ParsedFile(document, content.stamp, hash_content(content.data), media)

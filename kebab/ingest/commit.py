@@ -38,7 +38,7 @@ from kebab.ingest.build import (
 )
 from kebab.ingest.job import RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
-from kebab.limits.deadline import Elapsed, can_set_alarm
+from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
 from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replies
 from kebab.wire.ingest import IngestItem, SlowFile
 
@@ -333,8 +333,7 @@ class _Pool:
         entry = self._tasks[number].entry
         if late is not None:
             return late.build_timeout(self._builder.get_deadline(entry.media), entry.path)
-        parser = self._builder.parsers[entry.media].version
-        return ParseFailed(path=entry.path, parser=parser, cause=cause)
+        return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)
 
 
 SLOWEST = 5

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NamedTuple, TypeAlias
 
-from kebab.errors.catalog import TimedOut
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 
 
@@ -26,6 +26,11 @@ def describe_failure(fault: BaseException) -> str:
 def describe_exhaustion(max_memory_mb: int) -> str:
     """Return the cause of an error of a file that needs too much memory."""
     return f"needs more than {max_memory_mb:,} MB of memory"
+
+
+def build_failure(path: str, parser: str, cause: str) -> ParseFailed:
+    """Return the error of a file that ended its worker, or that is not what its name says."""
+    return ParseFailed(path=path, parser=parser, cause=cause)
 
 
 def raise_memory_error(error: Signal) -> None:

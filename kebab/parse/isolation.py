@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.ports import Parser, is_isolated
-from kebab.errors.catalog import ParseFailed
 from kebab.errors.signal import Signal
-from kebab.limits.deadline import raise_memory_error
+from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import START_S, Limits, WorkerProcess
 from kebab.parse.registry import guard_parser
 
@@ -48,7 +47,7 @@ def parse_guarded(
                     reply = worker.receive()
                     if reply is None or reply.fault:
                         cause = worker.explain_end() if reply is None else reply.fault
-                        raise ParseFailed(path=path, parser=parser.version, cause=cause)
+                        raise build_failure(path, parser.version, cause)
                     result: ParsedDocument | Signal = reply.result
                     if isinstance(result, Signal):
                         raise result

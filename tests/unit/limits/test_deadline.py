@@ -9,6 +9,7 @@ from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.limits import deadline
 from kebab.limits.deadline import (
     Elapsed,
+    build_failure,
     describe_exhaustion,
     describe_failure,
     limit_time,
@@ -145,9 +146,11 @@ def test_a_failure_is_described_by_its_message(fault, cause):
 
 
 def test_only_a_lack_of_memory_is_raised_again():
-    error = ParseFailed(path="a.pdf", parser="pdf-v1", cause="the parser failed")
+    error = build_failure("a.pdf", "pdf-v1", "the parser failed")
     raise_memory_error(error)
     error.__cause__ = MemoryError()
 
     with pytest.raises(MemoryError):
         raise_memory_error(error)
+
+    assert isinstance(error, ParseFailed)
