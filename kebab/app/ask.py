@@ -205,6 +205,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Convert the outcome of a question."""
     retrieved = outcome.retrieved
     hits = retrieved.page.hits
+    near = (one.chunk for one in hits if one.retrieval.vector_score is not None)
     return Answer(
         question=context.query.question,
         answer=outcome.text,
@@ -216,7 +217,8 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
         model=outcome.model,
-        embedding=_find_embedding_version(outcome.retrieved.page),
+        # None when vectors found none of the hits.
+        embedding=next((chunk.embedding_version for chunk in near), None),
         prompt_template_version=PROMPT_VERSION if context.prompted else None,
         retrieval=AnswerRetrieval(
             trace_id=uuid.uuid4().hex,
@@ -245,12 +247,6 @@ def _rate_answer(outcome: AskOutcome) -> Literal["likely", "uncertain", "no"]:
     if not outcome.grounded:
         return "no"
     return "uncertain" if outcome.uncertain else "likely"
-
-
-def _find_embedding_version(page: Page) -> str | None:
-    """Return the embedding version of the hits; None when vectors found none of them."""
-    near = (hit.chunk for hit in page.hits if hit.retrieval.vector_score is not None)
-    return next((chunk.embedding_version for chunk in near), None)
 
 
 def _to_citation(support: SupportingQuote) -> AnswerCitation:
@@ -286,7 +282,11 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         )
         raise InvalidInput(field="$.model", cause=cause)
     query = _build_query(request, context.clock.now())
-    session = _select_session(context, query)
+    if query.session is None or not context.settings.ask.history:
+        session = None
+    else:
+        context.refuse_when_read_only("ask --session")
+        session = query.session
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
     refresh = refresh_index(context, request, read_filters) if request.refresh else None
     with context.open_reader() as reader:
@@ -408,14 +408,6 @@ def _build_query(request: AskRequest, now: float) -> AskQuery:
         filters=build_filters(request, now),
         session=None if request.session is None else parse_session_name(request.session),
     )
-
-
-def _select_session(context: AppContext, query: AskQuery) -> str | None:
-    """Return the session to continue; None when there is none or history is off."""
-    if query.session is None or not context.settings.ask.history:
-        return None
-    context.refuse_when_read_only("ask --session")
-    return query.session
 
 
 def _build_writer(

@@ -139,8 +139,14 @@ def append_line(log: Path, line: bytes) -> bool:
         ):
             log.parent.chmod(0o700)
         with _lock(log) as locked:
-            if locked and _get_size(log) + len(line) >= MAX_BYTES:
-                _rotate(log)
+            size = 0
+            with suppress(FileNotFoundError):
+                size = log.lstat().st_size
+            if locked and size + len(line) >= MAX_BYTES:
+                files = _list_files(log)
+                for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
+                    with suppress(FileNotFoundError):
+                        newer.replace(older)
             return _write(log, line + b"\n")
     except OSError:
         return False
@@ -169,40 +175,21 @@ def _list_files(log: Path) -> list[Path]:
 @contextmanager
 def _lock(log: Path) -> Iterator[bool]:
     """Lock the log; yield whether the lock was acquired before the timeout."""
-    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        yield _acquire(lock)
-    finally:
-        os.close(lock)
-
-
-def _acquire(lock: int) -> bool:
     import fcntl
 
+    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     deadline = time.monotonic() + _LOCK_TIMEOUT_S
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(_LOCK_POLL_S)
-        else:
-            return True
-
-
-def _get_size(log: Path) -> int:
+    locked = False
     try:
-        return log.lstat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _rotate(log: Path) -> None:
-    files = _list_files(log)
-    for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
-        with suppress(FileNotFoundError):
-            newer.replace(older)
+        while not locked and time.monotonic() <= deadline:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locked = True
+            except BlockingIOError:
+                time.sleep(_LOCK_POLL_S)
+        yield locked
+    finally:
+        os.close(lock)
 
 
 def _write(log: Path, line: bytes) -> bool:

@@ -174,19 +174,14 @@ def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
 
 
 def _hide_secrets(text: str) -> str:
-    for secret in _list_own_secrets():
+    values = (value for name, value in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
+    own = [value for value in values if len(value) >= _MIN_SECRET_CHARS]
+    # The longest first, because one may contain another.
+    for secret in sorted(own, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for pattern, prefix in _RULES:
         text = pattern.sub(HIDDEN + prefix if prefix == "@" else prefix + HIDDEN, text)
     return text
-
-
-def _list_own_secrets() -> Iterator[str]:
-    """Yield the secrets of the environment, the longest first, because one may contain another."""
-    values = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
-    yield from sorted(
-        (text for text in values if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
-    )
 
 
 def _hide_home(text: str) -> str:
@@ -252,7 +247,11 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     numbers or truth values.
     """
     # The templates hold no secrets, so only the details are redacted.
-    safe = _redact_details(signal, view)
+    redacted = {
+        field: redact(content, hides_home=view.hides_home)
+        for field, content in signal.details().items()
+    }
+    safe = replace(signal, **redacted)  # type: ignore[type-var]
     shown = safe if signal.public else Generic()
     words = find_wordings(type(shown), view.language)
     fields = build_error_fields(
@@ -281,13 +280,6 @@ def list_causes(fault: BaseException) -> list[str]:
         context = None if cause.__suppress_context__ else cause.__context__
         cause = cause.__cause__ or context
     return lines
-
-
-def _redact_details(signal: Signal, view: View) -> Signal:
-    """Return a copy of a signal whose details hold no secrets."""
-    details = signal.details().items()
-    safe = {name: redact(value, hides_home=view.hides_home) for name, value in details}
-    return replace(signal, **safe)  # type: ignore[type-var]
 
 
 def _convert_to_signal(fault: BaseException, operation: str) -> Signal:

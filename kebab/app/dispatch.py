@@ -214,10 +214,7 @@ def format_event(operation: str, event: Reply, status: Exit | None = None) -> Re
 
 
 def report_failure(
-    operation: str,
-    fault: BaseException,
-    settings: Settings | None,
-    call: FailedCall | None = None,
+    operation: str, fault: BaseException, settings: Settings | None
 ) -> ClassifiedError:
     """Log an exception, and return it as `error.v1` with its envelope.
 
@@ -225,7 +222,6 @@ def report_failure(
         operation: The name of the operation.
         fault: The exception.
         settings: The settings of the call; None when they are unusable.
-        call: What the log holds about the call; by default the command of the operation.
     """
     command = find_command_name(operation)
     view = build_view(settings or Settings())
@@ -234,7 +230,7 @@ def report_failure(
     if reply.code == Generic.code:
         reply = msgspec.structs.replace(reply, hint=f"kebab errors --id {reply.correlation_id}")
     provider = settings.models.llm.provider if settings else None
-    log_failure(fault, classified, call or FailedCall(tuple(command.split()), provider=provider))
+    log_failure(fault, classified, FailedCall(tuple(command.split()), provider=provider))
     return ClassifiedError(
         _add_envelope(operation, reply, classified.exit), classified.exit, classified.quiet
     )

@@ -57,24 +57,50 @@ def build_inputs(
     context: AppContext, measure: "Callable[[], Coverage | None]" = lambda: None
 ) -> DoctorInputs:
     """Return the inputs of the checks; `measure` returns what the index covers."""
-    return DoctorInputs(
-        machine=_build_machine_inputs(context),
-        storage=_build_storage_inputs(context),
-        documents=_build_document_inputs(context, measure),
-        models=_build_model_inputs(context),
-    )
-
-
-def _build_machine_inputs(context: AppContext) -> MachineInputs:
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.connection import get_expected_schema_version
     from kebab.store.sqlite.lock import read_holder_pid
+    from kebab.store.sqlite.reviews import get_reviews_path
+    from kebab.text.tokenizer import tokenize
 
-    paths = context.paths
-    return MachineInputs(
-        read_settings=partial(_read_settings, context),
-        folders={"data": paths.data, "models": paths.models, "state": paths.state},
-        data=paths.data,
-        log=paths.log,
-        find_writer=lambda: read_holder_pid(paths.data),
+    paths, schema = context.paths, get_expected_schema_version()
+    ollama = context.settings.models.llm.provider == "ollama"
+    return DoctorInputs(
+        machine=MachineInputs(
+            read_settings=partial(_read_settings, context),
+            folders={"data": paths.data, "models": paths.models, "state": paths.state},
+            data=paths.data,
+            log=paths.log,
+            find_writer=lambda: read_holder_pid(paths.data),
+        ),
+        storage=StorageInputs(
+            path=context.database,
+            schema=schema,
+            find_schema=partial(_find_schema, context, schema),
+            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
+            find_known_term=partial(
+                _query_catalogue, context, lambda catalogue: catalogue.find_missing_word(tokenize)
+            ),
+            list_vector_keys=partial(_list_vector_keys, context),
+            list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
+            list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
+            find_damaged_keys=partial(_find_damaged_keys, context),
+            reviews=get_reviews_path(paths.data),
+            read_reviews=partial(_read_reviews, context),
+        ),
+        documents=DocumentInputs(
+            count_pending=partial(_count_pending, context),
+            has_model=partial(_has_model, context),
+            measure_coverage=measure,
+            list_lost_sources=partial(list_lost_sources, context),
+        ),
+        models=ModelInputs(
+            read_weights=partial(_check_weights, context),
+            measure_probe=partial(_measure_probe, context),
+            read_versions=partial(_read_versions, context),
+            check_server=lambda: check_server(context.settings),
+            start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
+        ),
     )
 
 
@@ -91,30 +117,6 @@ def _read_settings(context: AppContext) -> SettingsFile:
     except ConfigInvalid as signal:
         return replace(file, warnings=(signal.format_message(),))
     return file
-
-
-def _build_storage_inputs(context: AppContext) -> StorageInputs:
-    from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.connection import get_expected_schema_version
-    from kebab.store.sqlite.reviews import get_reviews_path
-    from kebab.text.tokenizer import tokenize
-
-    schema = get_expected_schema_version()
-    return StorageInputs(
-        path=context.database,
-        schema=schema,
-        find_schema=partial(_find_schema, context, schema),
-        find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
-        find_known_term=partial(
-            _query_catalogue, context, lambda catalogue: catalogue.find_missing_word(tokenize)
-        ),
-        list_vector_keys=partial(_list_vector_keys, context),
-        list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-        list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
-        find_damaged_keys=partial(_find_damaged_keys, context),
-        reviews=get_reviews_path(context.paths.data),
-        read_reviews=partial(_read_reviews, context),
-    )
 
 
 def _query_catalogue(context: AppContext, query: "Callable[[Catalogue], T]") -> T:
@@ -155,31 +157,9 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
     return ReviewFile(path, path.stat().st_size, runs, faults)
 
 
-def _build_document_inputs(
-    context: AppContext, measure: "Callable[[], Coverage | None]"
-) -> DocumentInputs:
-    return DocumentInputs(
-        count_pending=partial(_count_pending, context),
-        has_model=partial(_has_model, context),
-        measure_coverage=measure,
-        list_lost_sources=partial(list_lost_sources, context),
-    )
-
-
 def _count_pending(context: AppContext) -> int:
     with context.open_reader() as reader:
         return reader.count_pending()
-
-
-def _build_model_inputs(context: AppContext) -> ModelInputs:
-    ollama = context.settings.models.llm.provider == "ollama"
-    return ModelInputs(
-        read_weights=partial(_check_weights, context),
-        measure_probe=partial(_measure_probe, context),
-        read_versions=partial(_read_versions, context),
-        check_server=lambda: check_server(context.settings),
-        start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
-    )
 
 
 def _find_version(context: AppContext) -> str | None:

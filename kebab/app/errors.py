@@ -113,21 +113,15 @@ def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
     unreadable = 0
     with translate_os_errors(log, "read"):
         for line in filter(bytes.strip, read_lines(log)):
-            entry = _parse_entry(line)
-            if entry is None:
+            try:
+                audit = msgspec.json.decode(line, type=ErrorAudit)
+                when = datetime.fromisoformat(audit.occurred_at).timestamp()
+            except (*DECODE_ERRORS, ValueError, OverflowError):
                 unreadable += 1
             else:
                 # A file that is rotated while it is read yields its lines twice.
-                entries[entry.audit.correlation_id] = entry
+                entries[audit.correlation_id] = _LogEntry(when, audit)
     return sorted(entries.values(), key=lambda entry: entry.when), unreadable
-
-
-def _parse_entry(line: bytes) -> _LogEntry | None:
-    try:
-        audit = msgspec.json.decode(line, type=ErrorAudit)
-        return _LogEntry(datetime.fromisoformat(audit.occurred_at).timestamp(), audit)
-    except (*DECODE_ERRORS, ValueError, OverflowError):
-        return None
 
 
 def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorGroup:

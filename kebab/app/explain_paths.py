@@ -143,8 +143,12 @@ class _Explainer:
             base = replace(base, size=status.st_size)
         if self._source is None:
             return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
-        if rule := self._find_rule(folder=folder):
-            return replace(_leave_out(base, rule[0], self._build_rule_hint(rule[1])), rule=rule[1])
+        if found := self._find_rule(folder=folder):
+            cause, rule = found
+            # A file that the user names is always read.
+            named = f"kebab ingest {shlex.quote(self._shown)}"
+            hint = None if rule.setting == "data_dir" else named
+            return replace(_leave_out(base, cause, hint), rule=rule)
         if reason := self._find_link_reason(status, folder=folder):
             return _leave_out(base, reason)
         if folder:
@@ -176,11 +180,6 @@ class _Explainer:
             return None
         rules = ScanRules(exclude=tuple(self._settings.exclude), hidden=self._settings.hidden)
         return explain_skip(self._source.root, rules, path, folder=folder)
-
-    def _build_rule_hint(self, rule: SkipRule) -> str | None:
-        """Return how to overrule a rule: a file that the user names is always read."""
-        named = f"kebab ingest {shlex.quote(self._shown)}"
-        return None if rule.setting == "data_dir" else named
 
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
         """Return why a link, a device or a pipe is left out."""

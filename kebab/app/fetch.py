@@ -303,7 +303,24 @@ def fetch_fragment(
         first, last = int(match[1]), int(match[2] or match[1])
         return fetch_numbers(text, Lines(min(first, last), max(first, last)), freshness, request)
     sheet, _, cells = fragment.rpartition("!") if "!" in fragment else (fragment, "", "")
-    return _fetch_rows(text, sheet, cells, freshness, request)
+    # A sheet or some of its rows, whole, and with context the rows around them.
+    inside = [
+        one for one in text.places if one.place.row and one.place.label.lower() == sheet.lower()
+    ]
+    match = _ROWS.fullmatch(cells)
+    if not inside or (cells and not match):
+        return None
+    if not match:
+        return _build_places(text, inside, inside, "cell", freshness)
+    first, last = int(match[1]), int(match[2] or match[1])
+    found = _cut_rows(inside, first, last)
+    if not found:
+        cited = [cite_place_lines(request.name, one, CitationKind.CELL, one.first, one.last).uri
+                 for one in inside]  # fmt: skip
+        message = f"no text in these cells: {request.reference}"
+        return build_lookup_fault(request.reference, message, cited)
+    around = _cut_rows(inside, first - request.context, last + request.context)
+    return _build_places(text, found, around, "cell", freshness)
 
 
 def fetch_numbers(
@@ -341,29 +358,6 @@ def find_missing_sheet(text: FileText, fragment: str, request: PlaceRequest) -> 
     near = difflib.get_close_matches(sheet, sheets) or sheets[:_FEW_SHEETS]
     candidates = [f"{quote_path(request.name)}#{quote_path(one)}" for one in near]
     return build_lookup_fault(request.reference, f"no such sheet: {sheet}", candidates)
-
-
-def _fetch_rows(
-    text: FileText, sheet: str, cells: str, freshness: Freshness, request: PlaceRequest
-) -> FetchResult | NotFound | None:
-    """Return a sheet or some of its rows, whole, and with context the rows around them."""
-    inside = [
-        one for one in text.places if one.place.row and one.place.label.lower() == sheet.lower()
-    ]
-    match = _ROWS.fullmatch(cells)
-    if not inside or (cells and not match):
-        return None
-    if not match:
-        return _build_places(text, inside, inside, "cell", freshness)
-    first, last = int(match[1]), int(match[2] or match[1])
-    found = _cut_rows(inside, first, last)
-    if not found:
-        cited = [cite_place_lines(request.name, one, CitationKind.CELL, one.first, one.last).uri
-                 for one in inside]  # fmt: skip
-        message = f"no text in these cells: {request.reference}"
-        return build_lookup_fault(request.reference, message, cited)
-    around = _cut_rows(inside, first - request.context, last + request.context)
-    return _build_places(text, found, around, "cell", freshness)
 
 
 def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:

@@ -91,7 +91,9 @@ def build_sections(
             continue
         after = (line for other, _, line in headings[number + 1 :] if other <= level)
         end = next(after, len(lines) + 1) - 1
-        last = _skip_blank_lines(lines, first, end)
+        last = end
+        while last > first and not lines[last - 1].strip():
+            last -= 1
         path = [entry for entry in path if entry[0] < level] + [(level, title)]
         sections.append(Section(level, title, tuple(name for _, name in path), first, last, end))
     return sections
@@ -109,13 +111,6 @@ def _find_headings(document: ParsedDocument) -> Iterator[tuple[int, str | None, 
             position = block.start
             heading = block.kind is BlockKind.HEADING
             yield block.level or block.ends, block.label if heading else None, line
-
-
-def _skip_blank_lines(lines: Sequence[str], first: int, last: int) -> int:
-    """Return the last line with text of a range of lines."""
-    while last > first and not lines[last - 1].strip():
-        last -= 1
-    return last
 
 
 def find_section(sections: Iterable[Section], first: int, last: int) -> Section | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kebab.app.context import AppContext
     from kebab.core.documents import Source
     from kebab.search.explain import DocumentExplanation, Remedy
-    from kebab.search.query_parser import ParsedQuery, Phrase
+    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue, FilterValues
     from kebab.store.sqlite.reader import SqliteReader
 
@@ -100,7 +100,10 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     if filters.links_to:
         filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
-        filters = replace(filters, path_glob=_resolve_path(filters, values))
+        for reading in list_readings(filters.path_glob, get_working_folder()):
+            if values.has_documents(Filters(path_glob=reading, source=filters.source)):
+                filters = replace(filters, path_glob=reading)
+                break
     return filters
 
 
@@ -116,15 +119,6 @@ def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filte
         return filters
     linking = find_backlinks(catalogue, doc_id)
     return replace(filters, links_to=doc_id, linking=tuple(linking))
-
-
-def _resolve_path(filters: Filters, values: "FilterValues") -> str:
-    pattern = filters.path_glob or ""
-    readings = list_readings(pattern, get_working_folder())
-    for reading in readings:
-        if values.has_documents(Filters(path_glob=reading, source=filters.source)):
-            return reading
-    return pattern
 
 
 def get_working_folder() -> str:
@@ -371,31 +365,23 @@ def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest,
 
     remaining = remove_conditions(explained.parsed, explained.removed)
     if len(fields) < len(explained.removed):
-        fields["query"] = _format_query(remaining) or request.query
-        fields |= _list_text_filters(remaining.filters, request)
+        plain = remaining.plain
+        required = [text for text in map(_quote_phrase, remaining.required) if text not in plain]
+        excluded = [f"-{_quote_phrase(phrase)}" for phrase in remaining.excluded]
+        fields["query"] = " ".join(filter(None, (plain, *required, *excluded))) or request.query
+        # The filters that only the text of the query sets.
+        fields |= {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in list_active_filters(remaining.filters).items()
+            if not getattr(request, name)
+        }
     rank = explained.best.hit_rank if explained.best else None
     fields["limit"] = min(MAX_LIMIT, max(request.limit, rank or 1))
     return _format_changed(request, **fields)
 
 
-def _format_query(parsed: "ParsedQuery") -> str:
-    """Return a parsed query as text, without its filters."""
-    required = [text for text in map(_quote_phrase, parsed.required) if text not in parsed.plain]
-    excluded = [f"-{_quote_phrase(phrase)}" for phrase in parsed.excluded]
-    return " ".join(filter(None, (parsed.plain, *required, *excluded)))
-
-
 def _quote_phrase(phrase: "Phrase") -> str:
     return f'{phrase.column}:"{phrase.text}"' if phrase.column else f'"{phrase.text}"'
-
-
-def _list_text_filters(filters: "Filters", request: SearchRequest) -> dict[str, Any]:
-    """Return the filters that only the text of a query sets, as fields of a request."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in list_active_filters(filters).items()
-        if not getattr(request, name)
-    }
 
 
 def _search_document(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> str:

@@ -1,6 +1,6 @@
 """Searches the indexed files for a pattern, as they are on disk now."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -44,7 +44,10 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
     with context.open_reader() as reader:
         catalogue = context.build_catalogue(reader)
         filters = resolve_filters(context, reader, filters)
-        documents = _list_documents(context, reader, filters, request.paths)
+        documents = catalogue.list_documents(filters, limit=-1).documents
+        if request.paths:
+            allowed = _find_at_paths(context, reader, request.paths)
+            documents = tuple(one for one in documents if one.doc_id in allowed)
         search.run(catalogue, documents)
         missed = filters.is_active and not documents
         unmatched = explain_filters(context, reader, filters, request) if missed else []
@@ -70,17 +73,6 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         hint=suggest_filters(request, unmatched),
         coverage=coverage,
     )
-
-
-def _list_documents(
-    context: AppContext, reader: "SqliteReader", filters: Filters, paths: Sequence[str]
-) -> "Sequence[StoredDocument]":
-    """Return the documents that pass the filters and are at one of the paths, if any is given."""
-    documents = context.build_catalogue(reader).list_documents(filters, limit=-1).documents
-    if not paths:
-        return documents
-    allowed = _find_at_paths(context, reader, paths)
-    return [document for document in documents if document.doc_id in allowed]
 
 
 def _find_at_paths(

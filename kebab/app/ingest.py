@@ -302,7 +302,12 @@ def ingest(
             _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
-        _set_paths_of_errors(context, outcome)
+        # Parsers know only paths below the source.
+        failed = [item for item in outcome.report.items if item.kind == "error"]
+        for item, error in zip(failed, outcome.errors, strict=True):
+            if isinstance(error, ParseFailed | UnsupportedMedia):
+                root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
+                error.path = resolve_path(error.path, root)
         return add_advice(to_ingest_report(outcome, build_view(context.settings)), ports.library)
 
 
@@ -349,15 +354,6 @@ def _set_path_of_errors(path: str) -> "Iterator[None]":
     except (ParseFailed, UnsupportedMedia) as signal:
         signal.path = resolve_path(path)
         raise
-
-
-def _set_paths_of_errors(context: AppContext, outcome: IngestOutcome) -> None:
-    """Set absolute paths in the errors of files; parsers know only paths below the source."""
-    failed = [item for item in outcome.report.items if item.kind == "error"]
-    for item, error in zip(failed, outcome.errors, strict=True):
-        if isinstance(error, ParseFailed | UnsupportedMedia):
-            root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
-            error.path = resolve_path(error.path, root)
 
 
 def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:

@@ -40,16 +40,13 @@ class Embedders:
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
         self._lock = Lock()
-        self._configured = self._find_configured()
-
-    def _find_configured(self) -> EmbeddingModel | None:
-        """Return the model that the settings name; None when they leave the choice open."""
-        if self._settings.model == AUTO:
-            return None
-        try:
-            return self.find_model(self._settings.model)
-        except InvalidInput as signal:
-            raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
+        # None when the settings leave the choice open.
+        self._configured: EmbeddingModel | None = None
+        if self._settings.model != AUTO:
+            try:
+                self._configured = self.find_model(self._settings.model)
+            except InvalidInput as signal:
+                raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
     def find_model(self, name: str) -> EmbeddingModel:
         """Return a model of the registry, an installed one, or one of the catalogue.

@@ -204,6 +204,9 @@ def _outline_document(
     text = join_passages(detail) if gone else load_text(context, detail, freshness)
     # The passages of a text file that is gone say too little about its headings.
     sections = [] if gone and has_own_lines(document.media) else text.sections
+    pages: int | None = None
+    if get_unit(document.media) in {"page", "slide"}:
+        pages = max((max(one.place.number, one.place.of) for one in text.places), default=0)
     return Outline(
         kind="document",
         ref=name,
@@ -229,7 +232,7 @@ def _outline_document(
             for section in sections or _list_places(text)
             if depth is None or section.level <= depth
         ],
-        pages=_count_pages(text),
+        pages=pages,
     )
 
 
@@ -243,13 +246,6 @@ def _list_places(text: FileText) -> list[Section]:
         Section(1, title, (title,), one.first, one.last, one.last)
         for title, one in zip(titles, text.places, strict=True)
     ]
-
-
-def _count_pages(text: FileText) -> int | None:
-    """Return the number of pages or slides; None for a format without them."""
-    if get_unit(text.document.media) not in {"page", "slide"}:
-        return None
-    return max((max(one.place.number, one.place.of) for one in text.places), default=0)
 
 
 def _format_section(section: Section, name: str, text: FileText) -> str:

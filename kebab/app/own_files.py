@@ -68,7 +68,16 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
         IoError: The workspace is not a folder, or a file cannot be written.
     """
     context.refuse_when_read_only("init")
-    root = _resolve_workspace(request.workspace) if request.workspace else None
+    root = None
+    if request.workspace:
+        if "\0" in request.workspace:
+            raise build_read_error(repr(request.workspace), "not a path")
+        folder = Path(os.path.expanduser(request.workspace)).resolve()  # noqa: PTH111 - a `~` of nobody is a name
+        if not folder.is_dir():
+            raise build_read_error(folder, "no such folder")
+        root = str(folder)
+        if escape_undecodable(root) != root:
+            raise build_read_error(folder, "the name is not valid UTF-8")
     written = request.force or not context.config_path.exists()
     backup = None
     try:
@@ -150,17 +159,6 @@ def replace_file(path: Path, data: bytes) -> None:
             draft.unlink(missing_ok=True)
 
 
-def _resolve_workspace(workspace: str) -> str:
-    if "\0" in workspace:
-        raise build_read_error(repr(workspace), "not a path")
-    path = Path(os.path.expanduser(workspace)).resolve()  # noqa: PTH111 - a `~` of nobody is a name
-    if not path.is_dir():
-        raise build_read_error(path, "no such folder")
-    if escape_undecodable(str(path)) != str(path):
-        raise build_read_error(path, "the name is not valid UTF-8")
-    return str(path)
-
-
 def reset(context: AppContext, request: ResetRequest) -> ResetReport:
     """Delete everything that kebab created, under the writer lock; a dry run only lists it.
 
@@ -175,8 +173,14 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
     # Without a data directory there is nothing to lock.
     with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
         report = _build_report(context, models=request.models)
-        for name in report.removed:
-            _delete(Path(name))
+        for path in map(Path, report.removed):
+            try:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+            except OSError as fault:
+                raise build_io_error(fault, "write", fault.filename or path) from fault
     with suppress(OSError):  # a folder with other files, or a link, stays
         context.paths.data.rmdir()
     return report
@@ -216,19 +220,6 @@ def _list_deletable(path: Path, is_own: Callable[[str], bool] | None) -> list[Pa
 
 def _list_children(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
-
-
-def _delete(path: Path) -> None:
-    """Delete a file, a link, or a folder with its contents."""
-    import shutil
-
-    try:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as fault:
-        raise build_io_error(fault, "write", fault.filename or path) from fault
 
 
 def measure_size(path: Path) -> int:

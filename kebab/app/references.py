@@ -67,23 +67,20 @@ class DocumentNames:
     def find_ending(self, name: str) -> list[DocumentName]:
         """Return the documents whose whole path ends with these parts; `…` stands for any text."""
         if _ELLIPSIS in name:
-            return self._find_shortened(name)
+            # A terminal shortens a path to this text.
+            start, _, tail = fold_name(name).partition(_ELLIPSIS)
+            if not tail:
+                return []
+            return [
+                one
+                for one in self._names
+                if (path := fold_name(one.path)).endswith(tail) and path.startswith(start)
+            ]
         end = fold_name(os.path.normpath(name))
         return [
             found
             for found in self._by_file_name.get(end.rpartition("/")[2], [])
             if fold_name(join_path(found)).endswith(f"/{end}")
-        ]
-
-    def _find_shortened(self, name: str) -> list[DocumentName]:
-        """Return the documents whose path a terminal shortens to this text."""
-        start, _, end = fold_name(name).partition(_ELLIPSIS)
-        if not end:
-            return []
-        return [
-            found
-            for found in self._names
-            if (path := fold_name(found.path)).endswith(end) and path.startswith(start)
         ]
 
     def list_folder(self, name: str) -> list[DocumentName]:

@@ -60,7 +60,6 @@ from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.embed.onnx_embedder import OnnxEmbedder
-    from kebab.store.sqlite.reader import SqliteReader
 
 
 def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
@@ -83,7 +82,12 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         nearest: list[RelatedDocument] = []
         degraded: tuple[DegradedChannel, ...] = ()
         if document.chunks:
-            finder = RelatedFinder(reader, document.chunks, _open_vector_space(context, reader))
+            space: VectorSpace | None = None
+            version = reader.get_value(EMBEDDING_VERSION)
+            if version is not None:
+                scale = context.embedders.find_model(version).cosine_scale
+                space = VectorSpace(vectors=context.open_vector_index(version), scale=scale)
+            finder = RelatedFinder(reader, document.chunks, space)
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
         catalogue, doc_id = context.build_catalogue(reader), document.summary.doc_id
         links, backlinks = describe_links(catalogue, doc_id), describe_backlinks(catalogue, doc_id)
@@ -100,14 +104,6 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         links=links,
         backlinks=backlinks,
     )
-
-
-def _open_vector_space(context: AppContext, reader: "SqliteReader") -> VectorSpace | None:
-    version = reader.get_value(EMBEDDING_VERSION)
-    if version is None:
-        return None
-    scale = context.embedders.find_model(version).cosine_scale
-    return VectorSpace(vectors=context.open_vector_index(version), scale=scale)
 
 
 def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:

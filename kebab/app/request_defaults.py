@@ -21,7 +21,11 @@ def list_request_defaults(operation: str, settings: "Settings") -> dict[str, Any
         return _list_search_defaults(settings)
     if operation == "why":
         return {"search": _list_search_defaults(settings)}
-    return _list_ask_defaults(settings) if operation == "ask" else {}
+    if operation != "ask":
+        return {}
+    fields = {"mode": settings.search.mode, "limit": settings.ask.limit}
+    # With reranking the engine decides.
+    return fields if settings.ask.rerank else {**fields, "rerank": False}
 
 
 def _list_search_defaults(settings: "Settings") -> dict[str, Any]:
@@ -30,12 +34,6 @@ def _list_search_defaults(settings: "Settings") -> dict[str, Any]:
     if not settings.search.rerank:
         del fields["rerank"]
     return fields
-
-
-def _list_ask_defaults(settings: "Settings") -> dict[str, Any]:
-    """Return the settings of questions; with reranking the engine decides."""
-    fields = {"mode": settings.search.mode, "limit": settings.ask.limit}
-    return fields if settings.ask.rerank else {**fields, "rerank": False}
 
 
 def fill_request(request: R, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> R:

@@ -190,8 +190,12 @@ class _TargetFinder:
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern; with `**` the ignore rules apply."""
-        fixed, rest = _cut_pattern(pattern)
-        folder = os.path.realpath(_resolve(fixed))
+        from kebab.source.walk import detect_file_media
+
+        parts = pattern.split("/")
+        first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+        fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
+        folder = os.path.realpath(_resolve(fixed or ("/" if pattern.startswith("/") else ".")))
         if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
             return
         whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
@@ -201,14 +205,12 @@ class _TargetFinder:
                     yield entry.absolute
             return
         for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
-            if os.path.isfile(path) and self._is_prose_file(path):  # noqa: PTH113 - a plain string
+            if not os.path.isfile(path):  # noqa: PTH113 - a plain string
+                continue
+            with translate_os_errors(path, "read"):
+                media = detect_file_media(path, os.path.getsize(path))  # noqa: PTH202 - a plain string
+            if is_prose(media):
                 yield path
-
-    def _is_prose_file(self, path: str) -> bool:
-        from kebab.source.walk import detect_file_media
-
-        with translate_os_errors(path, "read"):
-            return is_prose(detect_file_media(path, os.path.getsize(path)))  # noqa: PTH202 - a plain string
 
     def _find_indexed(self, name: str) -> list[str] | NotFound:
         """Return the file of a document of the index, or those that a pattern matches."""
@@ -216,8 +218,10 @@ class _TargetFinder:
             if catalogue is None:
                 return _build_missing(name)
             names = catalogue.list_names()
-            if matching := _match_names(name, names):
-                return matching
+            if glob.has_magic(name):
+                found = [build_path(one) for one in names if matches_glob(name, one.path)]
+                if prose := [path for path in found if is_prose(detect_media_type(path))]:
+                    return prose
             finder = ReferenceFinder(catalogue, chunks=False)
             target = finder.find(name)
         if isinstance(target, NotFound):
@@ -232,27 +236,11 @@ class _TargetFinder:
         read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
 
 
-def _match_names(pattern: str, names: Sequence[DocumentName]) -> list[str]:
-    """Return the prose files of the documents whose path matches a pattern."""
-    if not glob.has_magic(pattern):
-        return []
-    found = [build_path(one) for one in names if matches_glob(pattern, one.path)]
-    return [path for path in found if is_prose(detect_media_type(path))]
-
-
 def _resolve(name: str) -> str:
     """Return the absolute path of a name, its folder without links."""
     whole = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - no link is resolved
     folder, last = os.path.split(whole)
     return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - a plain string
-
-
-def _cut_pattern(pattern: str) -> tuple[str, str]:
-    """Return the folder before the first part with a wildcard, and the rest."""
-    parts = pattern.split("/")
-    first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
-    folder = "/".join(parts[:first])
-    return folder or ("/" if pattern.startswith("/") else "."), "/".join(parts[first:])
 
 
 def _build_missing(name: str) -> NotFound:
@@ -405,21 +393,18 @@ def load_document(
     named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
     root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
     try:
+        # As a person would write it: below the working folder without that.
+        doc_path = str(Path(path).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        doc_path = path
+    try:
         text = build_review_text(
             Path(path),
             Path(root),
             max_bytes=context.settings.ingest.max_file_bytes,
-            doc_path=_show_path(path),
+            doc_path=doc_path,
             stored=library.find_document(path),
         )
     except ParseFailed as fault:
         raise UnsupportedMedia(path=path, media=fault.cause) from fault
     return ReviewDocument(text)
-
-
-def _show_path(path: str) -> str:
-    """Return a path as a person would write it: below the working folder without that."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return path

@@ -118,11 +118,9 @@ def _build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
         pending_embeddings=counts.pending,
         media_breakdown=dict(counts.media),
         lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
-        index_bytes=_measure_index(context),
+        index_bytes=IndexBytes(
+            sqlite=sum(map(measure_size, list_index_files(context))),
+            lancedb=measure_size(get_vectors_folder(context)),
+        ),
         stale_doc_count=-(-stale * counts.documents // len(files)) if stale else 0,
     )
-
-
-def _measure_index(context: AppContext) -> IndexBytes:
-    files, vectors = list_index_files(context), get_vectors_folder(context)
-    return IndexBytes(sqlite=sum(map(measure_size, files)), lancedb=measure_size(vectors))

@@ -179,7 +179,12 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             indexing=indexing,
         )
         response = structs.replace(response, coverage=coverage)
-    return _add_unmatched_filters(response, request, unmatched) if unmatched else response
+    if unmatched:
+        from kebab.app.filters import suggest_filters
+
+        hint = suggest_filters(request, unmatched)
+        response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
+    return response
 
 
 def resolve_request_filters(
@@ -217,15 +222,6 @@ def _explain_filters(
 
     explained = (explain_filters(context, reader, filters, request) for filters in active)
     return next(filter(None, explained), [])
-
-
-def _add_unmatched_filters(
-    response: SearchResponse, request: SearchRequest, unmatched: "list[UnmatchedFilter]"
-) -> SearchResponse:
-    from kebab.app.filters import suggest_filters
-
-    hint = suggest_filters(request, unmatched)
-    return structs.replace(response, unmatched_filters=unmatched, hint=hint)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

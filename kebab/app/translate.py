@@ -153,19 +153,15 @@ def _start_run(
         model=request.model or llm.model,
         page_items=request.limit or _PAGE_ITEMS,
     )
-    _check_document(load_document(context, library, run, [name], 0), request.to or "")
-    store.add_run(run)
-    return run
-
-
-def _check_document(document: ReviewDocument, to: str) -> None:
-    """Refuse a document of another format, and one that is in the language already."""
+    document = load_document(context, library, run, [name], 0)
     source = document.source
     if source.media not in _MEDIA:
         raise UnsupportedMedia(path=str(source.file), media=source.media)
-    if document.lang is not None and document.lang.lower() == to.lower():
-        cause = f"the document is in {get_language_name(document.lang)} already"
-        raise InvalidInput(field="$.to", cause=cause)
+    if document.lang is not None and document.lang.lower() == (request.to or "").lower():
+        reason = f"the document is in {get_language_name(document.lang)} already"
+        raise InvalidInput(field="$.to", cause=reason)
+    store.add_run(run)
+    return run
 
 
 class _PageCompletion:

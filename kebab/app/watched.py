@@ -148,7 +148,11 @@ class _FolderFinder:
         """Return the folders of what the user names."""
         found: list[WatchedFolder] = []
         for path in targets.folders:
-            owners = [one for one in self._sources if self._contains(one, path)]
+            owners = [
+                one
+                for one in self._sources
+                if one.kind == "folder" and (one.root == path or is_below(path, one.root))
+            ]
             if owners:
                 nearest = max(owners, key=lambda source: len(source.root))
                 found.append(self.build(nearest, cut_root(path, nearest.root)))
@@ -157,7 +161,3 @@ class _FolderFinder:
             named = frozenset({name})
             found.append(WatchedFolder(folder or "/", self._rules, named=named, only_named=True))
         return found
-
-    def _contains(self, source: Source, path: str) -> bool:
-        is_inside = source.root == path or is_below(path, source.root)
-        return source.kind == "folder" and is_inside

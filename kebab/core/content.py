@@ -202,19 +202,15 @@ def detect_content(head: bytes) -> str | None:
     for magic, suffix in _MAGIC:
         if head.startswith(magic):
             return suffix
-    if head.startswith((_ZIP, _OLE)):
-        return _detect_container(head)
+    # The names of its parts tell what an archive or a compound file is.
+    if head.startswith(_ZIP):
+        return next((kind for part, kind in _ZIP_PARTS if part in head), ".zip")
+    if head.startswith(_OLE):
+        names = ((name.encode("utf-16-le"), kind) for name, kind in _OLE_STREAMS)
+        return next((kind for name, kind in names if name in head), ".doc")
     if is_text(head):
         return _detect_text(head)
     return next((suffix for magic, suffix in _BINARY_MAGIC if head.startswith(magic)), None)
-
-
-def _detect_container(head: bytes) -> str:
-    """Return the suffix of an archive or a compound file by the names of its parts."""
-    if head.startswith(_ZIP):
-        return next((suffix for part, suffix in _ZIP_PARTS if part in head), ".zip")
-    names = ((name.encode("utf-16-le"), suffix) for name, suffix in _OLE_STREAMS)
-    return next((suffix for name, suffix in names if name in head), ".doc")
 
 
 def is_text(head: bytes) -> bool:

@@ -106,23 +106,19 @@ def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Pas
 
     Documents whose file has changed are left out, because their line numbers may be wrong.
     """
-    ordered = _order_documents(documents, seed)
-    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
-        for document in ordered:
-            passage = _fetch_passage(kebab, document, rotation, seed)
-            if passage is not None:
-                yield passage
-
-
-def _order_documents(documents: DocList, seed: int) -> list[DocSummary]:
-    """Shuffle documents so that the languages take turns."""
+    # Shuffled documents; the languages take turns.
     counts: Counter[str | None] = Counter()
     ranked = []
     for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
         if one.freshness == "fresh" and one.chunk_count:
             counts[one.lang] += 1
             ranked.append((counts[one.lang], one))
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+    ordered = [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
+        for document in ordered:
+            passage = _fetch_passage(kebab, document, rotation, seed)
+            if passage is not None:
+                yield passage
 
 
 def _fetch_passage(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passage | None:
@@ -338,7 +334,13 @@ def draft_golden_set(
         NotIndexed: There is no index.
     """
     documents = kebab.run(ListRequest(limit=None))
-    pool = _collect_pool(sample_passages(kebab, documents, options.seed), options.count, progress)
+    # More passages with prose than needed, because some give no question.
+    passages = sample_passages(kebab, documents, options.seed)
+    wanted = options.count * _PASSAGES_PER_QUESTION
+    pool = []
+    for passage in islice((passage for passage in passages if passage.sentences), wanted):
+        pool.append(passage)
+        progress.report("read passages", len(pool), wanted)
     writer = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
     answerable = list(islice(_write_answerable(writer, pool), options.count))
     langs = [passage.lang for passage, _ in answerable]
@@ -360,18 +362,6 @@ def draft_golden_set(
         corpus_revision=documents.corpus_revision,
     )
     return Draft(queries=[*queries, *unanswerable], report=report)
-
-
-def _collect_pool(
-    passages: Iterator[Passage], count: int, progress: ProgressReporter
-) -> list[Passage]:
-    """Return more passages with prose than needed, because some give no question."""
-    wanted = count * _PASSAGES_PER_QUESTION
-    pool = []
-    for passage in islice((passage for passage in passages if passage.sentences), wanted):
-        pool.append(passage)
-        progress.report("read passages", len(pool), wanted)
-    return pool
 
 
 def _write_answerable(

@@ -132,7 +132,11 @@ def _read_questions(
     first_lines: dict[str, int] = {}
     for number, line in _read_lines(path):
         position = f"{path}:{number}"
-        golden = _decode_query(line, position)
+        try:
+            golden: GoldenQuery = decode_request(line, GoldenQuery)
+        except InvalidInput as fault:
+            where = "" if fault.field == "$" else f" at `{fault.field}`"
+            raise InvalidInput(field=position, cause=f"{fault.cause}{where}") from fault
         prefix = "unanswerable " if none_answers else ""
         name = f"{prefix}{number if golden.id is None else golden.id}"
         if name in first_lines:
@@ -143,22 +147,18 @@ def _read_questions(
             raise InvalidInput(field=position, cause="`query` is blank")
         if golden.answerable and not none_answers:
             relevant = {**golden.relevant, **judged.get(name, {})}
-            yield _build_question(golden, name, relevant, position)
+            lines = _find_line_range(golden, position)
+            question = Question(
+                id=name, text=golden.query, doc=golden.doc or None, lines=lines, relevant=relevant
+            )
+            if not question.documents:
+                raise InvalidInput(field=position, cause=_NO_ANSWER)
+            yield question
         else:
             yield Question(id=name, text=golden.query, answerable=False)
 
 
-def _build_question(
-    golden: GoldenQuery, name: str, relevant: dict[str, int], position: str
-) -> Question:
-    lines = _find_line_range(golden, position)
-    question = Question(
-        id=name, text=golden.query, doc=golden.doc or None, lines=lines, relevant=relevant
-    )
-    if not question.documents:
-        cause = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
-        raise InvalidInput(field=position, cause=cause)
-    return question
+_NO_ANSWER = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
 
 
 def _find_line_range(golden: GoldenQuery, position: str) -> tuple[int, int] | None:
@@ -171,15 +171,6 @@ def _find_line_range(golden: GoldenQuery, position: str) -> tuple[int, int] | No
     if last < golden.line_start:
         raise InvalidInput(field=position, cause="`line_end` is before `line_start`")
     return golden.line_start, last
-
-
-def _decode_query(line: bytes, position: str) -> GoldenQuery:
-    try:
-        golden: GoldenQuery = decode_request(line, GoldenQuery)
-    except InvalidInput as fault:
-        where = "" if fault.field == "$" else f" at `{fault.field}`"
-        raise InvalidInput(field=position, cause=f"{fault.cause}{where}") from fault
-    return golden
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -470,11 +461,13 @@ def compute_figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
     ]
     empty = estimate_mean([float(one.hits == 0) for one in answerable])
     times = [outcome.duration_ms for outcome in outcomes]
+    gaps = [(_find_bin(score), score - ok) for score, ok in _judge_first_hits(outcomes)]
+    calibration_error = estimate_mean_gap(gaps, BINS)
     return [
         *figures,
         _build_figure("empty_rate", empty),
         *_compute_refusals(outcomes),
-        _build_figure("calibration_error", _estimate_calibration_error(outcomes)),
+        _build_figure("calibration_error", calibration_error),
         _build_figure("median_ms", estimate_quantile(times, 0.5), "ms"),
         _build_figure("p95_ms", estimate_quantile(times, 0.95), "ms"),
     ]
@@ -513,11 +506,6 @@ def _build_bin(number: int, outcomes: Sequence[EvalOutcome]) -> EvalBin:
         low=share.low,
         high=share.high,
     )
-
-
-def _estimate_calibration_error(outcomes: Sequence[EvalOutcome]) -> Estimate:
-    gaps = [(_find_bin(score), score - ok) for score, ok in _judge_first_hits(outcomes)]
-    return estimate_mean_gap(gaps, BINS)
 
 
 def _judge_first_hits(outcomes: Sequence[EvalOutcome]) -> Iterator[tuple[float, bool]]:

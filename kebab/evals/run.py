@@ -43,7 +43,7 @@ from kebab.wire.evals import (
     EvalVersions,
     PairedMetric,
 )
-from kebab.wire.health import Introspection, SchemaRequest
+from kebab.wire.health import SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
@@ -307,9 +307,25 @@ def evaluate(
             level=metrics.LEVEL,
             seed=metrics.SEED,
         ),
-        versions=_describe_versions(build),
+        versions=EvalVersions(
+            kebab=build.kebab_version,
+            parser=build.models.parser_version,
+            chunker=build.models.chunker_version,
+            embedding=build.models.embedding_version,
+            index=build.models.index_version,
+        ),
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
-        modes=[_measure_mode(mode, run, options.limit) for mode, run in runs.items()],
+        modes=[
+            EvalMode(
+                mode=mode,
+                figures=compute_figures(run.outcomes),
+                hit_curve=compute_hit_curve(run.outcomes, options.limit),
+                reliability=compute_reliability(run.outcomes),
+                degraded=run.degraded,
+                outcomes=run.outcomes,
+            )
+            for mode, run in runs.items()
+        ],
         skipped=skipped,
         duration_ms=progress.get_elapsed_ms(),
         moved=len(set(revisions)) > 1,
@@ -332,22 +348,14 @@ def _run_modes(
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 
 
-def _measure_mode(mode: ModeName, run: ModeRun, limit: int) -> EvalMode:
-    return EvalMode(
-        mode=mode,
-        figures=compute_figures(run.outcomes),
-        hit_curve=compute_hit_curve(run.outcomes, limit),
-        reliability=compute_reliability(run.outcomes),
-        degraded=run.degraded,
-        outcomes=run.outcomes,
-    )
-
-
 def _describe_golden_set(
     kebab: Kebab, files: GoldenFiles, questions: Sequence[Question]
 ) -> EvalGolden:
     answerable = [question for question in questions if question.answerable]
-    missing = _find_missing_documents(kebab, answerable)
+    documents = kebab.run(ListRequest(limit=None)).documents
+    indexed = {suffix for each in documents for suffix in list_path_suffixes(each.doc_path)}
+    relevant = dict.fromkeys(doc for each in answerable for doc in each.documents)
+    missing = [doc for doc in relevant if split_path(doc) not in indexed]
     return EvalGolden(
         path=escape_undecodable(str(files.queries)),
         digest=compute_digest(questions),
@@ -357,23 +365,4 @@ def _describe_golden_set(
         graded=sum(bool(one.relevant) for one in answerable),
         missing=missing[:_SHOWN],
         missing_count=len(missing),
-    )
-
-
-def _find_missing_documents(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
-    """Return the relevant documents that are not indexed."""
-    documents = kebab.run(ListRequest(limit=None)).documents
-    indexed = {suffix for one in documents for suffix in list_path_suffixes(one.doc_path)}
-    relevant = dict.fromkeys(doc for one in questions for doc in one.documents)
-    return [doc for doc in relevant if split_path(doc) not in indexed]
-
-
-def _describe_versions(build: Introspection) -> EvalVersions:
-    models = build.models
-    return EvalVersions(
-        kebab=build.kebab_version,
-        parser=models.parser_version,
-        chunker=models.chunker_version,
-        embedding=models.embedding_version,
-        index=models.index_version,
     )

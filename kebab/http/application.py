@@ -441,7 +441,8 @@ class _OperationEndpoint:
     async def answer(self, request: Request) -> Response:
         """Answer with one JSON object, or with events if the client asks for them."""
         raw = await _read_body(request)
-        kind = _choose_stream_type(request)
+        accepted = request.headers.get("accept", "").lower()
+        kind = next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
         stream = build_stream(self._operation) if kind else None
         job = self._service.submit(self._operation, raw, stream.report if stream else None)
         if stream is None or not await self._has_started(stream, job):
@@ -503,12 +504,6 @@ async def _read_body(request: Request) -> bytes:
         cause = f"the content type is not `{JSON}`: {media or 'none'}"
         raise Refusal(UsageInvalid(option="Content-Type", cause=cause), _WRONG_TYPE)
     return raw
-
-
-def _choose_stream_type(request: Request) -> str | None:
-    """Return the content type of events if the client accepts one, else None."""
-    accepted = request.headers.get("accept", "").lower()
-    return next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
 
 
 async def _frame_lines(lines: AsyncIterator[bytes], kind: str) -> AsyncIterator[bytes]:

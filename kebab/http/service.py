@@ -83,7 +83,9 @@ class Job(Generic[T]):
                 self._detach()
         except BaseException as fault:  # noqa: BLE001 - the edge of the request
             self._detach()  # the interruption may have come within the first one
-            self._resolve(partial(self.future.set_exception, _make_awaitable(fault)))
+            # A future carries no other exceptions.
+            shown = fault if isinstance(fault, Exception) else Interrupted(type(fault).__name__)
+            self._resolve(partial(self.future.set_exception, shown))
         else:
             self._resolve(partial(self.future.set_result, value))
 
@@ -161,11 +163,6 @@ class JobThreads:
             job.run()
             self._running.discard(job)
             del job  # an idle thread keeps no reply alive
-
-
-def _make_awaitable(fault: BaseException) -> Exception:
-    """Return an exception that a future can carry."""
-    return fault if isinstance(fault, Exception) else Interrupted(type(fault).__name__)
 
 
 def _raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:

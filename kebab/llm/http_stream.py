@@ -154,7 +154,7 @@ class HttpStream:
             ModelUnreachable: The proxy or the certificates of the environment cannot be used.
         """
         connect_s = self._deadlines.connect_s
-        client = open_client(self._call, connect_s=connect_s, silence_s=0)
+        client = open_client(self._call, connect_s=connect_s)
         self.started = monotonic()
         thread = Thread(target=self._run, args=(client,), name=THREAD_NAME, daemon=True)
         with contextlib.ExitStack() as undo:
@@ -323,11 +323,11 @@ class _Connection:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
 
-def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Client":
+def open_client(call: Call, *, connect_s: float) -> "httpx.Client":
     """Return an HTTP client for the server of a call.
 
-    It uses no proxy for this machine and follows no redirect. The limits for connecting and for
-    each read and write are in seconds; 0 means none.
+    It uses no proxy for this machine and follows no redirect. The limit for connecting is
+    in seconds, and 0 means none; reads and writes have none here.
 
     Raises:
         ModelUnreachable: The proxy or the certificates of the environment cannot be used.
@@ -349,7 +349,7 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
             # A TLS server on this machine has a certificate from this machine.
             verify = ssl.create_default_context()
         return httpx.Client(
-            timeout=httpx.Timeout(silence_s or None, connect=connect_s or None),
+            timeout=httpx.Timeout(None, connect=connect_s or None),
             # A server that compresses holds tokens back until it has a block of them.
             headers={"Accept-Encoding": "identity"},
             trust_env=not loopback,

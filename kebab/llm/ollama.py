@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -73,12 +74,16 @@ class OllamaChat(ChatModel[OllamaOptions]):
             TimedOut: A deadline passed; `operation` names it.
         """
         request = self._build_request(messages)
+        keep_alive = self._options.keep_alive
+        # Ollama refuses a number of seconds in a text.
+        with suppress(ValueError):
+            keep_alive = int(keep_alive)
         body = self._build_body(messages) | {
             "think": self._options.think,
             # By default Ollama drops the oldest words without notice; an overflow must be visible.
             # `shift` is left out: a server reloads its model when clients send different values.
             "truncate": False,
-            "keep_alive": _encode_keep_alive(self._options.keep_alive),
+            "keep_alive": keep_alive,
             "options": {
                 "num_ctx": self._options.context_tokens,
                 "num_predict": max_tokens,
@@ -165,11 +170,3 @@ class _LineReader(AnswerReader):
         shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > rounded
         finish: FinishReason = "length" if reason == "length" or shifted else "stop"
         return self._build_completion(finish, prompt_tokens, completion_tokens)
-
-
-def _encode_keep_alive(value: str | int) -> str | int:
-    """Return a number of seconds as a number; Ollama refuses one in a text."""
-    try:
-        return int(value)
-    except ValueError:
-        return value

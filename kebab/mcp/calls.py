@@ -124,7 +124,13 @@ class ToolCaller:
         reply = report_failure(tool.operation, fault, self.settings).reply
         text = self._render(reply)
         if isinstance(fault, InvalidInput):
-            text += f"\narguments of {tool.name}: {_describe_arguments(tool)}"
+            schema = tool.input_schema
+            required = schema.get("required", ())
+            names = [
+                f"{name} (required)" if name in required else name
+                for name in schema.get("properties", ())
+            ]
+            text += f"\narguments of {tool.name}: {', '.join(names) or 'none'}"
         result: dict[str, Any] = {"content": [_build_text(text)], "isError": True}
         if structured:
             result["structuredContent"] = msgspec.json.decode(encode_json(reply))
@@ -142,16 +148,6 @@ def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Arguments:
         return msgspec.convert(given, tool.arguments, strict=False)
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
-
-
-def _describe_arguments(tool: Tool) -> str:
-    """Return the names of the arguments, with those that are required."""
-    schema = tool.input_schema
-    required = schema.get("required", ())
-    names = [
-        f"{name} (required)" if name in required else name for name in schema.get("properties", ())
-    ]
-    return ", ".join(names) or "none"
 
 
 def _build_text(text: str) -> dict[str, Any]:
@@ -182,7 +178,11 @@ class Resources:
         Raises:
             ResourceError: The cursor is not one of ours, or the index cannot be read.
         """
-        offset = _read_cursor(cursor)
+        try:
+            offset = 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
+        except ValueError as fault:
+            message = f"not a cursor of this list: {cursor}"
+            raise ResourceError(message) from fault
 
         def use(kebab: "Kebab") -> dict[str, Any]:
             request = ListRequest(limit=_PAGE, offset=offset, sort="indexed")
@@ -191,9 +191,12 @@ class Resources:
             except NotIndexed:
                 return {"resources": []}
             folders = _list_folders(kebab)
-            page = {"resources": [_describe(one, folders) for one in reply.documents]}
-            more = reply.has_more
-            return {**page, "nextCursor": _write_cursor(offset + _PAGE)} if more else page
+            page: dict[str, Any] = {
+                "resources": [_describe(one, folders) for one in reply.documents]
+            }
+            if reply.has_more:
+                page["nextCursor"] = urlsafe_b64encode(f"{offset + _PAGE}".encode()).decode()
+            return page
 
         page: dict[str, Any] = self._run(use)
         return page
@@ -284,20 +287,3 @@ def _join(document: DocSummary, folders: dict[str, str]) -> str | None:
     """Return the absolute path of a document; None for text without a file."""
     folder = folders.get(document.source)
     return None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
-
-
-def _write_cursor(offset: int) -> str:
-    return urlsafe_b64encode(f"{offset}".encode()).decode()
-
-
-def _read_cursor(cursor: str | None) -> int:
-    """Return the number of documents to skip.
-
-    Raises:
-        ResourceError: The cursor is not one of ours.
-    """
-    try:
-        return 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
-    except ValueError as fault:
-        message = f"not a cursor of this list: {cursor}"
-        raise ResourceError(message) from fault

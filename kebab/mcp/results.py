@@ -259,14 +259,7 @@ def build_status_result(reply: Introspection) -> StatusResult:
 
 def build_ingest_result(reply: IngestReport) -> IngestResult:
     """Return the counts of a run."""
-    return IngestResult(
-        documents=reply.documents,
-        new=reply.new,
-        updated=reply.updated,
-        removed=reply.removed,
-        errors=reply.errors,
-        cancelled=reply.cancelled,
-    )
+    return msgspec.convert(reply, IngestResult, from_attributes=True)
 
 
 def build_ask_result(reply: Answer) -> AskResult:

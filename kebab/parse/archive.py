@@ -84,8 +84,12 @@ class Archive:
         if len(members) > MAX_MEMBERS:
             raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
         self._check_expansion(sum(info.file_size for info in members))
-        if _has_overlap(members):
-            raise self.refuse("damaged: files of the archive overlap")
+        end = 0
+        for info in sorted(members, key=lambda info: info.header_offset):
+            # The members of small bombs share bytes of the file.
+            if info.header_offset < end:
+                raise self.refuse("damaged: files of the archive overlap")
+            end = info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size
         self._members = {
             info.filename.replace("\\", "/").lstrip("/"): info
             for info in members
@@ -182,16 +186,6 @@ def explain_foreign_file(data: bytes) -> str:
     if _ENCRYPTED_PACKAGE in data:
         return ENCRYPTED
     return "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`"
-
-
-def _has_overlap(members: Sequence[zipfile.ZipInfo]) -> bool:
-    """Return whether two members share bytes of the file, as those of small bombs do."""
-    end = 0
-    for info in sorted(members, key=lambda info: info.header_offset):
-        if info.header_offset < end:
-            return True
-        end = info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size
-    return False
 
 
 MAX_DEPTH = 200

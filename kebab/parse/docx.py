@@ -8,6 +8,7 @@ tables of contents are left out.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import ParsedDocument
@@ -91,18 +92,14 @@ class InlineReader:
             elif tag == "instrText":
                 self._add_links(_LINK_FIELD.findall(child.text or ""))
             elif tag not in _LEFT_OUT and not (tag == "r" and _is_hidden(child)):
-                self._note_target(child, tag, inline)
+                if tag == "hyperlink":
+                    relation = self._relations.get(get_attribute(child, "id"))
+                    self._add_links([relation.target] if relation and relation.external else [])
+                elif tag == "docPr" and get_attribute(child, "descr").strip():
+                    inline.notes.append(f"Picture: {get_attribute(child, 'descr').strip()}")
+                elif tag in _PICTURES:
+                    self.pictures += 1
                 self._collect(child, inline)
-
-    def _note_target(self, element: Element, tag: str, inline: Inline) -> None:
-        """Note the target of a link, and the description of a picture."""
-        if tag == "hyperlink":
-            relation = self._relations.get(get_attribute(element, "id"))
-            self._add_links([relation.target] if relation and relation.external else [])
-        elif tag == "docPr" and get_attribute(element, "descr").strip():
-            inline.notes.append(f"Picture: {get_attribute(element, 'descr').strip()}")
-        elif tag in _PICTURES:
-            self.pictures += 1
 
     def _add_links(self, targets: list[str]) -> None:
         self.links += [target for target in targets if is_file_link(target)]
@@ -136,7 +133,14 @@ class TableReader:
         rows = [list(_list_children(row, "tc")) for row in _list_children(table, "tr")]
         if all(len(cells) <= 1 for cells in rows):
             return True
-        return any(self._is_section(cell) for cells in rows for cell in cells)
+        for cell in chain.from_iterable(rows):
+            paragraphs = list(_list_children(cell, "p"))
+            if any(self._is_heading(one) for one in paragraphs):
+                return True
+            texts = (text for one in paragraphs for text in one.itertext())
+            if len(paragraphs) > 1 and sum(map(len, texts)) > _LONG_CELL_CHARS:
+                return True
+        return False
 
     def list_cells(self, table: Element) -> Iterator[Element]:
         """Yield the cells in reading order, without those that continue one above."""
@@ -160,7 +164,10 @@ class TableReader:
             above = self._read_row(row, above)
             header = header or (not rows and find_child(properties, "tblHeader") is not None)
             rows.append(above)
-        return rows, header or _may_have_header(table)
+        # The look of a table may say that the first row is no header.
+        look = find_child(find_child(table, "tblPr"), "tblLook")
+        has_first_row = look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
+        return rows, header or has_first_row
 
     def _read_row(self, row: Element, above: list[str]) -> list[str]:
         texts: list[str] = []
@@ -183,14 +190,6 @@ class TableReader:
             texts.append("; ".join(", ".join(filter(None, row)) for row in rows))
         return "\n".join(filter(None, texts))
 
-    def _is_section(self, cell: Element) -> bool:
-        paragraphs = list(_list_children(cell, "p"))
-        if any(self._is_heading(one) for one in paragraphs):
-            return True
-        if len(paragraphs) <= 1:
-            return False
-        return sum(len(text) for one in paragraphs for text in one.itertext()) > _LONG_CELL_CHARS
-
 
 def _list_children(element: Element, tag: str) -> Iterator[Element]:
     """Yield the children with a local tag, also those in content controls."""
@@ -206,12 +205,6 @@ def _continues_above(cell: Element) -> bool:
     """Return whether a cell is merged with the cell above."""
     merged = find_child(find_child(cell, "tcPr"), "vMerge")
     return merged is not None and get_attribute(merged, "val", "continue") == "continue"
-
-
-def _may_have_header(table: Element) -> bool:
-    """Return whether the look of a table does not say that the first row is no header."""
-    look = find_child(find_child(table, "tblPr"), "tblLook")
-    return look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
 
 
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})

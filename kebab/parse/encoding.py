@@ -47,13 +47,21 @@ _SEPARATORS = re.compile("[\n\r .,、。，]")
 
 def detect_legacy_encoding(data: bytes) -> str | None:
     """Return the codec that decodes the bytes to plausible text, or None."""
-    sample = _take_sample(data)
+    sample = data
+    if len(data) > _SAMPLE:
+        # The sample begins with the line of the first byte that is not ASCII.
+        high = re.search(rb"[\x80-\xff]", data)
+        start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
+        sample = data[start : start + _SAMPLE]
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
         is_cut = len(sample) < len(data) and text[-1:] == REPLACEMENT  # within a character
         if text.count(REPLACEMENT) - is_cut <= len(text) // 500 and plausible(text):
             return codec
-    if _is_western(sample):
+    western = sample.decode("cp1252", "replace")
+    non_ascii = len(western) - len(western.encode("ascii", "ignore"))
+    # In Western text accents are beside letters and the rest is common punctuation.
+    if len(_WESTERN.findall(western)) >= _PLAUSIBLE * non_ascii:
         return "cp1252"
     if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
         return None
@@ -64,33 +72,17 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     return None if best is None else best.encoding
 
 
-def _take_sample(data: bytes) -> bytes:
-    """Return a bounded sample from the line of the first byte that is not ASCII."""
-    if len(data) <= _SAMPLE:
-        return data
-    high = re.search(rb"[\x80-\xff]", data)
-    start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
-    return data[start : start + _SAMPLE]
-
-
-def _is_western(sample: bytes) -> bool:
-    """Return whether accents are beside letters and the rest is common punctuation."""
-    text = sample.decode("cp1252", "replace")
-    non_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return len(_WESTERN.findall(text)) >= _PLAUSIBLE * non_ascii
-
-
-def _count_frequent(text: str, codec: str, first: int, last: int) -> int:
-    """Count characters whose lead byte lies in `first..last` and whose trail byte is high."""
+def _count_frequent(text: str, codec: str, last: int) -> int:
+    """Count characters whose lead byte lies in `B0..last` and whose trail byte is high."""
     raw = text.encode(codec, "ignore")
     pairs = zip(raw[0::2], raw[1::2], strict=False)
-    return sum(first <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
+    return sum(0xB0 <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
 
 
 def _is_korean(text: str) -> bool:
     """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
     hangul = "".join(_HANGUL.findall(text))
-    return _has_share(_count_frequent(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
+    return _has_share(_count_frequent(hangul, "cp949", 0xC8), text, 0.88)
 
 
 def _is_japanese(text: str) -> bool:
@@ -103,7 +95,7 @@ def _is_japanese(text: str) -> bool:
 def _is_simplified_chinese(text: str) -> bool:
     """Return whether the letters are of the first, frequent level of GB 2312."""
     han = "".join(_HAN.findall(text))
-    return _has_share(_count_frequent(han, "gb2312", 0xB0, 0xD7), text, 0.75)
+    return _has_share(_count_frequent(han, "gb2312", 0xD7), text, 0.75)
 
 
 def _is_traditional_chinese(text: str) -> bool:

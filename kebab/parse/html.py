@@ -150,12 +150,7 @@ class Walker:
             actions[name] = self._write_mark(mark)
         for name in ("code", "tt"):
             actions[name] = actions[f"/{name}"] = self._write_mark(CODE)
-        return actions | self._list_part_actions()
-
-    def _list_part_actions(self) -> dict[str, Action]:
-        """Return the actions of the tags that begin and end parts of a document."""
-        flow = self._flow
-        return {
+        return actions | {
             "pre": self._read_code,
             "div": self._begin_division,
             "p": self._begin_paragraph,

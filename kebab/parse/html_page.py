@@ -222,7 +222,21 @@ class Page:
         root = self._find_main(self._body)
         _mark([node for node in self._around if _has_kind(node, _NAVIGATION_KINDS)])
         if root is None:
-            _mark(self._list_page_parts(self._body))
+            inside = {
+                node.mem_id
+                for node in self._body.css("article header,article footer,article aside")
+            }
+            # Headers and the like are left out, but for those of articles or with a title.
+            parts = [
+                node
+                for node in self._around
+                if _has_kind(node, _PAGE_KINDS)
+                and node.mem_id not in inside
+                and not (
+                    node.tag == "header" and node.css_first("h1") and not node.css_first("nav")
+                )
+            ]
+            _mark(parts)
         return _serialise(root or self._body)
 
     def extract_whole(self) -> str:
@@ -270,17 +284,6 @@ class Page:
                 return best
         return None
 
-    def _list_page_parts(self, body: "LexborNode") -> "list[LexborNode]":
-        """Return headers, footers and asides but for those of articles and headers with a title."""
-        inside = {node.mem_id for node in body.css("article header,article footer,article aside")}
-        return [
-            node
-            for node in self._around
-            if _has_kind(node, _PAGE_KINDS)
-            and node.mem_id not in inside
-            and not (node.tag == "header" and node.css_first("h1") and not node.css_first("nav"))
-        ]
-
 
 def is_too_deep(text: str) -> bool:
     """Return whether elements are nested more deeply than the parser reads in linear time."""
@@ -289,18 +292,14 @@ def is_too_deep(text: str) -> bool:
         part = text[start : start + _SLICE]
         surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
         if surplus > MAX_DEPTH:
-            return _count_depth(text) > MAX_DEPTH
+            # The greatest surplus of start tags over end tags.
+            depth = deepest = 0
+            for end, name in _TAG.findall(text):
+                if name.lower() not in _NEVER_DEEP:
+                    depth = max(0, depth - 1) if end else depth + 1
+                    deepest = max(deepest, depth)
+            return deepest > MAX_DEPTH
     return False
-
-
-def _count_depth(text: str) -> int:
-    """Return the greatest surplus of start tags over end tags."""
-    depth = deepest = 0
-    for end, name in _TAG.findall(text):
-        if name.lower() not in _NEVER_DEEP:
-            depth = max(0, depth - 1) if end else depth + 1
-            deepest = max(deepest, depth)
-    return deepest
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

@@ -41,7 +41,17 @@ def parse_guarded(
         if worker is not None:
             with worker:
                 if worker.poll(START_S) and worker.receive() is not None:
-                    return _ask_worker(worker, ParseTask(parser, data, path, limits.deadline_s))
+                    worker.send(ParseTask(parser, data, path, limits.deadline_s))
+                    if late := worker.wait_for_reply(limits.deadline_s):
+                        raise late.build_timeout(limits.deadline_s, path)
+                    reply = worker.receive()
+                    if reply is None or reply.fault:
+                        cause = worker.explain_end() if reply is None else reply.fault
+                        raise build_failure(path, parser.version, cause)
+                    result: ParsedDocument | Signal = reply.result
+                    if isinstance(result, Signal):
+                        raise result
+                    return result
     with guard_parser(path, parser.version, limits.deadline_s):
         return parser.parse(data, path)
 
@@ -58,17 +68,3 @@ def run_parser(task: ParseTask) -> ParsedDocument | Signal:
     except Signal as error:
         raise_memory_error(error)
         return error
-
-
-def _ask_worker(worker: WorkerProcess, task: ParseTask) -> ParsedDocument:
-    worker.send(task)
-    if late := worker.wait_for_reply(task.deadline_s):
-        raise late.build_timeout(task.deadline_s, task.path)
-    reply = worker.receive()
-    if reply is None or reply.fault:
-        cause = worker.explain_end() if reply is None else reply.fault
-        raise build_failure(task.path, task.parser.version, cause)
-    result: ParsedDocument | Signal = reply.result
-    if isinstance(result, Signal):
-        raise result
-    return result

@@ -102,7 +102,11 @@ class LatexParser:
         """Return the document, with the title, authors and date of its preamble."""
         decoded = decode(data, path, self.version)
         text = decoded.text
-        spans = _number_levels(list(_find_spans(text)))
+        spans = list(_find_spans(text))
+        # Levels from 1 without gaps instead of ranks.
+        ranks = sorted({span.level for span in spans if span.level})
+        levels = {rank: min(level, MAX_HEADING_LEVEL) for level, rank in enumerate(ranks, 1)}
+        spans = [span._replace(level=levels.get(span.level, 0)) for span in spans]
         links = (match[1].strip() for match in _LINK.finditer(text))
         return build_line_document(decoded, path, spans, _read_metadata(text), links)
 
@@ -186,11 +190,3 @@ def _read_heading(lines: Lines, number: int, last: int) -> Span | None:
     argument = read_argument(source, match.end())
     end = number + 1 + source[: match.end() + len(argument)].count("\n")
     return Span(BlockKind.HEADING, number, end, rank, to_plain_label(argument))
-
-
-def _number_levels(spans: list[Span]) -> Iterator[Span]:
-    """Yield the blocks with levels from 1 without gaps instead of ranks."""
-    ranks = sorted({span.level for span in spans if span.level})
-    for span in spans:
-        level = min(ranks.index(span.level) + 1, MAX_HEADING_LEVEL) if span.level else 0
-        yield span._replace(level=level)

@@ -287,7 +287,12 @@ class EmailParser:
         Raises:
             ParseFailed: The bytes are no message.
         """
-        body = _cut_apple_frame(data)
+        # A file of Apple Mail begins with the length of the message.
+        found = _APPLE_LENGTH.match(data)
+        if found:
+            body = data[found.end() : found.end() + int(found[1])]
+        else:
+            body = data.lstrip(b"\xef\xbb\xbf\r\n")
         if not _has_headers(body):
             raise ParseFailed(path=path, parser=self.version, cause=_NOT_MAIL)
         message = parse_message(body)
@@ -346,11 +351,3 @@ def _has_headers(data: bytes) -> bool:
     block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
     begins = _HEADER.match(first) is not None or first.startswith(b"From ")
     return begins and _KNOWN_HEADER.search(block) is not None
-
-
-def _cut_apple_frame(data: bytes) -> bytes:
-    """Return the message of a file of Apple Mail, which begins with the length of the message."""
-    found = _APPLE_LENGTH.match(data)
-    if not found:
-        return data.lstrip(b"\xef\xbb\xbf\r\n")
-    return data[found.end() : found.end() + int(found[1])]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.core.documents import Block, BlockKind, ParsedDocument
+from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import (
@@ -27,7 +27,6 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import (
-    FrontMatter,
     build_metadata,
     merge_metadata,
     read_front_matter,
@@ -202,25 +201,21 @@ class _Walk:
         if self._depth == 1:
             self._item_end = where["end"]
         elif not self._depth:
-            self._close_block(self._tag, where)
-
-    def _close_block(self, tag: Any, where: Mapping[str, int]) -> None:
-        """Add the top-level block that ends."""
-        name = tag if isinstance(tag, str) else next(iter(tag))
-        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
-        start, end = where["start"], where["end"]
-        if kind is BlockKind.HEADING:
-            level = int(tag["Heading"]["level"][1:])
-            label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
-            if "{" in label:
-                label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
-            self._add_span(kind, start, end, level, " ".join(label.split()))
-        elif name == "Paragraph":
-            self._add_paragraph(start, end)
-        else:
-            # The range of a list may reach into the line behind it.
-            self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
-        self._label = None
+            name = self._tag if isinstance(self._tag, str) else next(iter(self._tag))
+            kind = _KINDS.get(name, BlockKind.PARAGRAPH)
+            start, end = where["start"], where["end"]
+            if kind is BlockKind.HEADING:
+                level = int(self._tag["Heading"]["level"][1:])
+                label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
+                if "{" in label:
+                    label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
+                self._add_span(kind, start, end, level, " ".join(label.split()))
+            elif name == "Paragraph":
+                self._add_paragraph(start, end)
+            else:
+                # The range of a list may reach into the line behind it.
+                self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
+            self._label = None
 
     def _add_paragraph(self, start: int, end: int) -> None:
         """Add a paragraph; a table in it that begins behind its first line is a block of its own.
@@ -464,7 +459,13 @@ class MarkdownParser:
         decoded = decode(data, path, self.version)
         front = read_front_matter(decoded.text)
         visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
-        blocks = _build_blocks(decoded.text, front, visible)
+        lines = decoded.text.count("\n", front.searched, front.body)
+        shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
+        text = decoded.text[: front.body] + visible.text
+        blocks = build_blocks(text, front.searched, shift_spans(shown, lines))
+        if not blocks and front.metadata.title:
+            # A note that is all front matter is searched there.
+            blocks = build_blocks(decoded.text, 0, ())
         properties = build_metadata(read_properties(visible.text))
         metadata = merge_metadata(front.metadata, properties, visible.body.tags)
         return ParsedDocument(
@@ -492,14 +493,3 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
     hidden |= {number for span in empty for number in range(span.first, span.last)}
     warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
     return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
-
-
-def _build_blocks(text: str, front: FrontMatter, visible: VisibleBody) -> tuple[Block, ...]:
-    """Return the blocks of a document; a note that is all front matter is searched there."""
-    lines = text.count("\n", front.searched, front.body)
-    shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
-    spans = shift_spans(shown, lines)
-    blocks = build_blocks(text[: front.body] + visible.text, front.searched, spans)
-    if not blocks and front.metadata.title:
-        return build_blocks(text, 0, ())
-    return blocks

@@ -333,7 +333,13 @@ class _Walk:
             text = " ".join("".join(self._label or ()).split())
             end -= len(self._source[start:end]) - len(self._source[start:end].rstrip())
             level = int(tag["Heading"][1:])
-            self._found.headings.append(_build_heading(level, text, start, end))
+            # The attributes at the end of a heading may declare its anchor.
+            attributes = _HEADING_ID.search(text) if text.endswith("}") else None
+            anchor = None
+            if attributes is not None:
+                text, anchor = text[: attributes.start()].strip(), _ID.search(attributes[0])
+            declared = anchor[1] if anchor else None
+            self._found.headings.append(Heading(level, text, start, end, declared))
             self._label = None
 
     def _add_link(self, link: Mapping[str, Any], start: int, end: int, *, is_image: bool) -> None:
@@ -405,17 +411,6 @@ class _Walk:
         )
         self._found.marks.append(match.span(1))
         return text[len(match[0].decode()) :]
-
-
-def _build_heading(level: int, text: str, start: int, end: int) -> Heading:
-    """Return a heading; the attributes at its end may declare its anchor."""
-    attributes = _HEADING_ID.search(text) if text.endswith("}") else None
-    if attributes is None:
-        return Heading(level, text, start, end)
-    anchor = _ID.search(attributes[0])
-    return Heading(
-        level, text[: attributes.start()].strip(), start, end, anchor[1] if anchor else None
-    )
 
 
 def _fold_label(label: str) -> str:

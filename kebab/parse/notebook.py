@@ -79,9 +79,18 @@ class _NotebookReader:
             warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
         if self._shortened:
             warnings.append(f"long outputs are shortened: {self._shortened}")
-        return self._builder.build(
-            self._path, self._build_metadata(), warnings=warnings, links=self._links
+        title = self._metadata.get("title")
+        authors = self._metadata.get("authors")
+        names = [
+            author["name"]
+            for author in (authors if isinstance(authors, list) else ())
+            if isinstance(author, dict) and isinstance(author.get("name"), str)
+        ]
+        metadata = self._front._replace(
+            title=self._front.title or (title if isinstance(title, str) else None),
+            authors=self._front.authors or tuple(names),
         )
+        return self._builder.build(self._path, metadata, warnings=warnings, links=self._links)
 
     def _read_cell(self, cell: Mapping[str, Any]) -> None:
         kind = cell.get("cell_type")
@@ -113,20 +122,6 @@ class _NotebookReader:
         self._links += document.links
         if self._front == Metadata():
             self._front = document.metadata
-
-    def _build_metadata(self) -> Metadata:
-        """Return what the front matter and the metadata of the notebook say."""
-        title = self._metadata.get("title")
-        authors = self._metadata.get("authors")
-        names = [
-            author["name"]
-            for author in (authors if isinstance(authors, list) else ())
-            if isinstance(author, dict) and isinstance(author.get("name"), str)
-        ]
-        return self._front._replace(
-            title=self._front.title or (title if isinstance(title, str) else None),
-            authors=self._front.authors or tuple(names),
-        )
 
 
 def _find_language(metadata: Mapping[str, Any]) -> str:

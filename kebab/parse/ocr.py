@@ -158,21 +158,18 @@ def draw_page(document: Any, index: int) -> tuple[bytes, int]:
         scale = min(_DPI / _POINTS_PER_INCH, (MAX_PIXELS / (width * height)) ** 0.5)
         bitmap = page.render(scale=scale, grayscale=True)
         try:
-            return _to_pgm(bitmap), max(round(scale * _POINTS_PER_INCH), 1)
+            # The rows of a bitmap may be padded.
+            data = bytes(ctypes.string_at(bitmap.buffer, bitmap.stride * bitmap.height))
+            lines = (
+                data[start : start + bitmap.width]
+                for start in range(0, bitmap.stride * bitmap.height, bitmap.stride)
+            )
+            picture = b"P5\n%d %d\n255\n" % (bitmap.width, bitmap.height) + b"".join(lines)
+            return picture, max(round(scale * _POINTS_PER_INCH), 1)
         finally:
             bitmap.close()
     finally:
         page.close()
-
-
-def _to_pgm(bitmap: Any) -> bytes:
-    """Return a bitmap of one byte for each pixel as a file; its rows may be padded."""
-    data = bytes(ctypes.string_at(bitmap.buffer, bitmap.stride * bitmap.height))
-    rows = (
-        data[start : start + bitmap.width]
-        for start in range(0, bitmap.stride * bitmap.height, bitmap.stride)
-    )
-    return b"P5\n%d %d\n255\n" % (bitmap.width, bitmap.height) + b"".join(rows)
 
 
 _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")

@@ -76,7 +76,16 @@ class Package:
         """Return the relations of a part by id; `""` is the file as a whole."""
         folder, _, name = part.rpartition("/")
         root = self.find_tree(posixpath.join(folder, "_rels", f"{name}.rels"))
-        return {one.get("Id", ""): _read_relation(one, folder) for one in list_children(root)}
+        relations = {}
+        for element in list_children(root):
+            kind = element.get("Type", "").rpartition("/")[2]
+            target, external = unquote(element.get("Target", "")), True
+            if element.get("TargetMode") != "External":
+                # Relative to the folder of the part; `..` beyond the root stays at the root.
+                place = posixpath.join("/", folder, element.get("Target", ""))
+                target, external = posixpath.normpath(place).lstrip("/"), False
+            relations[element.get("Id", "")] = Relation(kind, target, external=external)
+        return relations
 
     def find_related(self, part: str, kind: str) -> str | None:
         """Return the name of the first part of a kind to which a part is related."""
@@ -125,15 +134,6 @@ def build_metadata(
 def is_file_link(target: str) -> bool:
     """Return whether the target of a link is a file beside the document."""
     return bool(target) and not target.startswith(("#", "//")) and not _SCHEME.match(target)
-
-
-def _read_relation(element: Element, folder: str) -> Relation:
-    kind = element.get("Type", "").rpartition("/")[2]
-    target = element.get("Target", "")
-    if element.get("TargetMode") == "External":
-        return Relation(kind, unquote(target), external=True)
-    # A target is relative to the folder of the part; `..` beyond the root stays at the root.
-    return Relation(kind, posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/"))
 
 
 _MIME = "application/vnd.oasis.opendocument."

@@ -43,7 +43,12 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
 
     Lines in large letters count as repeated only with the same numbers.
     """
-    large = _LARGER * _find_usual_size(pages)
+    # The size in which most text is written, 0 without text.
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for segment in page.segments:
+            sizes[round(segment.size, 1)] += len(segment.text)
+    large = _LARGER * max(sizes, key=sizes.__getitem__, default=0.0)
     edges = []  # the base lines of the first and the last lines of each page
     for page in pages:
         bases = sorted({segment.base for segment in page.segments})
@@ -64,15 +69,6 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         )
         for page, bases in zip(pages, edges, strict=True)
     ]
-
-
-def _find_usual_size(pages: Sequence[PageText]) -> float:
-    """Return the size in which most text is written; 0 without text."""
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for segment in page.segments:
-            sizes[round(segment.size, 1)] += len(segment.text)
-    return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
 def _get_key(segment: Segment, large: float) -> tuple[int, str]:
@@ -110,26 +106,17 @@ _MIN_YEAR = 1980
 
 def read_metadata(properties: Mapping[str, str]) -> Metadata:
     """Return what the properties of the file say; what programs fill in is left out."""
+    title = _clean(properties.get("Title", ""))
+    is_generated = _GENERATED_TITLE.fullmatch(title) or len(title) > _MAX_DECLARED_TITLE_CHARS
+    is_title = not is_generated and is_legible(title) and "\ufffd" not in title
     return Metadata(
-        title=_choose_title(properties.get("Title", "")),
-        authors=_list_authors(properties.get("Author", "")),
+        title=title if is_title else None,
+        authors=list_unique(
+            name
+            for name in split_authors(_clean(properties.get("Author", "")))
+            if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
+        ),
         date=_read_date(properties.get("CreationDate", "")),
-    )
-
-
-def _choose_title(text: str) -> str | None:
-    title = _clean(text)
-    if _GENERATED_TITLE.fullmatch(title) or len(title) > _MAX_DECLARED_TITLE_CHARS:
-        return None
-    return title if is_legible(title) and "\ufffd" not in title else None
-
-
-def _list_authors(text: str) -> tuple[str, ...]:
-    """Return the names of people; words that programs fill in are none."""
-    return list_unique(
-        name
-        for name in split_authors(_clean(text))
-        if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
     )
 
 

@@ -193,9 +193,18 @@ class PageReader:
             try:
                 text, count = self._get_text()
                 if not text.strip():
-                    return PageText(number, (), has_image=self._has_image(page))
+                    objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
+                    get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
+                    # A scan is often a picture within a form.
+                    has_image = any(
+                        get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
+                    )
+                    return PageText(number, (), has_image=has_image)
                 lines = list(self._find_lines(text))
-                if not self._is_mapped(lines) or not is_legible(text):
+                has_error = self._c.FPDFText_HasUnicodeMapError
+                errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
+                # Most fonts must say which letters they show, by the first of each line.
+                if errors > _UNMAPPED_SHARE * len(lines) or not is_legible(text):
                     return PageText(number, (), legible=False)
                 return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
             finally:
@@ -211,18 +220,6 @@ class PageReader:
         read = self._c.FPDFText_GetText(self._text, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
         return data.decode("utf-16-le", "replace"), count
-
-    def _has_image(self, page: object) -> bool:
-        objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
-        get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
-        # A scan is often a picture within a form.
-        return any(get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects))
-
-    def _is_mapped(self, lines: list[_Line]) -> bool:
-        """Return whether most fonts say which letters they show, by the first of each line."""
-        has_error = self._c.FPDFText_HasUnicodeMapError
-        errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
-        return bool(errors <= _UNMAPPED_SHARE * len(lines))
 
     def _cut_lines(self, lines: list[_Line]) -> tuple[Segment, ...]:
         """Return the segments of all lines."""
@@ -394,7 +391,16 @@ def _is_same_line(before: Segment, after: Segment) -> bool:
 def _order_by_position(segments: Sequence[Segment], depth: int) -> list[Segment]:
     """Return the segments from top to bottom, and column by column where there is a gutter."""
     gutter = _find_gutter(segments) if depth < _MAX_DEPTH else None
-    lines = _sort_lines(segments)
+    lines: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: -one.base):
+        last = lines[-1][0] if lines else None
+        tolerance = _SAME_LINE * segment.size
+        if last is not None and abs(last.base - segment.base) <= tolerance:
+            lines[-1].append(segment)
+        else:
+            lines.append([segment])
+    for line in lines:
+        line.sort(key=lambda one: one.left)
     if gutter is None:
         return [segment for line in lines for segment in line]
     ordered: list[Segment] = []
@@ -417,21 +423,6 @@ def _order_by_position(segments: Sequence[Segment], depth: int) -> list[Segment]
     return ordered
 
 
-def _sort_lines(segments: Iterable[Segment]) -> list[list[Segment]]:
-    """Return the lines from top to bottom, each from left to right."""
-    lines: list[list[Segment]] = []
-    for segment in sorted(segments, key=lambda one: -one.base):
-        last = lines[-1][0] if lines else None
-        tolerance = _SAME_LINE * segment.size
-        if last is not None and abs(last.base - segment.base) <= tolerance:
-            lines[-1].append(segment)
-        else:
-            lines.append([segment])
-    for line in lines:
-        line.sort(key=lambda one: one.left)
-    return lines
-
-
 def _find_gutter(segments: Sequence[Segment]) -> float | None:
     """Return where a vertical gutter separates columns of text, None when there is none."""
     if len(segments) < 2 * _MIN_COLUMN_ROWS:
@@ -441,7 +432,15 @@ def _find_gutter(segments: Sequence[Segment]) -> float | None:
     bins = int(width / _BIN_POINTS) + 1
     if not 1 < bins < 10_000:  # noqa: PLR2004 - a page of more than ten metres
         return None
-    crossing = _count_crossing(segments, start, bins)
+    changes = [0] * (bins + 2)
+    for segment in segments:
+        changes[int((segment.left - start) / _BIN_POINTS)] += 1
+        changes[int((segment.right - start) / _BIN_POINTS) + 1] -= 1
+    # How many segments stand over each strip of the page.
+    crossing, count = [], 0
+    for change in changes[:bins]:
+        count += change
+        crossing.append(count)
     for number in _list_valleys(crossing, _CROSSING_SHARE * len(segments)):
         gutter = start + (number + 0.5) * _BIN_POINTS
         if _has_text_columns(segments, gutter):
@@ -458,19 +457,6 @@ def _list_valleys(crossing: Sequence[int], limit: float) -> list[int]:
         if count <= limit:
             valleys.append((count, -len(strips), strips[len(strips) // 2]))
     return [number for _, _, number in sorted(valleys)[:_MAX_VALLEYS]]
-
-
-def _count_crossing(segments: Sequence[Segment], start: float, bins: int) -> list[int]:
-    """Return how many segments stand over each strip of the page."""
-    changes = [0] * (bins + 2)
-    for segment in segments:
-        changes[int((segment.left - start) / _BIN_POINTS)] += 1
-        changes[int((segment.right - start) / _BIN_POINTS) + 1] -= 1
-    crossing, count = [], 0
-    for change in changes[:bins]:
-        count += change
-        crossing.append(count)
-    return crossing
 
 
 def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:

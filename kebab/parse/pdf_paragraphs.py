@@ -53,7 +53,16 @@ class HeadingRules:
     def __init__(self, pages: Iterable[Sequence[Row]], bookmarks: Sequence[Bookmark]) -> None:
         """Learn the size of the text and the sizes of its headings."""
         pages = list(pages)
-        self.body = _find_body_size(pages)
+        # The largest size in which much of the text is written.
+        chars: Counter[float] = Counter()
+        for rows in pages:
+            for row in rows:
+                chars[_round_size(row.size)] += len(row.text)
+        most = [size for size, _ in chars.most_common(1)]
+        much = _BODY_SHARE * chars.total()
+        self.body = max(
+            [*most, *(size for size, count in chars.items() if count > much)], default=0.0
+        )
         index = {}
         for mark in bookmarks:
             title = _normalize(mark.title)
@@ -117,17 +126,6 @@ def _choose_styles(
         or max(pages) > 1
     ]
     return sorted(chosen, reverse=True)[:_MAX_STYLES]
-
-
-def _find_body_size(pages: Iterable[Sequence[Row]]) -> float:
-    """Return the largest size in which much of the text is written."""
-    chars: Counter[float] = Counter()
-    for rows in pages:
-        for row in rows:
-            chars[_round_size(row.size)] += len(row.text)
-    most = [size for size, _ in chars.most_common(1)]
-    much = _BODY_SHARE * chars.total()
-    return max([*most, *(size for size, count in chars.items() if count > much)], default=0.0)
 
 
 def _round_size(size: float) -> float:
@@ -227,7 +225,16 @@ class _PageWriter:
                 break
             text = self._take_paragraph()
             items.append((row.left, _BULLET.sub("", text, count=1)))
-        self._builder.add_list(_nest_items(items))
+        # The left edges of the items tell their depths.
+        edges: list[float] = []
+        nested = []
+        for left, text in items:
+            while edges and left < edges[-1] - _NEST_POINTS:
+                edges.pop()
+            if not edges or left > edges[-1] + _NEST_POINTS:
+                edges.append(left)
+            nested.append((len(edges) - 1, text))
+        self._builder.add_list(nested)
 
     def _take_paragraph(self) -> str:
         """Return the text of the paragraph that begins here, and go behind it."""
@@ -288,17 +295,15 @@ class _PageLayout:
             return False
         word = after.text.partition(" ")[0]
         width = (after.right - after.left) * min(len(word), _LONG_WORD) / max(len(after.text), 1)
-        return self._find_edge(index) - before.right > width + _ROOM * before.size
-
-    def _find_edge(self, index: int) -> float:
-        """Return the right edge of the column of a row, as its neighbours show it."""
+        # The right edge of the column, as the neighbours of the row show it.
         row = self._rows[index]
         near = self._rows[max(index - _NEAR, 0) : index + _NEAR]
-        return max(
+        edge = max(
             other.right
             for other in near
             if abs(other.left - row.left) <= _COLUMN_INDENT * row.size and other.size <= row.size
         )
+        return edge - before.right > width + _ROOM * before.size
 
 
 def _find_table_end(rows: Sequence[Row], index: int) -> int:
@@ -323,19 +328,6 @@ def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
         builder.add_table([row.cells for row in rows])
     else:
         builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
-
-
-def _nest_items(items: Sequence[tuple[float, str]]) -> list[tuple[int, str]]:
-    """Return the items of a list with their depths, by their left edges."""
-    edges: list[float] = []
-    nested = []
-    for left, text in items:
-        while edges and left < edges[-1] - _NEST_POINTS:
-            edges.pop()
-        if not edges or left > edges[-1] + _NEST_POINTS:
-            edges.append(left)
-        nested.append((len(edges) - 1, text))
-    return nested
 
 
 def join_lines(before: str, after: str, *, hyphen: bool = False) -> str:

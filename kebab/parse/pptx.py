@@ -136,7 +136,9 @@ def _sort_shapes(group: Element, layout: Mapping[str, Position]) -> Iterator[Sha
     last = Position(0, 0)
     for element in _list_members(group):
         # What has no place stands behind the shape before it.
-        last = _read_position(element) or layout.get(_get_slot(element)) or last
+        placeholder = _find_placeholder(element)
+        slot = "" if placeholder is None else _name_slot(placeholder)
+        last = _read_position(element) or layout.get(slot) or last
         placed.append((*last, element))
     for element in sort_in_lines(placed, _LINE_EMU):
         tag = get_local_tag(element.tag)
@@ -171,12 +173,6 @@ def _build_shape(element: Element, tag: str) -> Shape:
 def _find_placeholder(element: Element) -> Element | None:
     properties = next((one for one in element if get_local_tag(one.tag).startswith("nv")), None)
     return find_child(find_child(properties, "nvPr"), "ph")
-
-
-def _get_slot(element: Element) -> str:
-    """Return the slot of the layout that a shape fills."""
-    placeholder = _find_placeholder(element)
-    return "" if placeholder is None else _name_slot(placeholder)
 
 
 def _name_slot(placeholder: Element) -> str:
@@ -343,7 +339,17 @@ class _DeckReader:
             self._pictures += 1
         graphic = Graphic()
         if shape.tag == "graphicFrame":
-            graphic = self._read_frame(shape.element, part)
+            for element in shape.element.iter():
+                tag = get_local_tag(element.tag)
+                if tag == "tbl":
+                    graphic = Graphic(rows=read_table(element))
+                    break
+                if tag == "chart":
+                    graphic = read_chart(self._find_target(part, get_id(element)))
+                    break
+                if tag == "relIds":
+                    graphic = read_diagram(self._find_target(part, get_attribute(element, "dm")))
+                    break
         elif shape.tag == "sp":
             paragraphs = read_paragraphs(shape.element)
             if shape.is_list and len(paragraphs) > 1:
@@ -354,18 +360,6 @@ class _DeckReader:
             graphic.description = f"Picture: {shape.description}"
         if graphic:
             yield graphic
-
-    def _read_frame(self, frame: Element, part: str) -> Graphic:
-        """Return the contents of a table, a chart or a diagram."""
-        for element in frame.iter():
-            tag = get_local_tag(element.tag)
-            if tag == "tbl":
-                return Graphic(rows=read_table(element))
-            if tag == "chart":
-                return read_chart(self._find_target(part, get_id(element)))
-            if tag == "relIds":
-                return read_diagram(self._find_target(part, get_attribute(element, "dm")))
-        return Graphic()
 
     def _find_target(self, part: str, relation: str) -> Element | None:
         found = self._package.read_relations(part).get(relation)

@@ -410,20 +410,16 @@ class RstParser:
         decoded = decode(data, path, self.version)
         scanner = RstScanner(decoded.text)
         scanner.scan()
-        fields = {**_read_head_comments(decoded.text), **scanner.fields}
+        # Nikola writes fields as comments at the start: `.. title: A page`.
+        fields: dict[str, str] = {}
+        for line in decoded.text[:4096].lstrip().split("\n"):
+            match = _HEAD_COMMENT.match(line)
+            if match is None:
+                break
+            fields[match[1]] = match[2].strip()
+        fields |= scanner.fields
         links = (*scanner.links, *_find_inline_links(decoded.text))
         return build_line_document(decoded, path, scanner.spans, read_metadata(fields), links)
-
-
-def _read_head_comments(text: str) -> dict[str, str]:
-    """Return the fields of comments at the start, `.. title: A page`, as Nikola writes them."""
-    fields = {}
-    for line in text[:4096].lstrip().split("\n"):
-        match = _HEAD_COMMENT.match(line)
-        if match is None:
-            break
-        fields[match[1]] = match[2].strip()
-    return fields
 
 
 def _find_inline_links(text: str) -> Iterator[str]:

@@ -316,7 +316,9 @@ class RtfReader:
             return max(0, number or 0)
         optional, self._optional = self._optional, False
         if word == "u":
-            self._add_unicode(number or 0)
+            self._flush()
+            self._add_text(chr((number or 0) & 0xFFFF))
+            self._skip = self._group.skipped_after_unicode
             return 0
         self._flush()
         self._skip = 0
@@ -392,11 +394,6 @@ class RtfReader:
             self._skip -= skipped
             data = data[skipped:] if not escaped else b""
         self._bytes += data
-
-    def _add_unicode(self, number: int) -> None:
-        self._flush()
-        self._add_text(chr(number & 0xFFFF))
-        self._skip = self._group.skipped_after_unicode
 
     def _flush(self) -> None:
         """Decode the collected bytes."""

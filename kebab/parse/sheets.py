@@ -199,6 +199,8 @@ def format_column(index: int) -> str:
     return letters
 
 
+_MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
+
 MAX_AREA = 10_000_000
 """The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
 
@@ -235,7 +237,9 @@ class SheetParser:
                 raise ParseFailed(path=path, parser=self.version, cause=cause)
             return Metadata()
         if not data.startswith(b"PK"):
-            raise ParseFailed(path=path, parser=self.version, cause=_explain_text(data))
+            is_markup = data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<")
+            cause = _MARKUP if is_markup else "damaged: not a workbook"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
         document = OpenDocument(data, path, self.version)
         if document.archive and document.is_recognized:
             document.archive.check_sizes()
@@ -248,19 +252,16 @@ class SheetParser:
                 if _COUNT.search(part):
                     raise package.archive.refuse(f"damaged: a count in `{name}` is too large")
                 if _SHEET_PART.fullmatch(name):
-                    self._check_area(part, name, path)
+                    # Cells may be so far apart that the table between them is too large.
+                    columns, height = set(), 0
+                    for match in _CELL.finditer(part):
+                        columns.add(match[1])
+                        height = max(height, int(match[2]))
+                    area = height * max(map(_count_columns, columns), default=0)
+                    if area > MAX_AREA:
+                        cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
+                        raise ParseFailed(path=path, parser=self.version, cause=cause)
         return package.read_metadata()
-
-    def _check_area(self, part: bytes, name: str, path: str) -> None:
-        """Refuse a sheet with cells so far apart that the table between them is too large."""
-        columns, height = set(), 0
-        for match in _CELL.finditer(part):
-            columns.add(match[1])
-            height = max(height, int(match[2]))
-        area = height * max(map(_count_columns, columns), default=0)
-        if area > MAX_AREA:
-            cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
 
     def _read(self, data: bytes, path: str, metadata: Metadata) -> ParsedDocument:
         from python_calamine import SheetTypeEnum, SheetVisibleEnum
@@ -310,9 +311,3 @@ def _count_columns(column: bytes) -> int:
     for letter in column:
         number = number * 26 + letter - ord("A") + 1
     return number
-
-
-def _explain_text(data: bytes) -> str:
-    if data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
-        return "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
-    return "damaged: not a workbook"

@@ -45,7 +45,9 @@ class SubtitlesParser:
 
 def _find_spans(lines: Lines) -> Iterator[Span]:
     """Yield the headings and the lines that are left out; all other lines are paragraphs."""
-    part, number = -1, _skip_script(lines)
+    # The styles of a SubStation script are left out.
+    events = (number for number, line in enumerate(lines.text) if line.lower() == _EVENTS)
+    part, number = -1, next(events, 0) if lines.text[0].startswith("[") else 0
     yield Span(None, 0, number)
     while number < lines.count:
         seconds = _read_time(lines.text[number])
@@ -58,14 +60,6 @@ def _find_spans(lines: Lines) -> Iterator[Span]:
                 end = lines.find_blank(number, lines.count)
             yield Span(None, number, end)
         number = end
-
-
-def _skip_script(lines: Lines) -> int:
-    """Return the line behind the styles of a SubStation script; 0 for other formats."""
-    if not lines.text[0].startswith("["):
-        return 0
-    events = (number for number, line in enumerate(lines.text) if line.lower() == _EVENTS)
-    return next(events, 0)
 
 
 def _read_time(line: str) -> int | None:

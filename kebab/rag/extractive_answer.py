@@ -362,7 +362,15 @@ def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[Suppo
     for marker, quote in enumerate(quotes, start=1):
         text += ("\n" if text else "") + bullet
         start = len(text)
-        lines = _format_quote(quote.text, marker)
+        # Prose in quotation marks, code at its end fenced.
+        block = next(reversed(find_code_blocks(quote.text)), None)
+        prose = _flatten(_OPENING_FENCE.sub("", quote.text[: block.start]) if block else quote.text)
+        if block is None:
+            lines = [f"{_add_quotation_marks(prose)} [{marker}]"]
+        elif not prose:
+            lines = [*_fence_code(block), f"[{marker}]"]
+        else:
+            lines = [f"{_add_quotation_marks(prose)} [{marker}]", "", *_fence_code(block)]
         indent = " " * len(bullet)
         text += "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])])
         supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
@@ -377,17 +385,6 @@ def is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
     if find_code_blocks(before.text):
         return False
     return _LINE_BREAK.fullmatch(chunk.text[before.end : one.start]) is not None
-
-
-def _format_quote(text: str, marker: int) -> list[str]:
-    """Return a quote with its marker as lines: prose in quotation marks, code at its end fenced."""
-    block = next(reversed(find_code_blocks(text)), None)
-    prose = _flatten(_OPENING_FENCE.sub("", text[: block.start]) if block else text)
-    if block is None:
-        return [f"{_add_quotation_marks(prose)} [{marker}]"]
-    if not prose:
-        return [*_fence_code(block), f"[{marker}]"]
-    return [f"{_add_quotation_marks(prose)} [{marker}]", "", *_fence_code(block)]
 
 
 def _fence_code(block: CodeBlock) -> list[str]:

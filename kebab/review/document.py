@@ -140,7 +140,13 @@ class ReviewDocument:
         wide = [] if text.isascii() else [found.start() for found in _WIDE.finditer(text)]
         if len(raw) == len(text):
             return wide
-        return sorted([*wide, *_find_double_ends(raw)])
+        # The offsets, in the text with `\n`, of the line ends that are CR LF in the file.
+        ends, position, removed = [], raw.find("\r\n"), 0
+        while position >= 0:
+            ends.append(position - removed)
+            removed += 1
+            position = raw.find("\r\n", position + 2)
+        return sorted([*wide, *ends])
 
     @cached_property
     def _extra_unit_starts(self) -> list[int]:
@@ -169,16 +175,6 @@ def hide_spans(text: str, spans: list[Span]) -> str:
             done = end
     parts.append(text[done:])
     return "".join(parts)
-
-
-def _find_double_ends(raw: str) -> list[int]:
-    r"""Return the offsets, in the text with `\n`, of the line ends that are CR LF in the file."""
-    found, position, removed = [], raw.find("\r\n"), 0
-    while position >= 0:
-        found.append(position - removed)
-        removed += 1
-        position = raw.find("\r\n", position + 2)
-    return found
 
 
 MAX_CHARS = 900

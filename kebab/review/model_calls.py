@@ -202,7 +202,9 @@ class ModelCalls:
         def watch(piece: str) -> None:
             pieces.append(piece)
             if len(pieces) % _CHECK_PIECES == 0:
-                _refuse_endless("".join(pieces))
+                text = "".join(pieces)
+                if len(text) - text.rfind('"') > MAX_TEXT_CHARS or is_repeating(text):
+                    raise _EndlessError
 
         tokens = min(max_tokens, self._model.context_tokens // _LARGEST_SHARE)
         try:
@@ -287,8 +289,3 @@ class ModelCalls:
             unanswered=unanswered,
             unusable=unusable,
         )
-
-
-def _refuse_endless(text: str) -> None:
-    if len(text) - text.rfind('"') > MAX_TEXT_CHARS or is_repeating(text):
-        raise _EndlessError

@@ -267,7 +267,10 @@ class UnitRequests:
         for entry in answer.objects:
             item = read_contradiction(entry, len(passages))
             readable += item is not None
-            self._add(_place_contradiction(normalizer, item, passages))
+            if item is None or item.passage is None:
+                self._add(None)
+            else:
+                self._add(normalizer.normalize(item, passages[item.passage - 1]))
         return self._judge(answer, readable, limit)
 
     def _judge(self, answer: ModelAnswer, readable: int, limit: Limit) -> AnswerState:
@@ -298,14 +301,6 @@ def _read_older_item(entry: dict[str, Any]) -> LightItem | None:
         reason=item.message,
         fix=item.suggestion,
     )
-
-
-def _place_contradiction(
-    normalizer: Normalizer, item: LightItem | None, passages: Sequence[StoredChunk]
-) -> Finding | None:
-    if item is None or item.passage is None:
-        return None
-    return normalizer.normalize(item, passages[item.passage - 1])
 
 
 _MODEL_KINDS = frozenset({"proofread", "detect", "fix"})

@@ -148,7 +148,8 @@ def decode_list(text: str) -> DecodedList:
     while True:
         if _LIST_END.match(text, position):
             return DecodedList(objects, repaired=True, complete=True)
-        one, end = _decode_next(text, position)
+        gap = _NEXT_OBJECT.match(text, position)
+        one, end = _decode_object(text, gap.end()) if gap else (None, position)
         if one is None:
             # What follows a broken object may be whole; some of the list is missing anyway.
             objects += _salvage(text, position)
@@ -177,29 +178,17 @@ def _load(text: str) -> Any:
         return None
 
 
-def _decode_next(text: str, position: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the object at a position and its end; None when there is no complete one."""
-    gap = _NEXT_OBJECT.match(text, position)
-    if gap is None:
-        return None, position
-    return _decode_object(text, gap.end())
-
-
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     try:
         found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
-        return _decode_with_comma(text, start)
+        # The object may have a comma before its closing brace.
+        for comma in islice(_TRAILING_COMMA.finditer(text, start), _MAX_COMMAS):
+            decoded = _load(text[start : comma.start()] + "}")
+            if isinstance(decoded, dict):
+                return decoded, comma.end()
+        return None, start
     return (found, end) if isinstance(found, dict) else (None, start)
-
-
-def _decode_with_comma(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """Return an object that has a comma before its closing brace."""
-    for comma in islice(_TRAILING_COMMA.finditer(text, start), _MAX_COMMAS):
-        found = _load(text[start : comma.start()] + "}")
-        if isinstance(found, dict):
-            return found, comma.end()
-    return None, start
 
 
 def _salvage(text: str, position: int) -> Iterator[dict[str, Any]]:
@@ -221,11 +210,13 @@ def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | N
     if not entry.keys() <= known or not words.strip() or kind not in kinds:
         return None
     fix = entry.get("fix")
+    value = entry.get("severity")
+    severity = next((one for one in SEVERITIES if one == value), None)
     return LightItem(
         sentence=_read_number(entry.get("sentence")),
         words=words,
         kind=kind,
-        severity=_read_severity(entry),
+        severity=severity,
         reason=_read_text(entry, "reason"),
         fix=fix if isinstance(fix, str) else None,
     )
@@ -267,21 +258,14 @@ def _read_number(value: object) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else 0
 
 
-def _read_severity(entry: Mapping[str, Any]) -> SeverityName | None:
-    value = entry.get("severity")
-    return next((one for one in SEVERITIES if one == value), None)
+_LEAST_REPETITION = 160
+_LONGEST_PART = 400
 
 
-def is_repeating(text: str, *, least: int = 160, longest: int = 400) -> bool:
-    """Return whether the end of a text repeats itself: the same part three times or more.
-
-    Args:
-        text: The text so far.
-        least: The least length of the repetition.
-        longest: The longest part.
-    """
-    for period in range(1, longest):
-        length = max(least, 3 * period)
+def is_repeating(text: str) -> bool:
+    """Return whether the end of a text repeats itself: the same part three times or more."""
+    for period in range(1, _LONGEST_PART):
+        length = max(_LEAST_REPETITION, 3 * period)
         if length > len(text):
             return False
         end = text[-length:]

@@ -207,23 +207,18 @@ def list_placeholder_faults(masked: Masked, answer: str) -> list[int]:
 def restore(masked: Masked, answer: str, *, is_markdown: bool) -> str:
     """Return an answer with what its placeholders stand for; it has each of them once.
 
-    In Markdown, signs that would become markup are escaped.
+    In Markdown, signs that would become markup are escaped: those that the source has less often.
     """
     parts = _PLACEHOLDER.split(_BLANKS.sub(" ", answer.strip()))
     if is_markdown:
         source = _PLACEHOLDER.sub("", masked.text)
-        parts[::2] = _escape_new_signs(source, parts[::2])
+        written = "".join(parts[::2])
+        new = [sign for sign in _SPECIAL if written.count(sign) > source.count(sign)]
+        table = str.maketrans({sign: "\\" + sign for sign in new})
+        parts[::2] = [part.translate(table) for part in parts[::2]]
         parts[0] = _escape_block_sign(source, parts[0])
     parts[1::2] = [masked.protected[int(number) - 1] for number in parts[1::2]]
     return "".join(parts)
-
-
-def _escape_new_signs(source: str, parts: list[str]) -> list[str]:
-    """Return parts of an answer; a sign of markup that the source has less often is escaped."""
-    written = "".join(parts)
-    new = [sign for sign in _SPECIAL if written.count(sign) > source.count(sign)]
-    table = str.maketrans({sign: "\\" + sign for sign in new})
-    return [part.translate(table) for part in parts]
 
 
 def _escape_block_sign(source: str, text: str) -> str:

@@ -62,7 +62,12 @@ class TranslationTask(NamedTuple):
 
     def _fill(self, prompt: str) -> str:
         source = f" from {get_language_name(self.source_lang)}" if self.source_lang else ""
-        target = _name_target(self.target_lang)
+        name = get_language_name(self.target_lang.replace("_", "-").partition("-")[0].lower())
+        target = (
+            f"{name} ({self.target_lang})"
+            if self.target_lang != name and ("-" in self.target_lang or name == self.target_lang)
+            else name
+        )
         text = prompt.format(source=source, target=target, placeholders=_PLACEHOLDERS)
         terms = [one.preferred for one in self.glossary if one.lang in {None, self.target_lang}]
         return f"{text} Preferred terms: {', '.join(terms)}." if terms else text
@@ -83,12 +88,6 @@ class TranslationTask(NamedTuple):
             for number, (source, target) in pairs.items()
         ]
         return [Message("system", self._fill(prompt)), Message("user", _format_json(entries))]
-
-
-def _name_target(tag: str) -> str:
-    """Return the name of a target language, with its tag where that says more."""
-    name = get_language_name(tag.replace("_", "-").partition("-")[0].lower())
-    return f"{name} ({tag})" if tag != name and ("-" in tag or name == tag) else name
 
 
 def _format_json(value: object) -> str:

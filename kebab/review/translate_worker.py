@@ -20,7 +20,6 @@ from kebab.review.translate_prompts import (
     ComparisonStage,
     Inquiry,
     SegmentAsker,
-    SegmentRating,
     TranslationTask,
     build_check_schema,
     build_draft_schema,
@@ -202,17 +201,13 @@ class SegmentWork:
             for one in found:
                 if one.number not in self._scores:
                     self._scores[one.number] = one.score
-                    self._add_fault(one)
+                    if one.reason:
+                        segment, severity = self._segments[one.number], choose_severity(one.score)
+                        self._add(segment, "quality", severity, one.reason, "tgt")
             return set(self._scores), len(found)
 
         self._compare("rate", pairs, build_rate_schema, accept)
         return self._build_result()
-
-    def _add_fault(self, rating: SegmentRating) -> None:
-        """Add the worst fault of a segment, if it has one."""
-        if rating.reason:
-            severity = choose_severity(rating.score)
-            self._add(self._segments[rating.number], "quality", severity, rating.reason, "tgt")
 
     def _compare(
         self,

@@ -171,7 +171,10 @@ def _check_numbers(pair: SegmentPair) -> Iterator[SegmentFault]:
     parts, other = _count_parts(source), _count_parts(target)
     missing, added = parts - other, other - parts
     if _may_spell_numbers(pair.target):
-        missing = Counter({part: count for part, count in missing.items() if not _is_small(part)})
+        # A small number may be the word for a number or a month.
+        missing = Counter(
+            {part: count for part, count in missing.items() if int(part) > _MOST_SPELLED}
+        )
     if missing:
         yield SegmentFault("number", "error", f"a number is missing: {_format(missing)}", "both")
     elif added and not _may_spell_numbers(pair.source):
@@ -217,11 +220,6 @@ _MOST_SPELLED = 12
 def _may_spell_numbers(text: str) -> bool:
     """Return whether a text has words for numbers or months."""
     return _SPELLED.search(text) is not None
-
-
-def _is_small(number: str) -> bool:
-    """Return whether a number may be the word for a number or a month."""
-    return int(number) <= _MOST_SPELLED
 
 
 def _check_units(pair: SegmentPair) -> Iterator[SegmentFault]:

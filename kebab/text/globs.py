@@ -29,7 +29,23 @@ def matches_glob(pattern: str, path: str) -> bool:
     A pattern that ends in `/` or `/**` means everything below that folder; one that ends in `/***`
     means the folder or file itself too.
     """
-    return _matches_segments(_compile(pattern), normalize("NFC", path).split("/"))
+    segments, names = _compile(pattern), normalize("NFC", path).split("/")
+    # Match name by name; on a mismatch the last `**` takes one more name.
+    part_index = name_index = 0
+    star_part, star_name = -1, 0
+    while name_index < len(names):
+        part = segments[part_index] if part_index < len(segments) else None
+        if part is not None and part.match(names[name_index]):
+            part_index, name_index = part_index + 1, name_index + 1
+        elif part is None and part_index < len(segments):
+            star_part, star_name = part_index, name_index
+            part_index += 1
+        elif star_part >= 0:
+            star_name += 1
+            part_index, name_index = star_part + 1, star_name
+        else:
+            return False
+    return all(part is None for part in segments[part_index:])
 
 
 @lru_cache(maxsize=64)
@@ -43,28 +59,6 @@ def _compile(pattern: str) -> Segments:
     return tuple(
         None if part in ("**", "***") else re.compile(fnmatch.translate(part)) for part in parts
     )
-
-
-def _matches_segments(pattern: Segments, names: list[str]) -> bool:
-    """Match name by name; on a mismatch the last `**` takes one more name."""
-    part_index = name_index = 0
-    star_part, star_name = -1, 0
-    while name_index < len(names):
-        if part_index < len(pattern) and _matches_name(pattern[part_index], names[name_index]):
-            part_index, name_index = part_index + 1, name_index + 1
-        elif part_index < len(pattern) and pattern[part_index] is None:
-            star_part, star_name = part_index, name_index
-            part_index += 1
-        elif star_part >= 0:
-            star_name += 1
-            part_index, name_index = star_part + 1, star_name
-        else:
-            return False
-    return all(part is None for part in pattern[part_index:])
-
-
-def _matches_name(part: re.Pattern[str] | None, name: str) -> bool:
-    return part is not None and part.match(name) is not None
 
 
 def list_readings(pattern: str, working_folder: str) -> list[str]:

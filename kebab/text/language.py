@@ -331,7 +331,16 @@ def get_language_name(code: str) -> str:
 
 def detect_document_language(text: str, blocks: Iterable[Block]) -> str | None:
     """Return the ISO 639 code of most of a document's prose, or None when unsure."""
-    return detect_language(_NOISE.sub(" ", _sample_prose(text, blocks)))
+    parts: list[str] = []
+    size = 0
+    for block in blocks:
+        if block.kind in _PROSE:
+            parts.append(text[block.start : min(block.end, block.start + _SAMPLE)])
+            size += len(parts[-1])
+            if size >= _SAMPLE:
+                break
+    prose = "\n".join(parts)[:_SAMPLE]
+    return detect_language(_NOISE.sub(" ", prose))
 
 
 def detect_language(sample: str) -> str | None:
@@ -371,19 +380,6 @@ def detect_question_language(question: str) -> Language:
 def detect_text_language(text: str) -> str | None:
     """Return the ISO 639 code of the beginning of a text, or None when unsure."""
     return detect_language(_NOISE.sub(" ", text[:_SAMPLE]))
-
-
-def _sample_prose(text: str, blocks: Iterable[Block]) -> str:
-    """Return the first characters of a document's prose."""
-    parts: list[str] = []
-    size = 0
-    for block in blocks:
-        if block.kind in _PROSE:
-            parts.append(text[block.start : min(block.end, block.start + _SAMPLE)])
-            size += len(parts[-1])
-            if size >= _SAMPLE:
-                break
-    return "\n".join(parts)[:_SAMPLE]
 
 
 def _detect_in_script(script: str | None, sample: str) -> str | None:

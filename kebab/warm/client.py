@@ -371,21 +371,17 @@ def _write_pieces(pieces: list[tuple[int, bytes]], status: int) -> int:
     """Write the output in its order; return the exit status."""
     for descriptor, data in pieces:
         try:
-            _write_all(descriptor, data)
+            rest = memoryview(data)
+            while rest:
+                try:
+                    rest = rest[os.write(descriptor, rest) :]
+                except BlockingIOError:
+                    from select import select
+
+                    select([], [descriptor], [])
         except BrokenPipeError:
             return _READER_GONE
         except OSError:
             if descriptor == 1:
                 raise  # a cold call reports a full disk
     return status
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[os.write(descriptor, rest) :]
-        except BlockingIOError:
-            from select import select
-
-            select([], [descriptor], [])

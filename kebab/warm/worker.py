@@ -369,8 +369,9 @@ class Worker:
         while not self._stopping:
             if any(number == self._control.fileno() for number, _ in poll.poll()):
                 return
-            connection = self._accept()
-            if connection is None:
+            try:
+                connection = self._listener.accept()[0]
+            except OSError:  # another worker was faster
                 continue
             self._busy = True
             self._tell_parent(BUSY)
@@ -391,12 +392,6 @@ class Worker:
         self._stopping = True
         if not self._busy:
             os._exit(0)
-
-    def _accept(self) -> socket.socket | None:
-        try:
-            return self._listener.accept()[0]
-        except OSError:  # another worker was faster
-            return None
 
     def _serve_connection(self, connection: socket.socket) -> None:
         call = receive_call(connection)

@@ -50,7 +50,14 @@ _MODULES: tuple[ModuleType, ...] = (
 def list_records() -> list[type[Struct]]:
     """Return each wire record that has a `schema_version`, ordered by it."""
     found = {
-        item for module in _MODULES for item in vars(module).values() if _is_named_record(item)
+        item
+        for module in _MODULES
+        for item in vars(module).values()
+        if (
+            isinstance(item, type)
+            and issubclass(item, Record | Request)
+            and get_schema_name(item) is not None
+        )
     }
     return sorted(found, key=lambda record_type: get_schema_name(record_type) or "")
 
@@ -64,14 +71,6 @@ def get_schema_name(record_type: type[Struct]) -> str | None:
     """Return the `schema_version` of a record, None when it has no schema of its own."""
     tag = record_type.__struct_config__.tag
     return tag if isinstance(tag, str) and "." in tag else None
-
-
-def _is_named_record(item: object) -> bool:
-    return (
-        isinstance(item, type)
-        and issubclass(item, Record | Request)
-        and get_schema_name(item) is not None
-    )
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

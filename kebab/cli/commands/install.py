@@ -85,7 +85,10 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     one. Nothing happens when everything is already as it should be.
     """
     _refuse_contradictions(client, flags)
-    places, server_flags = find_places(), _list_server_flags(context)
+    data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
+    named = (("--config", context.flags.config), ("--data-dir", data_dir))
+    server_flags = [word for flag, value in named if value for word in (flag, resolve_path(value))]
+    places = find_places()
     scope: Scope = "project" if flags["for_project"] else "user"
     if client is None:
         return context.print_reply(_survey_clients(places, scope, server_flags), render_overview)
@@ -131,13 +134,6 @@ def _build_report(client: str, files: list[InstalledFile], *, dry_run: bool) -> 
         files=files,
         dry_run=dry_run,
     )
-
-
-def _list_server_flags(context: CommandContext) -> list[str]:
-    """Return the flags of the knowledge base that the caller names, with absolute paths."""
-    data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
-    named = (("--config", context.flags.config), ("--data-dir", data_dir))
-    return [word for flag, value in named if value for word in (flag, resolve_path(value))]
 
 
 def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[IntegrationKind, ...]:

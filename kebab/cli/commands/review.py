@@ -288,7 +288,12 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
 
         return stream_review(context, partial(_review_pages, context, names, flags))
     if context.flags.machine:
-        return _print_page(context, _build_request(names, flags))
+        from kebab.cli.review import review_quietly
+
+        request = _build_request(names, flags)
+        with context.open_kebab() as kebab:  # its progress is on stderr
+            page, cancelled = review_quietly(context, kebab, request)
+        return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
     with context.open_kebab() as kebab:
         return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
 
@@ -325,16 +330,6 @@ def _review_pages(
     request = _build_request(names, flags, all_pages=True)
     with context.open_kebab() as kebab:
         return kebab.run(request, report=report, cancel=cancel)
-
-
-def _print_page(context: CommandContext, request: ReviewRequest) -> Exit:
-    """Print one page; its progress is on stderr."""
-    from kebab.cli.review import review_quietly
-
-    with context.open_kebab() as kebab:
-        reply, cancelled = review_quietly(context, kebab, request)
-    status = Exit.INTERRUPTED if cancelled else None
-    return context.print_reply(reply, _render_nothing, status)
 
 
 def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:

@@ -52,23 +52,19 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
 
         return context.print_reply(list_commands(), render_command_list)
     if errors:
-        return _print_error_codes(context)
+        from kebab.cli.render.errors import render_error_table
+        from kebab.config.settings import Settings
+        from kebab.wire.error import ErrorCatalog, ExplainRequest
+
+        with context.open_kebab(Settings()) as kebab:
+            catalog = kebab.run(ExplainRequest())
+        assert isinstance(catalog, ErrorCatalog)
+        return context.print_reply(catalog, render_error_table)
     from kebab.wire.health import SchemaRequest
 
     with context.open_kebab() as kebab:
         reply = kebab.run(SchemaRequest())
     return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
-
-
-def _print_error_codes(context: CommandContext) -> Exit:
-    from kebab.cli.render.errors import render_error_table
-    from kebab.config.settings import Settings
-    from kebab.wire.error import ErrorCatalog, ExplainRequest
-
-    with context.open_kebab(Settings()) as kebab:
-        reply = kebab.run(ExplainRequest())
-    assert isinstance(reply, ErrorCatalog)
-    return context.print_reply(reply, render_error_table)
 
 
 def _render(reply: "Introspection", canvas: "Canvas", *, verbose: bool) -> "Iterable[str]":

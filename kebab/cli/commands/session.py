@@ -4,7 +4,6 @@ from functools import partial
 
 import click
 
-from kebab.app.facade import Kebab
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
@@ -68,14 +67,11 @@ def rm(
     if all_sessions == bool(names):
         raise click.UsageError("give either NAME or `--all`")
     with context.open_kebab() as kebab:
-        chosen = _select_all(context, kebab, yes=yes) if all_sessions else list(names)
+        chosen = list(names)
+        if all_sessions:
+            stored = kebab.run(SessionListRequest())
+            if not yes:
+                confirm(context, "session rm --all", partial(render_removal_plan, stored))
+            chosen = [session.name for session in stored.sessions]
         reply = kebab.run(SessionRmRequest(names=chosen))
     return context.print_reply(reply, render_removed_sessions)
-
-
-def _select_all(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
-    """Return the names of all sessions after confirmation."""
-    sessions = kebab.run(SessionListRequest())
-    if not yes:
-        confirm(context, "session rm --all", partial(render_removal_plan, sessions))
-    return [session.name for session in sessions.sessions]

@@ -17,9 +17,9 @@ def _bare_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def client(endpoint, connect_s=0.0, silence_s=0.0):
+def client(endpoint, connect_s=0.0):
     call = Call(endpoint=parse_endpoint(endpoint), operation="ask")
-    return open_client(call, connect_s=connect_s, silence_s=silence_s)
+    return open_client(call, connect_s=connect_s)
 
 
 def test_zero_means_no_limit_and_redirects_are_not_followed():
@@ -28,9 +28,9 @@ def test_zero_means_no_limit_and_redirects_are_not_followed():
         assert not opened.follow_redirects
 
 
-def test_limits_are_those_of_the_caller():
-    with client("127.0.0.1", 1.5, 2.5) as opened:
-        assert (opened.timeout.connect, opened.timeout.read) == (1.5, 2.5)
+def test_only_connecting_has_a_limit():
+    with client("127.0.0.1", 1.5) as opened:
+        assert (opened.timeout.connect, opened.timeout.read) == (1.5, None)
 
 
 def test_the_proxy_environment_is_used_only_for_other_machines(monkeypatch):
@@ -58,7 +58,7 @@ def test_a_login_in_the_address_is_not_logged(caplog):
     call = Call(endpoint=parse_endpoint("http://me:secret@127.0.0.1:9"), operation="ask")
     caplog.set_level(0)
 
-    with open_client(call, connect_s=1, silence_s=1) as client:
+    with open_client(call, connect_s=1) as client:
         client._transport = httpx.MockTransport(lambda _: httpx.Response(200))
         client.get(call.endpoint.build_url("/"))
 
@@ -71,7 +71,7 @@ def test_the_command_line_of_httpx_is_not_imported():
         "from kebab.llm.endpoint import parse_endpoint;"
         "from kebab.llm.http_stream import Call;"
         "call = Call(endpoint=parse_endpoint('127.0.0.1'), operation='ask');"
-        "open_client(call, connect_s=1, silence_s=1).close();"
+        "open_client(call, connect_s=1).close();"
         "assert not {'rich', 'click', 'pygments'} & set(sys.modules), sorted(sys.modules)"
     )
 
