@@ -19,7 +19,7 @@ from kebab.parse.blocks import (
 from kebab.parse.code_patterns import find_named_spans
 from kebab.parse.encoding import Decoded, decode
 
-VERSION = "code-v1"
+VERSION = "code-v2"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"

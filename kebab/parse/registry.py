@@ -127,7 +127,7 @@ PARSERS: Mapping[str, Parser] = {
     **{
         media.name: LazyParser("source-v2", "code:SourceParser")
         if media.language in PATTERN_LANGUAGES
-        else LazyParser("code-v1", "code:CodeParser", media.language, extra="code", isolated=True)
+        else LazyParser("code-v2", "code:CodeParser", media.language, extra="code", isolated=True)
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
