@@ -20,6 +20,14 @@ _CAPITALISED = re.compile(r"[A-Z]+[a-z]*")
 _COMMON = "the|of|and|to|in|is|that|for|it|with|a|are|be|this"
 _ENGLISH = re.compile(rf"\b(?:{_COMMON})\b")
 _ENGLISH_SHARE = 0.12
+_KEYWORDS = (
+    "if|not|from|return|self|def|import|else|None|class|public|static|void|const|let|var|func"
+    "|function|string|int|end|str|new|null|true|false|True|False"
+)
+_KEYWORD = re.compile(rf"\b(?:{_KEYWORDS})\b")
+_CODE_FACTOR = 1.1
+"""Names in code have English words, but rarer ones: so 9 of 10 pieces of 20 lines of Python and
+JavaScript have no more tokens than estimated."""
 _NAME = 0.8  # names are rarely in the vocabulary
 _WIDE_DISCOUNT = 0.5
 _ROUNDED_UP = 0.999
@@ -63,8 +71,12 @@ def accumulate_figures(lines: Sequence[str], max_chars: int) -> Iterator[int]:
 def round_figures(total: int) -> int:
     """Return the upper bound of the tokens of a text with these sums."""
     words, english = total & _FIELD, total >> _BITS & _FIELD
-    units = total >> _BITS * (2 if english >= _ENGLISH_SHARE * words else 3) & _FIELD
-    return int(units / _UNIT + _ROUNDED_UP)
+    keywords = total >> _BITS * 4
+    is_english = english >= _ENGLISH_SHARE * words
+    is_code = not is_english and english < 2 * keywords
+    is_code = is_code and english + keywords >= _ENGLISH_SHARE * words
+    units = total >> _BITS * (2 if is_english or is_code else 3) & _FIELD
+    return int(units * (_CODE_FACTOR if is_code else 1) / _UNIT + _ROUNDED_UP)
 
 
 class _FigureCache(dict[str, int]):
@@ -83,10 +95,10 @@ _FIGURES = _FigureCache()
 
 
 def _pack_figures(text: str) -> int:
-    """Pack the four figures of a word into one integer, so that a text needs one sum.
+    """Pack the five figures of a word into one integer, so that a text needs one sum.
 
-    They are how many runs of letters or digits it has, how many of them are common in English, and
-    its tokens in an English text and in another.
+    They are how many runs of letters or digits it has, how many of them are common in English, its
+    tokens in an English text and in another, and how many runs are keywords of code.
     """
     words = _WORD.findall(text)
     figures = sum(map(_RUNS.__getitem__, map(len, words)))
@@ -97,10 +109,13 @@ def _pack_figures(text: str) -> int:
         signs += _NAME * len(_CAPITALISED.findall(text))
     if not _COMMON_WORDS.isdisjoint(words):
         figures += len(_ENGLISH.findall(text)) << _BITS
+    if not _CODE_WORDS.isdisjoint(words):
+        figures += len(_KEYWORD.findall(text)) << _BITS * 4
     return figures + _to_units(signs) * _BOTH if signs else figures
 
 
 _COMMON_WORDS = frozenset(_COMMON.split("|"))
+_CODE_WORDS = frozenset(_KEYWORDS.split("|"))
 _BOTH = 1 << _BITS * 2 | 1 << _BITS * 3
 
 

@@ -84,15 +84,45 @@ _LANGUAGES = (
     ),
     MediaType("text/x-sh", "shell", (".sh", ".bash", ".zsh", ".ksh", ".bats"), _CODE, (), "bash"),
     MediaType("text/x-sql", "SQL", (".sql", ".ddl"), _CODE, (), "sql"),
+    MediaType("text/x-swift", "Swift", (".swift",), _CODE, (), "swift"),
+    MediaType("text/x-scala", "Scala", (".scala", ".sc"), _CODE, (), "scala"),
+    MediaType("text/x-elixir", "Elixir", (".ex", ".exs"), _CODE, (), "elixir"),
+    MediaType("text/x-php", "PHP", (".php",), _CODE, (), "php"),
+    MediaType("text/x-lua", "Lua", (".lua",), _CODE, (), "lua"),
+    MediaType("text/x-haskell", "Haskell", (".hs",), _CODE, (), "haskell"),
+    MediaType("text/x-zig", "Zig", (".zig",), _CODE, (), "zig"),
+    MediaType("text/x-dart", "Dart", (".dart",), _CODE, (), "dart"),
+    MediaType("text/x-julia", "Julia", (".jl",), _CODE, (), "julia"),
+    MediaType("text/x-terraform", "Terraform", (".tf", ".tfvars", ".hcl"), _CODE, (), "terraform"),
 )
-"""The programming languages whose symbols are cited."""
+"""The programming languages whose symbols are found by a grammar."""
+
+_WITHOUT_GRAMMAR = tuple(
+    MediaType(f"text/x-{name}", label, tuple(f".{one}" for one in suffixes.split()), _CODE, (), own)
+    for name, label, suffixes, own in (
+        ("r", "R", "r", "r"),
+        ("perl", "Perl", "pl pm", "perl"),
+        ("clojure", "Clojure", "clj cljc cljs", "clojure"),
+        ("erlang", "Erlang", "erl hrl", "erlang"),
+        ("ocaml", "OCaml", "ml mli", "ocaml"),
+        ("fsharp", "F#", "fs fsx", "f#"),
+        ("groovy", "Groovy", "groovy gradle", "groovy"),
+        ("powershell", "PowerShell", "ps1 psm1", "powershell"),
+        ("nim", "Nim", "nim", "nim"),
+        ("fortran", "Fortran", "f f90", "fortran"),
+        ("solidity", "Solidity", "sol", "solidity"),
+        ("protobuf", "Protocol Buffers", "proto", "protobuf"),
+        ("graphql", "GraphQL", "graphql gql", "graphql"),
+    )
+)
+"""Languages whose names are found by patterns; see `kebab.parse.code_patterns`."""
+
+PATTERN_LANGUAGES = frozenset(media.language for media in _WITHOUT_GRAMMAR)
 
 _SOURCE_WORDS = (
-    "applescript asm awk bat bazel clj cljc cljs cmake cmd coffee cr css cu cuh dart el elm"
-    " erl ex exs f f90 fish fs fsx gd glsl gql gradle graphql groovy hcl hlsl hrl hs jl less"
-    " lisp lua m mk ml mli mm nim nix pas php pl pm pony proto ps1 psm1 purs r rego rkt sass"
-    " scala scm scss sol st styl sv svelte swift tcl tf tfvars thrift v vala vb vbs vhdl"
-    " vim vue wat wgsl zig"
+    "applescript asm awk bat bazel cmake cmd coffee cr css cu cuh el elm fish gd glsl hlsl less"
+    " lisp m mk mm nix pas pony purs rego rkt sass scm scss st styl sv svelte tcl thrift v vala vb"
+    " vbs vhdl vim vue wat wgsl"
 )
 _SOURCE_SUFFIXES = tuple(f".{suffix}" for suffix in _SOURCE_WORDS.split())
 _SOURCE_NAMES = (
@@ -108,6 +138,7 @@ _SOURCE_NAMES = (
     "tiltfile",
 )
 
+SOURCE = "text/x-source"
 CHAT = "application/x-chat+json"
 _SLACK_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
 """The name of the file of a day in an export of Slack."""
@@ -156,6 +187,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
+    *_WITHOUT_GRAMMAR,
     *_DATA,
     MediaType(
         CHAT,
@@ -165,7 +197,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
         names=("conversations.json", "result.json"),
     ),
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
-    MediaType("text/x-source", "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
+    MediaType(SOURCE, "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
     MediaType("text/asciidoc", "AsciiDoc", (".adoc", ".asciidoc", ".asc")),
     MediaType("text/org", "Org", (".org",)),
     MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
@@ -207,6 +239,11 @@ def is_prose(name: str | None) -> bool:
     return name in _PROSE
 
 
+def is_code(name: str) -> bool:
+    """Return whether a format is source code."""
+    return name == SOURCE or get_media_type(name).cites is CitationKind.CODE
+
+
 def list_media_types(value: str) -> list[str]:
     """Return the media types that a person's word means.
 
@@ -217,8 +254,10 @@ def list_media_types(value: str) -> list[str]:
     found = [
         media.name
         for media in MEDIA_TYPES
-        if word in {media.label.casefold(), media.language, media.cites.value.replace("line", "")}
+        if word in {media.label.casefold(), media.language}
         or f".{word}" in media.suffixes
+        or (word == media.cites.value and media.cites is not CitationKind.LINE)
+        or (word == "code" and is_code(media.name))
     ]
     return list(dict.fromkeys((*found, value)))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.errors.catalog import DependencyMissing
 from kebab.parse.blocks import (
     Span,
     build_blocks,
@@ -15,9 +16,10 @@ from kebab.parse.blocks import (
     omit_gaps,
     shorten_line,
 )
+from kebab.parse.code_patterns import find_named_spans
 from kebab.parse.encoding import Decoded, decode
 
-VERSION = "code-v1"
+VERSION = "code-v2"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"
@@ -63,32 +65,35 @@ class CodeParser:
 
         Raises:
             ParseFailed: The bytes are not text.
-            DependencyMissing: The grammar of the language is not installed.
         """
-        from kebab.parse.code_symbols import find_spans
-
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
         language, suffix = self._language, PurePosixPath(path).suffix.lower()
         if suffix == ".tsx" or (suffix == ".h" and _CPLUSPLUS.search(decoded.text)):
             language = "tsx" if suffix == ".tsx" else "c++"  # their names may mean two languages
-        spans = find_spans(decoded.text.encode(), language)
+        try:
+            from kebab.parse.code_symbols import find_spans
+
+            spans = find_spans(decoded.text.encode(), language)
+        except DependencyMissing as missing:
+            document = build_document(decoded, path, find_named_spans(decoded.text))
+            warning = f"symbols are found by patterns; {missing.install} reads them exactly"
+            return document._replace(warnings=(*document.warnings, warning))
         return build_document(decoded, path, spans)
 
 
 class SourceParser:
-    """Parses source code without a grammar: one block, which is cut between its parts."""
+    """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = "source-v1"
+    version = "source-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
-        lines = decoded.text.count("\n") + 1
-        return build_document(decoded, path, [Span(BlockKind.CODE, 0, lines)])
+        return build_document(decoded, path, find_named_spans(decoded.text))
 
 
 def find_generated(text: str) -> str:

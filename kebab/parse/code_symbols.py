@@ -1,228 +1,27 @@
 """Finds the symbols of source code, and cuts its lines into blocks along them.
 
-One row of the table of languages is one language. The names of nodes are those of its tree-sitter
-grammar. The library is an extra, so this module is imported only when such code is read.
+The library is an extra, so this module is imported only when such code is read.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from kebab.core.documents import BlockKind
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import Span
-from kebab.text.normalize import split_names
-
-
-class Syntax(NamedTuple):
-    """The node types of a language that say where its symbols are.
-
-    `functions` and `types` are symbols as a whole. `containers` are symbols that have further
-    symbols inside. `values` are symbols when they are long. `wrappers` belong to the symbol inside
-    them, as `export` and decorators do; the symbols inside `blocks` stand beside others, as those
-    of a conditional do. `holders` name a function, a class or a value that is assigned to them:
-    the field is that of what is assigned. `leads` stand above their symbol: comments, attributes.
-    `names` gives the field of a symbol's name where it is not `name`, and `name_nodes` the types
-    of a child that is the name of a symbol without such a field.
-    """
-
-    grammar: Callable[[], object]
-    functions: frozenset[str]
-    containers: frozenset[str] = frozenset()
-    types: frozenset[str] = frozenset()
-    values: frozenset[str] = frozenset()
-    wrappers: frozenset[str] = frozenset()
-    blocks: frozenset[str] = frozenset()
-    holders: Mapping[str, str] = {}
-    leads: frozenset[str] = frozenset({"comment"})
-    imports: frozenset[str] = frozenset()
-    names: Mapping[str, str] = {}
-    name_nodes: tuple[str, ...] = ()
-
-
-_JAVASCRIPT = Syntax(
-    lambda: import_module("tree_sitter_javascript").language(),
-    functions=split_names(
-        "function_declaration generator_function_declaration method_definition"
-        " function_expression generator_function arrow_function"
-    ),
-    containers=split_names("class_declaration class"),
-    wrappers=split_names("export_statement lexical_declaration variable_declaration"),
-    blocks=split_names(
-        "expression_statement call_expression parenthesized_expression arguments unary_expression"
-        " object pair if_statement statement_block else_clause"
-    ),
-    holders={
-        "variable_declarator": "value",
-        "assignment_expression": "right",
-        "field_definition": "value",
-        "pair": "value",
-    },
-    leads=split_names("comment decorator"),
-    imports=split_names("import_statement"),
-    names={
-        "assignment_expression": "left",
-        "field_definition": "property",
-        "pair": "key",
-    },
-)
-_TYPESCRIPT = _JAVASCRIPT._replace(
-    grammar=lambda: import_module("tree_sitter_typescript").language_typescript(),
-    containers=_JAVASCRIPT.containers
-    | split_names("abstract_class_declaration internal_module module"),
-    types=split_names("interface_declaration type_alias_declaration enum_declaration"),
-    wrappers=_JAVASCRIPT.wrappers | split_names("ambient_declaration"),
-    holders={
-        "variable_declarator": "value",
-        "assignment_expression": "right",
-        "public_field_definition": "value",
-        "pair": "value",
-    },
-    names={"assignment_expression": "left", "pair": "key"},
-)
-_C = Syntax(
-    lambda: import_module("tree_sitter_c").language(),
-    functions=split_names("function_definition"),
-    types=split_names("struct_specifier union_specifier enum_specifier type_definition"),
-    values=split_names("preproc_function_def preproc_def declaration"),
-    blocks=split_names(
-        "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification"
-        " declaration_list"
-    ),
-    imports=split_names("preproc_include"),
-    names={
-        "function_definition": "declarator",
-        "type_definition": "declarator",
-        "declaration": "declarator",
-    },
-)
-
-SYNTAXES: Mapping[str, Syntax] = {
-    "bash": Syntax(
-        lambda: import_module("tree_sitter_bash").language(),
-        functions=split_names("function_definition"),
-        blocks=split_names("if_statement else_clause"),
-    ),
-    "c": _C,
-    "c#": Syntax(
-        lambda: import_module("tree_sitter_c_sharp").language(),
-        functions=split_names(
-            "method_declaration constructor_declaration destructor_declaration"
-            " operator_declaration conversion_operator_declaration local_function_statement"
-        ),
-        containers=split_names(
-            "namespace_declaration class_declaration struct_declaration interface_declaration"
-            " record_declaration"
-        ),
-        types=split_names("enum_declaration delegate_declaration property_declaration"),
-        values=split_names("field_declaration"),
-        wrappers=split_names("global_statement"),
-        blocks=split_names("preproc_if preproc_else preproc_elif preproc_region"),
-        imports=split_names("using_directive file_scoped_namespace_declaration"),
-        names={"operator_declaration": "operator", "conversion_operator_declaration": "type"},
-    ),
-    "c++": _C._replace(
-        grammar=lambda: import_module("tree_sitter_cpp").language(),
-        containers=split_names("class_specifier struct_specifier namespace_definition"),
-        types=split_names("union_specifier enum_specifier type_definition concept_definition"),
-        wrappers=split_names("template_declaration"),
-        blocks=_C.blocks | {"field_declaration"},
-        leads=split_names("comment access_specifier"),
-    ),
-    "go": Syntax(
-        lambda: import_module("tree_sitter_go").language(),
-        functions=split_names("function_declaration method_declaration"),
-        types=split_names("type_spec type_alias"),
-        values=split_names("const_spec var_spec"),
-        wrappers=split_names("type_declaration const_declaration var_declaration"),
-        imports=split_names("package_clause import_declaration"),
-    ),
-    "java": Syntax(
-        lambda: import_module("tree_sitter_java").language(),
-        functions=split_names(
-            "method_declaration constructor_declaration compact_constructor_declaration"
-        ),
-        containers=split_names(
-            "class_declaration interface_declaration enum_declaration record_declaration"
-            " annotation_type_declaration"
-        ),
-        values=split_names("field_declaration"),
-        blocks=split_names("enum_body_declarations"),
-        leads=split_names("line_comment block_comment"),
-        imports=split_names("package_declaration import_declaration"),
-        names={"field_declaration": "declarator"},
-    ),
-    "javascript": _JAVASCRIPT,
-    "kotlin": Syntax(
-        lambda: import_module("tree_sitter_kotlin").language(),
-        functions=split_names("function_declaration"),
-        containers=split_names("class_declaration object_declaration"),
-        values=split_names("property_declaration"),
-        blocks=split_names("companion_object class_body enum_class_body"),
-        leads=split_names("line_comment block_comment"),
-        imports=split_names("package_header import"),
-        name_nodes=("variable_declaration",),
-    ),
-    "python": Syntax(
-        lambda: import_module("tree_sitter_python").language(),
-        functions=split_names("function_definition"),
-        containers=split_names("class_definition"),
-        values=split_names("assignment type_alias_statement"),
-        wrappers=split_names("decorated_definition expression_statement"),
-        blocks=split_names(
-            "if_statement else_clause elif_clause try_statement except_clause block"
-        ),
-        imports=split_names("import_statement import_from_statement future_import_statement"),
-        names={"assignment": "left", "type_alias_statement": "left"},
-    ),
-    "ruby": Syntax(
-        lambda: import_module("tree_sitter_ruby").language(),
-        functions=split_names("method singleton_method"),
-        containers=split_names("class module"),
-        values=split_names("assignment"),
-        blocks=split_names("call argument_list do_block body_statement if then singleton_class"),
-        names={"assignment": "left"},
-    ),
-    "rust": Syntax(
-        lambda: import_module("tree_sitter_rust").language(),
-        functions=split_names("function_item function_signature_item macro_definition"),
-        containers=split_names("impl_item trait_item mod_item"),
-        types=split_names("struct_item enum_item union_item type_item"),
-        values=split_names("const_item static_item"),
-        blocks=split_names("foreign_mod_item declaration_list"),
-        leads=split_names("line_comment block_comment attribute_item"),
-        imports=split_names("use_declaration extern_crate_declaration"),
-        names={"impl_item": "type"},
-    ),
-    "sql": Syntax(
-        lambda: import_module("tree_sitter_sql").language(),
-        functions=split_names("create_function create_procedure create_trigger"),
-        types=split_names(
-            "create_table create_view create_materialized_view create_index create_type"
-            " create_schema create_sequence"
-        ),
-        wrappers=split_names("statement"),
-        blocks=split_names("transaction block"),
-        leads=split_names("comment marginalia"),
-        name_nodes=("object_reference", "identifier"),
-    ),
-    "tsx": _TYPESCRIPT._replace(
-        grammar=lambda: import_module("tree_sitter_typescript").language_tsx()
-    ),
-    "typescript": _TYPESCRIPT,
-}
-"""The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""
-
+from kebab.parse.code_languages import SYNTAXES, Syntax
 
 FEATURE = "reading source code"
 PACKAGE = "tree-sitter"
 EXTRA = "code"
 
 with translate_import_errors(FEATURE, PACKAGE, EXTRA):
-    from tree_sitter import Language, Node, Parser
+    from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 _DEEPEST_HEADING = 6
 _DEEPEST_BLOCK = 40
@@ -251,46 +50,94 @@ class Symbol(NamedTuple):
     node: Node | None
 
 
+class Tag(NamedTuple):
+    """What the query of a language says of a node: its name, the kind of symbol, its last node."""
+
+    name: str
+    kind: str
+    end: Node
+
+
+def load_grammar(language: str) -> Language:
+    """Return the grammar of a language.
+
+    Raises:
+        DependencyMissing: It is not installed.
+    """
+    module, _, function = SYNTAXES[language].grammar.partition(".")
+    with translate_import_errors(FEATURE, PACKAGE, EXTRA):
+        grammar: object = getattr(import_module(module), function)()
+        return Language(grammar)
+
+
 @cache
-def load_parser(language: str) -> Parser:
-    """Return the parser of a language.
+def load_parser(language: str) -> tuple[Parser, Query | None]:
+    """Return the parser of a language, and the query of its symbols if it has one.
 
     Raises:
         DependencyMissing: Its grammar is not installed.
     """
-    with translate_import_errors(FEATURE, PACKAGE, EXTRA):
-        grammar = SYNTAXES[language].grammar()
-    return Parser(Language(grammar))
+    grammar = load_grammar(language)
+    tags = Path(__file__).with_name("tags") / f"{language}.scm"
+    return Parser(grammar), Query(grammar, tags.read_text("utf-8")) if tags.exists() else None
 
 
 def find_spans(source: bytes, language: str) -> list[Span]:
     """Return the code as spans of lines: a heading for each symbol, and code."""
-    root = load_parser(language).parse(source).root_node
-    syntax = SYNTAXES[language]
-    finder = SymbolFinder(syntax, source.split(b"\n"), _find_imports(root, syntax))
+    parser, query = load_parser(language)
+    root = parser.parse(source).root_node
+    tags = _find_tags(root, query) if query else {}
+    finder = SymbolFinder(SYNTAXES[language], source.split(b"\n"), root, tags)
     return list(finder.cut_scope(root, 1, 0, len(finder.lines)))
+
+
+_KINDS = ("container", "function", "value")
+"""The captures of a symbol; the first that a node has counts."""
+_TAG_NAME = re.compile(r"[^\s({<]+")
+
+
+def _find_tags(root: Node, query: Query) -> dict[int, Tag]:
+    """Return what a query says of the nodes of a tree, by their ids.
+
+    A name that is a whole signature ends where its parameters begin. Several names, such as those
+    of a block of Terraform, are joined by dots.
+    """
+    tags: dict[int, Tag] = {}
+    for _, captures in QueryCursor(query).matches(root):
+        kind = next(kind for kind in _KINDS if kind in captures)
+        node = captures[kind][0]
+        texts = [(one.text or b"").decode("utf-8", "replace") for one in captures["name"]]
+        quoted = [text.strip("\"'") for text in texts if text[:1] in "\"'"]
+        names = texts if len(quoted) < len(texts) else quoted
+        found = [_TAG_NAME.match(name.strip("\"'")) for name in names]
+        name = quoted[0] if quoted == names[:1] else ".".join(one[0] for one in found if one)
+        known = tags.get(node.id)
+        if known is None or _KINDS.index(kind) < _KINDS.index(known.kind):
+            tags[node.id] = Tag(name, kind, captures.get("end", [node])[-1])
+    return tags
 
 
 class SymbolFinder:
     """Finds the symbols in the syntax tree of a file."""
 
     def __init__(
-        self, syntax: Syntax, lines: Sequence[bytes], imports: tuple[int, int] = (0, 0)
+        self, syntax: Syntax, lines: Sequence[bytes], root: Node, tags: Mapping[int, Tag]
     ) -> None:
-        """Search lines of code; `imports` are the lines of the imports at the top."""
+        """Search lines of code, whose tree has tags by the ids of its nodes."""
         self.lines = lines
-        self._imports = imports
         self._syntax = syntax
+        self._tags = tags
         self._functions = syntax.functions
         self._symbols = syntax.functions.union(
             syntax.containers, syntax.types, syntax.values, syntax.holders
         )
         self._inside = syntax.wrappers | syntax.blocks | {"ERROR"}
+        self._imports = self._find_imports(root)
 
     def cut_scope(self, node: Node, level: int, first: int, last: int) -> Iterator[Span]:
         """Yield the spans of the lines of a scope, whose symbols get headings of a level."""
         done = first
-        for symbol in self._find_symbols(_list_members(node), 0):
+        for symbol in self._list_symbols(node):
             if symbol.first < done or symbol.last > last:
                 continue  # it shares a line with what is before it
             yield from self._cut_rest(level, done, symbol.first)
@@ -302,6 +149,17 @@ class SymbolFinder:
                 yield Span(BlockKind.CODE, symbol.body, symbol.last)
             done = symbol.last
         yield from self._cut_rest(level, done, last)
+
+    def _list_symbols(self, scope: Node) -> list[Symbol]:
+        """Return the symbols of a scope; the clauses of one name are one symbol."""
+        found: list[Symbol] = []
+        for symbol in self._find_symbols(self._list_members(scope), 0):
+            before = found[-1] if found and self._syntax.has_clauses else None
+            if before and before.name == symbol.name and not (before.node or symbol.node):
+                found[-1] = before._replace(last=symbol.last)
+            else:
+                found.append(symbol)
+        return found
 
     def _cut_rest(self, level: int, first: int, last: int) -> Iterator[Span]:
         """Yield lines that belong to no symbol inside the scope; imports are a span of their own.
@@ -320,7 +178,7 @@ class SymbolFinder:
         """Yield the symbols among nodes and in their blocks, each with the comments above it."""
         lead, above = -1, -1
         for node in nodes:
-            first, end = node.start_point[0], _get_end(node)
+            first, end = node.start_point[0], self._get_end(node)
             if node.type in self._syntax.leads:
                 if lead < 0 or first > above:
                     lead = first if first >= above else -1
@@ -328,11 +186,15 @@ class SymbolFinder:
                 continue
             start = lead if lead >= 0 and first == above else first
             lead, above = -1, end
-            symbol = self._build_symbol(node, start, end) if node.type in self._symbols else None
+            symbol = None
+            if node.id in self._tags:
+                symbol = self._build_tagged(node, self._tags[node.id], start)
+            elif node.type in self._symbols:
+                symbol = self._build_symbol(node, start, end)
             if symbol is not None:
                 yield symbol
             elif depth < _DEEPEST_BLOCK and self._is_searched(node):
-                found = self._find_symbols(_list_members(node), depth + 1)
+                found = self._find_symbols(self._list_members(node), depth + 1)
                 yield from _wrap(list(found), start, end) if self._is_wrapper(node) else found
 
     def _is_wrapper(self, node: Node) -> bool:
@@ -358,15 +220,28 @@ class SymbolFinder:
         body = max(own + 1, min(self._find_body(value), last))
         return Symbol(name, first, body, last, value if value.type in syntax.containers else None)
 
+    def _build_tagged(self, node: Node, tag: Tag, first: int) -> Symbol | None:
+        """Return the symbol of a node that the query of the language names."""
+        own, last = node.start_point[0], self._get_end(tag.end)
+        least = _LONG_VALUE if tag.kind == "value" else 1
+        if last - own < least or not _NAME.fullmatch(tag.name[:_MAX_NAME_CHARS]):
+            return None
+        members = node if tag.kind == "container" else None
+        if tag.kind == "container":
+            members = self._find_body_node(node) or node
+        body = self._find_body(node) if tag.end.id == node.id else tag.end.start_point[0] + 1
+        name = tag.name[:_MAX_NAME_CHARS]
+        return Symbol(name, first, max(own + 1, min(body, last)), last, members)
+
     def _find_least_lines(self, node: Node) -> int:
         """Return how many lines a symbol has at least; shorter ones stay in their group."""
         if node.type in self._syntax.functions or node.type in self._syntax.containers:
-            return 1 if _find_body_node(node) is not None else _LONG_TYPE
+            return 1 if self._find_body_node(node) is not None else _LONG_TYPE
         return _LONG_TYPE if node.type in self._syntax.types else _LONG_VALUE
 
     def _find_body(self, node: Node) -> int:
         """Return the line on which the body below the signature begins, or the comments above."""
-        body = _find_body_node(node)
+        body = self._find_body_node(node)
         if body is None:
             return node.start_point[0] + 1
         row, column = self._find_comment_above(node, body) or body.start_point
@@ -403,6 +278,38 @@ class SymbolFinder:
         name = f"{owner}.{name}" if owner else name
         return name if _NAME.fullmatch(name) and len(name) <= _MAX_NAME_CHARS else None
 
+    def _find_imports(self, root: Node) -> tuple[int, int]:
+        """Return the lines [first, last) of the first run of imports when it is long."""
+        first = last = 0
+        for child in root.named_children:
+            if child.type in self._syntax.imports:
+                first = first if last else child.start_point[0]
+                last = self._get_end(child)
+            elif last and child.type not in self._syntax.leads:
+                break
+        return (first, last) if last - first >= _LONG_IMPORTS else (0, 0)
+
+    def _list_members(self, node: Node) -> list[Node]:
+        """Return the children of a node, with those of its body in place of the body."""
+        body = self._find_body_node(node)
+        members = []
+        for child in node.named_children:
+            inner = body is not None and child.id == body.id and child.type not in self._symbols
+            members += child.named_children if inner else [child]
+        return members
+
+    def _find_body_node(self, node: Node) -> Node | None:
+        return node.child_by_field_name("body") or _find_child(node, self._syntax.bodies)
+
+    def _get_end(self, node: Node) -> int:
+        """Return the line behind a node. Some grammars end a node where the next one begins."""
+        row, column = node.end_point
+        if self.lines[row][:column].strip():
+            return row + 1
+        while row > node.start_point[0] + 1 and not self.lines[row - 1].strip():
+            row -= 1
+        return row
+
 
 def _wrap(symbols: list[Symbol], first: int, last: int) -> Iterator[Symbol]:
     """Yield symbols, of which the first and the last also have the outer lines of a wrapper."""
@@ -410,34 +317,6 @@ def _wrap(symbols: list[Symbol], first: int, last: int) -> Iterator[Symbol]:
         start = first if number == 0 else symbol.first
         end = last if number == len(symbols) - 1 else symbol.last
         yield symbol._replace(first=start, last=end)
-
-
-def _find_imports(root: Node, syntax: Syntax) -> tuple[int, int]:
-    """Return the lines [first, last) of the first run of imports when it is long."""
-    first = last = 0
-    for child in root.named_children:
-        if child.type in syntax.imports:
-            first = first if last else child.start_point[0]
-            last = _get_end(child)
-        elif last and child.type not in syntax.leads:
-            break
-    return (first, last) if last - first >= _LONG_IMPORTS else (0, 0)
-
-
-def _list_members(node: Node) -> list[Node]:
-    """Return the children of a node, with those of its body in place of the body."""
-    body = _find_body_node(node)
-    members = []
-    for child in node.named_children:
-        members += child.named_children if body is not None and child.id == body.id else [child]
-    return members
-
-
-_BODIES = ("class_body", "enum_class_body", "function_body", "block")
-
-
-def _find_body_node(node: Node) -> Node | None:
-    return node.child_by_field_name("body") or _find_child(node, _BODIES)
 
 
 def _find_child(node: Node, kinds: Sequence[str]) -> Node | None:
@@ -465,12 +344,6 @@ def _find_receiver(node: Node) -> str:
         return ""
     words = re.findall(r"\w+", receiver.text.decode("utf-8", "replace").partition("[")[0])
     return words[-1] if words else ""
-
-
-def _get_end(node: Node) -> int:
-    """Return the line behind a node."""
-    row, column = node.end_point
-    return row + 1 if column else row
 
 
 def _closes_only(line: bytes) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import IMAGE, OcrSettings
@@ -15,8 +16,10 @@ from kebab.core.media import (
     ODP,
     ODS,
     ODT,
+    PATTERN_LANGUAGES,
     PDF,
     PPTX,
+    SOURCE,
     XLS,
     XLSB,
     XLSX,
@@ -64,9 +67,16 @@ class LazyParser:
 
     @property
     def recipe(self) -> str:
-        """What decides the text of a document: the version, and the languages of pictures."""
+        """What decides the text of a document: the version, languages of pictures, a grammar."""
         languages = [one.languages for one in self._arguments if isinstance(one, OcrSettings)]
-        return " ".join([self.version, *languages])
+        found = [] if self.extra != "code" or self._has_grammar() else ["without grammar"]
+        return " ".join([self.version, *languages, *found])
+
+    def _has_grammar(self) -> bool:
+        from kebab.parse.code_languages import SYNTAXES
+
+        modules = ("tree_sitter", SYNTAXES[str(self._arguments[0])].grammar.partition(".")[0])
+        return all(find_spec(module) is not None for module in modules)
 
     @property
     def deadline_s(self) -> float | None:
@@ -115,9 +125,9 @@ PARSERS: Mapping[str, Parser] = {
     "application/mbox": LazyParser("mbox-v1", "mail:MboxParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
-        media.name: LazyParser(
-            "code-v1", "code:CodeParser", media.language, extra="code", isolated=True
-        )
+        media.name: LazyParser("source-v2", "code:SourceParser")
+        if media.language in PATTERN_LANGUAGES
+        else LazyParser("code-v2", "code:CodeParser", media.language, extra="code", isolated=True)
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
@@ -136,7 +146,7 @@ PARSERS: Mapping[str, Parser] = {
     },
     CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
-    "text/x-source": LazyParser("source-v1", "code:SourceParser"),
+    SOURCE: LazyParser("source-v2", "code:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),

@@ -25,6 +25,29 @@ SAMPLES = {
     ".rb": ("def quill(nib)", "  nib = ink(quill, {0})", "end"),
     ".sh": ("quill() {{", "  ink quill {0}", "}}"),
     ".sql": ("CREATE TABLE quill (", "  nib_{0} INTEGER, -- a quill", "  ink TEXT\n);"),
+    ".swift": ("func quill(nib: Int) {{", "    ink(quill, {0})", "}}"),
+    ".scala": ("object A {{\n  def quill() = {{", "    ink(quill, {0})", "  }}\n}}"),
+    ".ex": ("defmodule A do\n  def quill(nib) do", "    ink(quill, {0})", "  end\nend"),
+    ".php": ("<?php\nfunction quill($nib) {{", "  ink($quill, {0});", "}}"),
+    ".lua": ("function quill(nib)", "  ink(quill, {0})", "end"),
+    ".hs": ("quill nib = do", "  ink quill {0}", "  pure ()"),
+    ".zig": ("fn quill() void {{", "    ink(quill, {0});", "}}"),
+    ".dart": ("void quill(int nib) {{", "  ink(quill, {0});", "}}"),
+    ".jl": ("function quill(nib)", "    ink(quill, {0})", "end"),
+    ".tf": ('resource "pen" "quill" {{', "  quill_{0} = {0}", "}}"),
+    ".r": ("quill <- function(nib) {{", "  ink(quill, {0})", "}}"),
+    ".pl": ("sub quill {{", "  ink($quill, {0});", "}}"),
+    ".clj": ("(defn quill [nib]", "  (ink quill {0})", "  nib)"),
+    ".erl": ("quill(Nib) ->", "    ink(quill, {0}),", "    ok."),
+    ".ml": ("let quill nib =", "  ink quill {0};", "  ()"),
+    ".fs": ("let quill nib =", "    ink quill {0}", "    0"),
+    ".groovy": ("def quill(nib) {{", "  ink(quill, {0})", "}}"),
+    ".ps1": ("function quill {{", "  ink quill {0}", "}}"),
+    ".nim": ("proc quill(nib: int) =", "  ink(quill, {0})", "  discard"),
+    ".f": ("subroutine quill(nib)", "  ink(quill, {0})", "end"),
+    ".sol": ("contract Quill {{\n  function quill() public {{", "    ink(quill, {0});", "  }}\n}}"),
+    ".proto": ("message Quill {{", "  int32 quill{0} = {0};", "}}"),
+    ".graphql": ("type Quill {{", "  quill(n: {0}): Int", "}}"),
     ".md": ("# Nibs\n\n| quill | ink |\n|---|---|", "| quill {0} | black {0} |"),
     ".rst": ("Nibs\n====\n\n=====  =====\nquill  ink\n=====  =====", "quill  {0}", "=====  ====="),
     ".adoc": ("= Nibs\n\n|===\n|quill |ink", "|quill {0} |black", "|==="),
@@ -43,7 +66,7 @@ SAMPLES = {
     ".srt": ("", "{0}\n00:00:{0:02},000 --> 00:00:{0:02},900\nThe quill {0}\n"),
 }
 """The first lines, a repeated row and the last lines of a file, by its suffix."""
-STANDS_ALONE = {".json", ".jsonl", ".xml", ".applescript", ".txt", ".srt"}
+STANDS_ALONE = {".json", ".jsonl", ".xml", ".txt", ".srt"}
 """Formats whose passages need no context."""
 
 

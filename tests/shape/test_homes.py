@@ -9,23 +9,11 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
+from kebab.parse.code_languages import SYNTAXES
 from tests.shape.tree import ROOT, Module, list_modules
 
-GRAMMARS = (
-    "bash",
-    "c",
-    "c_sharp",
-    "cpp",
-    "go",
-    "java",
-    "javascript",
-    "kotlin",
-    "python",
-    "ruby",
-    "rust",
-    "sql",
-    "typescript",
-)
+GRAMMARS = {syntax.grammar.partition(".")[0] for syntax in SYNTAXES.values()}
+"""The grammars that `kebab.parse.code_symbols` imports by name."""
 HOMES = {
     # The event loop and the threads of the MCP server.
     "anyio": ("kebab.mcp",),
@@ -76,7 +64,6 @@ HOMES = {
     "starlette": ("kebab.http.application",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),
-    **{f"tree_sitter_{grammar}": ("kebab.parse.code_symbols",) for grammar in GRAMMARS},
     "uvicorn": ("kebab.http.server",),
     "watchfiles": ("kebab.watch.loop",),
     "yaml": ("kebab.parse",),
@@ -164,7 +151,7 @@ def test_dependencies_and_imports_are_the_same_libraries():
 
     imported = {
         distribution.lower().replace("_", "-")
-        for library in set(HOMES) - set(COME_WITH_ANOTHER)
+        for library in {*HOMES, *GRAMMARS} - set(COME_WITH_ANOTHER)
         for distribution in distributions[library]
     }
 

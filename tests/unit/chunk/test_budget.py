@@ -120,6 +120,13 @@ def test_all_words_decide_whether_a_text_is_english():
     )
 
 
+def test_keywords_decide_whether_a_text_is_code():
+    code = "def rotate(self, angles):\n    if not angles: return None\n" * 8
+    without = code.replace("self", "shelf").replace("return", "retour").replace("def", "dif")
+    without = without.replace("if not", "of net").replace("None", "Nane")
+    assert estimate_tokens([code])[0] * 1.2 < estimate_tokens([without])[0]
+
+
 def test_more_words_than_are_remembered_change_nothing(monkeypatch):
     texts = [f"word{number} the Word{number}," for number in range(20)]
     expected = estimate_tokens(texts)

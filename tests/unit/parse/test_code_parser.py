@@ -1,12 +1,14 @@
 import sys
+from typing import Any
 
 import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.chunk.split import split_document
-from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.errors.catalog import ParseFailed
 from kebab.parse import code_symbols
 from kebab.parse.code import CodeParser, SourceParser
+from kebab.parse.registry import PARSERS
 
 PYTHON = CodeParser("python")
 
@@ -94,12 +96,12 @@ def test_a_header_is_read_as_the_language_that_it_is_in():
     assert [block.label for block in plain.blocks if block.level] == ["a"]
 
 
-def test_source_without_a_grammar_is_one_block():
-    document = SourceParser().parse(b"local x = 1\n\nfunction f()\nend\n", "game.lua")
+def test_source_without_names_is_one_block():
+    document = SourceParser().parse(b"a { b: c }\n\nd { e: f }\n", "game.css")
     assert [document.text[block.start : block.end] for block in document.blocks] == [
-        "local x = 1\n\nfunction f()\nend"
+        "a { b: c }\n\nd { e: f }"
     ]
-    assert document.title == "game.lua"
+    assert document.title == "game.css"
 
 
 def test_bytes_that_are_no_text_are_refused():
@@ -107,12 +109,19 @@ def test_bytes_that_are_no_text_are_refused():
         CodeParser("typescript").parse(b"\x47\x40\0\x11" * 400, "film.ts")
 
 
-def test_a_grammar_that_is_not_installed_is_named(monkeypatch):
+def test_names_are_found_by_patterns_where_the_grammar_is_not_installed(monkeypatch):
     code_symbols.load_parser.cache_clear()
+    parser: Any = PARSERS["text/x-kotlin"]
+    with_grammar = parser.recipe
     monkeypatch.setitem(sys.modules, "tree_sitter_kotlin", None)
-    with pytest.raises(DependencyMissing) as caught:
-        CodeParser("kotlin").parse(b"val x = 1\n", "a.kt")
-    assert caught.value.install == "pip install 'kebab[code]'"
+
+    document = parser.parse(b"fun greet() {\n  print(1)\n}\n", "a.kt")
+
+    assert [block.label for block in document.blocks if block.label] == ["greet"]
+    assert document.warnings == (
+        "symbols are found by patterns; pip install 'kebab[code]' reads them exactly",
+    )
+    assert parser.recipe == f"{with_grammar} without grammar"
 
 
 @pytest.mark.timeout(5)

@@ -1,0 +1,3 @@
+(function name: (_) @name) @function
+(bind name: (_) @name) @function
+(signature name: (_) @name) @function

@@ -1,0 +1,3 @@
+(init_declaration "init" @name) @function
+(deinit_declaration "deinit" @name) @function
+(subscript_declaration "subscript" @name) @function
