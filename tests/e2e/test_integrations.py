@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -178,11 +179,12 @@ def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
     values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     entry = values[client.container]["kebab"]
 
-    assert json.loads(greet(home, [entry["command"], *entry["args"]]))["result"]["serverInfo"]
+    assert json.loads(greet(home, (entry["command"], *entry["args"])))["result"]["serverInfo"]
     shell(home, f"kebab install {client.name} --project --uninstall --yes")
     assert not path.exists()
 
 
+@cache  # the entries of most clients are the same command
 def greet(home, command):
     """Start an MCP server, say hello, and return the first line that it answers."""
     hello = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.fakes.console import CommandResult, run
 from tests.faults import damage
-from tests.faults.grid import Size, is_selected, list_injections
+from tests.faults.grid import Grid, Size, is_selected
 from tests.faults.judge import Case, judge_run
 from tests.faults.ledger import Ledger
 from tests.faults.scripts import COMMANDS as ASKING
@@ -28,8 +28,9 @@ Library = dict[str, Any]
 class Runner:
     """The whole grid over one stage; `wanted` leaves only what has it in its name."""
 
-    def __init__(self, stage: Stage, size: Size, wanted: str = "") -> None:
+    def __init__(self, stage: Stage, size: Size, part: int = 0, wanted: str = "") -> None:
         self.ledger = Ledger()
+        self._grid = Grid(stage.clocks, size, part)
         self._stage = stage
         self._size = size
         self._wanted = wanted
@@ -49,9 +50,8 @@ class Runner:
 
     def command(self, command: Command) -> None:
         """Run a command with each fault of the grid."""
-        size, clocks = self._size, self._stage.clocks
         calls = self._rehearse(command)
-        for one in list_injections(command.name, calls, clocks, size, writes=command.writes):
+        for one in self._grid.list_injections(command.name, calls, writes=command.writes):
             self._one(command, one)
 
     def scripts(self) -> None:
