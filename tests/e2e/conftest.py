@@ -5,8 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.contract.conftest import load_validators
 from tests.e2e.comparison import run_here
 from tests.e2e.parity import Case, World
 from tests.fakes import tiny_model
-from tests.fakes.console import CommandResult, run
+from tests.fakes.console import CommandResult, enter_environment, run
 from tools.surfaces.clients import LibraryClient, Result
 from tools.surfaces.home import build_environment as build_home_environment
 
@@ -124,8 +123,7 @@ class Cli:
         return Outcome(status, out, err)
 
     def _run_here(self, *arguments: Argument, status: int, given: bytes) -> Outcome:
-        with enter_environment(self.environment), pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.folder)
+        with enter_environment(self.environment, self.folder):
             ran = run(*map(os.fsdecode, arguments), stdin=given)
         assert "Traceback" not in ran.out + ran.err
         assert ran.status == status, (arguments, ran)
@@ -139,18 +137,6 @@ class Cli:
         error = self(*arguments, "--json", status=status, given=given).error
         assert error["code"] == code, error
         return error
-
-
-@contextmanager
-def enter_environment(environment: Mapping[str, str]) -> Iterator[None]:
-    """Let this process have the environment of a kebab."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in os.environ.keys() - environment.keys():
-            if name.startswith(("KEBAB_", "OLLAMA_", "OPENAI_", "XDG_")) or "proxy" in name.lower():
-                patch.delenv(name)
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        yield
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -223,7 +209,7 @@ def inside(library: Cli) -> Callable[..., CommandResult]:
     """Run a command line over the sample notes in this process, to save time."""
 
     def ran(*arguments: str, stdin: bytes = b"", **environ: str) -> CommandResult:
-        with enter_environment({**library.environment, **environ}):
+        with enter_environment({**library.environment, **environ}, library.folder):
             return run(*arguments, stdin=stdin)
 
     return ran
