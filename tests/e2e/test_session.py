@@ -93,7 +93,9 @@ def test_an_honest_no_is_exit_one(local):
     assert local("search", "zebra", "--json", status=1).reply["hits"] == []
     for command in (["inspect", "chunk", "0" * 32], ["fetch", "doc", "no.md"], ["rm", "no.md"]):
         assert local(*command, "--json", status=1).reply["schema_version"] == "not_found.v1"
-    assert local("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
+    assert (
+        local("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
+    )
 
 
 def test_bad_input_gets_its_code(local):

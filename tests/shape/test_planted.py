@@ -39,8 +39,7 @@ PLANTED = {
         "kebab/app/classify.py",
         "        text = _hide_secrets(escape_undecodable(value))\n",
         "        text = escape_undecodable(value)\n",
-        "tests/unit/app/test_classify.py::"
-        "test_secrets_are_removed_from_message_hint_and_details",
+        "tests/unit/app/test_classify.py::test_secrets_are_removed_from_message_hint_and_details",
     ),
 }
 """The file, the text that is right, what replaces it, and the test that then fails."""
