@@ -1,4 +1,4 @@
-"""Answers of the whole program: from notes to citations that can be checked, by a model or without."""
+"""Answers of the program: from notes to citations that can be checked, by a model or without."""
 
 from pathlib import Path
 

@@ -18,22 +18,28 @@ PLANTED = {
         "kebab/llm/http_stream.py",
         "        httpx.ReadError: report_lost_connection,\n",
         "",
-        "tests/unit/llm/test_http_stream_errors.py::"
-        "test_every_exception_of_httpx_has_its_row_or_is_misuse",
+        (
+            "tests/unit/llm/test_http_stream_errors.py::"
+            "test_every_exception_of_httpx_has_its_row_or_is_misuse"
+        ),
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",
         '    "parse_failed": Wording("파일을 해석할 수 없습니다: {path}: {cause}"),\n',
         "",
-        "tests/unit/errors/translations/test_languages.py::"
-        "test_every_message_of_a_row_and_its_cases_is_translated_and_nothing_else[ko]",
+        (
+            "tests/unit/errors/translations/test_languages.py::"
+            "test_every_message_of_a_row_and_its_cases_is_translated_and_nothing_else[ko]"
+        ),
     ),
     "a translation that lost a detail": (
         "kebab/errors/translations/ko.py",
         "할 수 없는 작업입니다: {operation}",
         "할 수 없는 작업입니다",
-        "tests/unit/errors/translations/test_languages.py::"
-        "test_a_translation_says_as_much_as_the_english_and_fills_in_the_same[ko-read_only]",
+        (
+            "tests/unit/errors/translations/test_languages.py::"
+            "test_a_translation_says_as_much_as_the_english_and_fills_in_the_same[ko-read_only]"
+        ),
     ),
     "a token that leaks into the public view": (
         "kebab/app/classify.py",
