@@ -21,7 +21,7 @@ from tests.isolation import Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "live", "test_ids.py", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()

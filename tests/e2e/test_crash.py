@@ -141,6 +141,7 @@ def changed(tmp_path_factory):
     return clean, folders, states
 
 
+@pytest.mark.xdist_group("changed")
 def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(changed):
     _, _, (old, new, *found) = changed
 
@@ -151,6 +152,7 @@ def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(cha
         assert state | {"tables": [], "dirty": None} == expected | {"tables": [], "dirty": None}
 
 
+@pytest.mark.xdist_group("changed")
 def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
     clean, folders, _ = changed
 

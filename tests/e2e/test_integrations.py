@@ -19,6 +19,8 @@ from kebab.cli.integrations.clients import CLIENTS
 from tests.fakes.console import environment
 from tests.shape.tree import ROOT
 
+pytestmark = pytest.mark.xdist_group("integrations")  # one worker ingests the notes
+
 FOLDER = ROOT / "integrations"
 SKILL = (FOLDER / "claude-code/kebab/SKILL.md").read_text("utf-8")
 MOST_BYTES = 2048

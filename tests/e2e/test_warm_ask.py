@@ -15,6 +15,8 @@ if sys.platform == "win32":
 from tests.fakes.ollama import Pause, Say, fake_ollama
 from tests.fakes.warm import start_warm_process
 
+pytestmark = pytest.mark.xdist_group("warm_ask")  # one worker starts the warm process
+
 QUESTION = "What is checked first when a restore fails?"
 ANSWER = "Check the repository first [1]."
 ENDLESS = ("Check the repository first", Pause(120), " [1].")

@@ -10,6 +10,8 @@ import pytest
 
 from tests.shape.tree import ROOT
 
+pytestmark = pytest.mark.xdist_group("planted")  # one worker runs the guards for all
+
 _NEEDED = ("kebab", "tools", "tests", "docs", "migrations", "pyproject.toml")
 _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
