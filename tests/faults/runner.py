@@ -20,7 +20,7 @@ from tests.faults.world import Injection
 LONGEST_S = 20.0
 """A run that takes longer hangs: every limit of the session is far below."""
 
-_PASSING_FILES = ("-shm", "-wal", "writer.lock")
+_PASSING_FILES = ("-wal", "-shm", "writer.lock")
 
 Library = dict[str, Any]
 
@@ -128,7 +128,7 @@ class Runner:
         """Return what is wrong with the library that the next clean run leaves."""
         command = case.command
         # What nothing was written to is as the rehearsal found it; a log of SQLite may hold writes.
-        passing = _PASSING_FILES[-1:] if command.writes else _PASSING_FILES
+        passing = _PASSING_FILES if not command.writes else _PASSING_FILES[1:]
         changed = self._stage.homes.changed("config", "data")
         if all(name.endswith(passing) for name in changed):
             return []

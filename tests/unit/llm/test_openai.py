@@ -165,7 +165,7 @@ def test_an_exception_of_the_listener_closes_the_connection(server):
     assert server.hung_up.wait(5)
 
 
-@pytest.mark.parametrize(("name", "kind"), zip(FAILURES, cycle(KINDS), strict=False))
+@pytest.mark.parametrize(("name", "kind"), [*zip(FAILURES, cycle(KINDS), strict=False)])
 def test_the_key_is_never_shown(kind, name, caplog):
     caplog.set_level(logging.DEBUG)
     with fake_openai("tiny", kind=kind) as server:
