@@ -198,13 +198,6 @@ def library(ingested: Cli, tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def local_library(library: Cli) -> Cli:
-    """The same; its calls run in this process, to save time."""
-    library.own_process = False
-    return library
-
-
-@pytest.fixture
 def inside(library: Cli) -> Callable[..., CommandResult]:
     """Run a command line over the sample notes in this process, to save time."""
 

@@ -15,9 +15,9 @@ KEY = "sk-Zq81-nobody-may-see-this"
 
 
 @pytest.fixture
-def library(local_library):
-    """The sample notes, asked in this process."""
-    return local_library
+def library(library):
+    library.own_process = False
+    return library
 
 
 @pytest.fixture

@@ -43,9 +43,9 @@ SLACK_S = 8
 
 
 @pytest.fixture
-def library(local_library):
-    """The sample notes, asked in this process."""
-    return local_library
+def library(library):
+    library.own_process = False
+    return library
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def library(local_library):
-    return local_library
+def library(library):
+    library.own_process = False
+    return library
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from contextlib import closing
 import apsw
 import pytest
 
+from tests.fakes.waiting import read_until
+
 BACKUP = "# Backup\n\nRestore the database from the snapshot.\n\n## Tapes\n\nTapes are old.\n"
 
 
@@ -171,10 +173,7 @@ def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):
     for number in range(400):
         cli.write(f"many/{number}.md", f"note {number}\n")
     writer = cli.start("ingest", cli.notes, "--json")
-    assert writer.stderr is not None
-    seen = b""
-    while b'"asset_started"' not in seen:
-        seen += writer.stderr.readline()
+    seen = read_until(writer.stderr, b'"asset_started"')
     os.kill(writer.pid, signal.SIGSTOP)
     try:
         locked = cli.fails("locked", "ingest", cli.notes)
@@ -218,10 +217,7 @@ def test_ctrl_c_stops_after_the_document_and_reports(cli, read_lines):
     for number in range(300):
         cli.write(f"{number}.md", f"note {number}\n")
     writer = cli.start("ingest", cli.notes, "--json")
-    assert writer.stderr is not None
-    seen = b""
-    while b'"asset_finished"' not in seen:
-        seen += writer.stderr.readline()
+    seen = read_until(writer.stderr, b'"asset_finished"')
     writer.send_signal(signal.SIGINT)
     out, err = writer.communicate(timeout=60)
     (report,) = read_lines(out)

@@ -13,6 +13,7 @@ if sys.platform == "win32":
     pytest.skip("there is no warm process on Windows", allow_module_level=True)
 
 from tests.fakes.ollama import Pause, Say, fake_ollama
+from tests.fakes.waiting import read_until, wait_for_request
 from tests.fakes.warm import start_warm_process
 
 pytestmark = pytest.mark.xdist_group("warm_ask")  # one worker starts the warm process
@@ -61,25 +62,6 @@ def ask(warm, server):
 def find_busy_workers(warm):
     status = warm.read_status()
     return [worker["pid"] for worker in status["workers"] if worker["busy"]]
-
-
-def wait_for_request(server):
-    """Return the request for an answer once the server has it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if server.asked and server.asked[-1].method == "POST":
-            return server.asked[-1]
-        time.sleep(0.01)
-    raise TimeoutError("nobody asked")
-
-
-def read_until(stream, words):
-    seen = b""
-    while words not in seen:
-        line = stream.readline()
-        assert line, seen
-        seen += line
-    return seen
 
 
 def test_a_worker_that_dies_amid_a_shown_answer_is_an_error(warm, ask, server, read_lines):

@@ -16,6 +16,7 @@ import pytest
 
 from kebab.errors.catalog import Locked
 from kebab.store.sqlite.lock import WriterLock
+from tests.fakes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 30.0
@@ -125,15 +126,6 @@ class Watched:
             if self._reader:
                 self._reader.join(DEADLINE_S)
             self.process.stdout.close()
-
-
-def wait_until(condition):
-    """Return what a condition returns as soon as it holds."""
-    ends = time.monotonic() + DEADLINE_S
-    while not (found := condition()):
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-    return found
 
 
 def is_watched(pid, folder):
