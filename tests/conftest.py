@@ -1,6 +1,7 @@
 """What all tests share: isolation, real weights, a real model server, and lines of the summary."""
 
 import fcntl
+import gc
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ from tests.isolation import Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "live", "test_ids.py", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()
@@ -43,10 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[SECTIONS] = {}
+    # Until the end of the collection almost nothing is garbage, and looking for it takes seconds.
+    gc.disable()
     is_worker = hasattr(config, "workerinput")
     if is_worker or config.getoption("dist", "no") == "no":
         config.stash[ISOLATION] = Isolation()
         config.stash[ISOLATION].start()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

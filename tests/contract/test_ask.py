@@ -7,18 +7,9 @@ import time
 import pytest
 
 from tests.contract.conftest import SCRIPTED, check_channel
+from tests.fakes.waiting import read_until
 
 WHOLE = "Stop, then **restore** [1]."
-
-
-def wait_for(stream, words):
-    """Return what a process wrote up to a line with these words."""
-    seen = b""
-    for line in stream:
-        seen += line
-        if words in line:
-            return seen
-    raise AssertionError(seen)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +66,7 @@ def test_a_long_silence_is_broken_once_in_text(empty, program):
 def test_interrupted_before_the_first_token_it_is_cancelled(form, empty, started):
     process = started("ask", "stuck", form, stdout=-1, stderr=-1)
     channel = process.stdout if form == "--stream" else process.stderr
-    wait_for(channel, b"heartbeat")
+    read_until(channel, b"heartbeat")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 
@@ -87,7 +78,7 @@ def test_interrupted_before_the_first_token_it_is_cancelled(form, empty, started
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_interrupted_later_a_stream_ends_with_what_came(number, empty, started):
     process = started("ask", "halting", "--stream", stdout=-1, stderr=-1)
-    seen = wait_for(process.stdout, b"token")
+    seen = read_until(process.stdout, b"token")
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
 
@@ -102,7 +93,7 @@ def test_interrupted_later_a_stream_ends_with_what_came(number, empty, started):
 
 def test_interrupted_later_under_json_the_answer_is_what_came(empty, started):
     process = started("ask", "halting", "--json", stdout=-1, stderr=-1)
-    seen = wait_for(process.stderr, b"heartbeat")
+    seen = read_until(process.stderr, b"heartbeat")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 
@@ -113,7 +104,7 @@ def test_interrupted_later_under_json_the_answer_is_what_came(empty, started):
 
 def test_interrupted_later_in_text_what_came_is_shown(empty, started):
     process = started("ask", "halting", stdout=-1, stderr=-1)
-    seen = wait_for(process.stderr, b"is writing")
+    seen = read_until(process.stderr, b"is writing")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 
@@ -123,7 +114,7 @@ def test_interrupted_later_in_text_what_came_is_shown(empty, started):
 
 def test_two_interruptions_leave_at_once_whatever_the_work_does(empty, started):
     process = started("ask", "deaf", "--stream", stdout=-1, stderr=-1)
-    seen = wait_for(process.stdout, b"retrieval_done")
+    seen = read_until(process.stdout, b"retrieval_done")
     for _ in range(2):
         process.send_signal(signal.SIGINT)
         time.sleep(0.1)

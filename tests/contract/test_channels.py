@@ -8,22 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.contract.conftest import SCRIPTED, check_channel
+from tests.fakes.waiting import read_until
 
 
 def interrupt_twice(process):
     process.send_signal(signal.SIGINT)
     time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-
-
-def wait_for(stream, words):
-    """Return what a process wrote up to a line with these words."""
-    seen = b""
-    for line in stream:
-        seen += line
-        if words in line:
-            return seen
-    raise AssertionError(seen)
 
 
 @pytest.mark.parametrize("arguments", [["doctor"], ["search", "x"], ["search", "broken"]])
@@ -57,7 +48,7 @@ def test_no_library_gets_through_under_json(arguments, status, outcome, empty, p
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_one_interruption_stops_cleanly_and_reports(number, empty, started):
     process = started("ingest", "slow", "--json", stdout=-1, stderr=-1)
-    seen = wait_for(process.stderr, b"asset_started")
+    seen = read_until(process.stderr, b"asset_started")
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
 
@@ -70,7 +61,7 @@ def test_one_interruption_stops_cleanly_and_reports(number, empty, started):
 
 def test_an_interrupted_stream_ends_with_the_report(empty, started):
     process = started("ingest", "slow", "--stream", stdout=-1, stderr=-1)
-    seen = wait_for(process.stdout, b"asset_started")
+    seen = read_until(process.stdout, b"asset_started")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
 
@@ -82,7 +73,7 @@ def test_an_interrupted_stream_ends_with_the_report(empty, started):
 @pytest.mark.parametrize("work", ["stuck", "deaf"], ids=["waits", "takes no notice"])
 def test_two_interruptions_leave_at_once_whatever_the_work_does(work, empty, started):
     process = started("ingest", work, "--json", stdout=-1, stderr=-1)
-    seen = wait_for(process.stderr, b"asset_started")
+    seen = read_until(process.stderr, b"asset_started")
     interrupt_twice(process)
     out, err = process.communicate(timeout=20)
 
@@ -93,7 +84,7 @@ def test_two_interruptions_leave_at_once_whatever_the_work_does(work, empty, sta
 
 def test_an_interrupted_search_is_cancelled(empty, started):
     process = started("search", "stuck", "--stream", stdout=-1, stderr=-1)
-    seen = wait_for(process.stdout, b"stage")
+    seen = read_until(process.stdout, b"stage")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 

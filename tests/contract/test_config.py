@@ -4,13 +4,16 @@ import pytest
 
 from tests.contract.test_outputs import STATED, place_flags
 
+LINES = {path: (path, *line) for path, *line in reversed(STATED)}.values()
+"""The first line of each command, because the flag is the same for all lines of a command."""
+
 NEED_NO_SETTINGS = (
     *("completion", "doctor", "errors", "eval compare", "explain", "init", "install"),
 )
 ERROR = 2
 SETTINGS = [
     (path, arguments, ["config_invalid", *(["usage_invalid"] if status == ERROR else [])])
-    for path, arguments, (status, _) in STATED
+    for path, arguments, (status, _) in LINES
     if path not in NEED_NO_SETTINGS
     and (path != "schema" or arguments == ["schema"])
     and arguments != ["fetch", "-"]  # stdin is read first
@@ -30,7 +33,7 @@ def elsewhere(empty, monkeypatch):
     return file
 
 
-@pytest.mark.parametrize(("path", "arguments", "stated", "before"), place_flags(STATED))
+@pytest.mark.parametrize(("path", "arguments", "stated", "before"), place_flags([*LINES]))
 def test_the_default_place_stays_untouched(path, arguments, stated, before, elsewhere, kebab):
     empty = elsewhere.parent
     flag = ["--config", str(elsewhere)]

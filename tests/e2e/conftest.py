@@ -17,7 +17,7 @@ from tests.contract.conftest import load_validators
 from tests.e2e.comparison import run_here
 from tests.e2e.parity import Case, World
 from tests.fakes import tiny_model
-from tests.fakes.console import CommandResult, run
+from tests.fakes.console import CommandResult, enter_environment, run
 from tools.surfaces.clients import LibraryClient, Result
 from tools.surfaces.home import build_environment as build_home_environment
 
@@ -73,6 +73,8 @@ class Cli:
     environment: dict[str, str] = field(default_factory=dict)
     notes: Path = Path()
     """Where the notes lie; `notes` in the folder unless another place is given."""
+    own_process: bool = True
+    """Whether each call is a process; it need not be one where something else is tested."""
 
     def __post_init__(self) -> None:
         self.notes = self.folder / "notes" if self.notes == Path() else self.notes
@@ -112,11 +114,20 @@ class Cli:
 
     def __call__(self, *arguments: Argument, status: int = 0, given: bytes = b"") -> Outcome:
         """Run to the end; nothing may ever show a traceback."""
+        if not self.own_process:
+            return self._run_here(*arguments, status=status, given=given)
         process = self.start(*arguments, stdin=subprocess.PIPE)
         out, err = process.communicate(given, timeout=60)
         assert b"Traceback" not in out + err
         assert process.returncode == status, (arguments, out, err)
         return Outcome(status, out, err)
+
+    def _run_here(self, *arguments: Argument, status: int, given: bytes) -> Outcome:
+        with enter_environment(self.environment, self.folder):
+            ran = run(*map(os.fsdecode, arguments), stdin=given)
+        assert "Traceback" not in ran.out + ran.err
+        assert ran.status == status, (arguments, ran)
+        return Outcome(status, ran.out.encode(), ran.err.encode())
 
     def json(self, *arguments: Argument, given: bytes = b"") -> Line:
         return self(*arguments, "--json", given=given).reply
@@ -149,12 +160,24 @@ def _environment(folder: Path) -> dict[str, str]:
 _KINDS: Sequence[str] = ("CONFIG", "DATA", "STATE", "CACHE")
 
 
+def build_cli(folder: Path, notes: Path = Path()) -> Cli:
+    """Return a kebab without any model, and without a network."""
+    made = Cli(folder, environment=_environment(folder), notes=notes)
+    made.notes.mkdir(exist_ok=True)
+    return made
+
+
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     """A kebab without any model, and without a network."""
-    made = Cli(tmp_path, environment=_environment(tmp_path))
-    made.notes.mkdir()
-    return made
+    return build_cli(tmp_path)
+
+
+@pytest.fixture
+def local(cli: Cli) -> Cli:
+    """The same; its calls run in this process, to save time."""
+    cli.own_process = False
+    return cli
 
 
 @pytest.fixture(scope="session")
@@ -175,16 +198,12 @@ def library(ingested: Cli, tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def inside(library: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CommandResult]:
+def inside(library: Cli) -> Callable[..., CommandResult]:
     """Run a command line over the sample notes in this process, to save time."""
-    for name in os.environ.keys() - library.environment.keys():
-        if name.startswith(("KEBAB_", "OLLAMA_", "OPENAI_", "XDG_")) or "proxy" in name.lower():
-            monkeypatch.delenv(name)
 
     def ran(*arguments: str, stdin: bytes = b"", **environ: str) -> CommandResult:
-        for name, value in {**library.environment, **environ}.items():
-            monkeypatch.setenv(name, value)
-        return run(*arguments, stdin=stdin)
+        with enter_environment({**library.environment, **environ}, library.folder):
+            return run(*arguments, stdin=stdin)
 
     return ran
 

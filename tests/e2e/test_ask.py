@@ -1,4 +1,4 @@
-"""Answers of a real process: from notes to citations that can be checked, by a model or without."""
+"""Answers of the program: from notes to citations that can be checked, by a model or without."""
 
 from pathlib import Path
 
@@ -12,6 +12,12 @@ RESTORE = "What is checked first when a restore fails?"
 CHECKED = "Check the repository first with `restic check --read-data-subset=5%` [1]."
 KIMCHI = "배추는 몇 시간 절이나요?"
 KEY = "sk-Zq81-nobody-may-see-this"
+
+
+@pytest.fixture
+def library(library):
+    library.own_process = False
+    return library
 
 
 @pytest.fixture

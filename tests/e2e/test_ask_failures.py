@@ -43,6 +43,12 @@ SLACK_S = 8
 
 
 @pytest.fixture
+def library(library):
+    library.own_process = False
+    return library
+
+
+@pytest.fixture
 def server(library):
     with fake_ollama("gemma3:4b", Model(name="embed:latest", capabilities=("embedding",))) as made:
         library.environment["OLLAMA_HOST"] = made.url

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.fakes.ollama import Pause, Say, fake_ollama
+from tests.fakes.waiting import read_until, wait_for_request
 
 QUESTION = "What is checked first when a restore fails?"
 ENDLESS = ("Check the repository first", Pause(120), " [1].")
@@ -38,29 +39,10 @@ def asking(library, server):
         yield start
 
 
-def read_until(stream, words):
-    """Return what a process wrote up to the line with these words."""
-    seen = b""
-    while words not in seen:
-        line = stream.readline()
-        assert line, seen
-        seen += line
-    return seen
-
-
 def has_ended(process):
     out, err = process.communicate(timeout=PATIENCE_S)
     assert b"Traceback" not in err
     return process.returncode, out, err
-
-
-def wait_for_request(server):
-    """Return the request for an answer once the server has it."""
-    for _ in range(100 * PATIENCE_S):
-        if server.asked and server.asked[-1].method == "POST":
-            return server.asked[-1]
-        server.stage.closing.wait(0.01)
-    raise AssertionError("nobody asked")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

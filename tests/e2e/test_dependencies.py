@@ -1,10 +1,12 @@
 """A library that cannot be loaded costs what needs it, says so by name, and nothing else."""
 
 import os
+import shutil
 
 import pytest
 
 from kebab.embed.registry import E5_SMALL
+from tests.e2e.conftest import build_cli
 from tests.fakes import tiny_model
 
 BREAKS = """
@@ -16,25 +18,44 @@ MEANING = ("onnxruntime", "tokenizers", "numpy", "lancedb", "pyarrow")
 """What vectors need, and words do not."""
 
 
-@pytest.fixture
-def breakable(cli):
-    """A kebab in whose process imports can be made to fail, with notes about a cat and a dog."""
+def let_imports_fail(cli):
+    """Let `break_imports` decide what the process of a kebab cannot import."""
     site = cli.folder / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(BREAKS)
     path = cli.environment["PYTHONPATH"]
     cli.environment["PYTHONPATH"] = os.pathsep.join((str(site), path))
-    cli.write("cat.md", "# Cat\n\nthe cat sleeps on the mat\n")
-    cli.write("dog.md", "# Dog\n\nthe dog runs in the park\n")
     return cli
 
 
+def write_notes(cli):
+    cli.write("cat.md", "# Cat\n\nthe cat sleeps on the mat\n")
+    cli.write("dog.md", "# Dog\n\nthe dog runs in the park\n")
+
+
 @pytest.fixture
-def indexed(breakable):
-    """The same after an ingest with vectors."""
-    tiny_model.install_model(E5_SMALL, breakable.models)
-    breakable.json("ingest", breakable.notes)
-    return breakable
+def breakable(cli):
+    """A kebab in whose process imports can be made to fail, with notes about a cat and a dog."""
+    write_notes(cli)
+    return let_imports_fail(cli)
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory):
+    """A kebab that has read the same notes with vectors; not to be changed."""
+    made = build_cli(tmp_path_factory.mktemp("embedded"))
+    write_notes(made)
+    tiny_model.install_model(E5_SMALL, made.models)
+    made.json("ingest", made.notes)
+    return made
+
+
+@pytest.fixture
+def indexed(embedded, tmp_path):
+    """The same in a folder of its own, where imports can be made to fail."""
+    for name in ("data", "models"):
+        shutil.copytree(embedded.folder / name, tmp_path / name)
+    return let_imports_fail(build_cli(tmp_path, embedded.notes))
 
 
 def break_imports(cli, *libraries):
@@ -81,18 +102,13 @@ def test_reading_a_file_names_the_library_that_it_needs(breakable, library, pack
 
 
 @pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])
-def test_a_search_by_meaning_names_the_library_that_it_needs(indexed, library):
+def test_a_search_by_meaning_names_the_library_and_one_by_words_goes_on(indexed, library):
     question = ("search", "cat", "--mode", "vector")
 
     error = break_imports(indexed, library).fails("dependency_missing", *question)
+    page = indexed.json("search", "cat")
 
     assert error["details"]["install"].startswith("pip install ")
-
-
-@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])
-def test_a_search_goes_on_by_words_and_says_why(indexed, library):
-    page = break_imports(indexed, library).json("search", "cat")
-
     assert page["hits"][0]["doc_path"] == "cat.md"
     assert [one["channel"] for one in page["degraded"]] == ["vector"]
     assert page["degraded"][0]["hint"].startswith("pip install ")
@@ -105,16 +121,21 @@ def test_words_need_nothing_that_vectors_need(indexed):
 
 
 @pytest.mark.parametrize("library", MEANING)
-def test_files_are_read_without_what_vectors_need_and_vectors_follow(
-    breakable, library, read_lines
-):
+def test_files_are_read_without_what_vectors_need(breakable, library, read_lines):
     tiny_model.install_model(E5_SMALL, breakable.models)
 
     first = break_imports(breakable, library)("ingest", breakable.notes, "--json")
-    later = break_imports(breakable).json("ingest", breakable.notes)
 
     assert (first.reply["new"], first.reply["embedding"]["pending"]) == (2, 2)
     assert any("words only" in one.get("message", "") for one in read_lines(first.err))
+
+
+def test_vectors_follow_when_the_libraries_are_back(breakable):
+    tiny_model.install_model(E5_SMALL, breakable.models)
+    break_imports(breakable, *MEANING).json("ingest", breakable.notes)
+
+    later = break_imports(breakable).json("ingest", breakable.notes)
+
     assert (later["embedding"]["embedded"], later["embedding"]["pending"]) == (2, 0)
 
 

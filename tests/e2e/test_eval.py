@@ -1,4 +1,4 @@
-"""Evaluation with real processes: questions from the notes, two runs, and their comparison."""
+"""Evaluation with the whole program: questions from the notes, two runs, and their comparison."""
 
 import json
 import signal
@@ -11,6 +11,12 @@ QUESTIONS = [
     {"query": "씨앗의 절반은 싹트지 않지만", "doc": "reading.ko.md"},
     {"query": "qqqqqqqq zzzzzzzz", "answerable": False},
 ]
+
+
+@pytest.fixture
+def library(library):
+    library.own_process = False
+    return library
 
 
 @pytest.fixture

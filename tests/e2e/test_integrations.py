@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from kebab.cli.command_list import iterate_commands
 from kebab.cli.integrations.clients import CLIENTS
 from tests.fakes.console import environment
 from tests.shape.tree import ROOT
+
+pytestmark = pytest.mark.xdist_group("integrations")  # one worker ingests the notes
 
 FOLDER = ROOT / "integrations"
 SKILL = (FOLDER / "claude-code/kebab/SKILL.md").read_text("utf-8")
@@ -178,11 +181,12 @@ def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
     values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     entry = values[client.container]["kebab"]
 
-    assert json.loads(greet(home, [entry["command"], *entry["args"]]))["result"]["serverInfo"]
+    assert json.loads(greet(home, (entry["command"], *entry["args"])))["result"]["serverInfo"]
     shell(home, f"kebab install {client.name} --project --uninstall --yes")
     assert not path.exists()
 
 
+@cache  # the entries of most clients are the same command
 def greet(home, command):
     """Start an MCP server, say hello, and return the first line that it answers."""
     hello = {

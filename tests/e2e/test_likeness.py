@@ -1,4 +1,4 @@
-"""What is near to a note and what repeats it, asked of real processes."""
+"""What is near to a note and what repeats it, asked of the whole program."""
 
 import pytest
 
@@ -6,6 +6,11 @@ VAULT = "restic checks the vault before a restore and prunes old snapshots of it
 LONGER = f"{VAULT}, then the disk is wiped and everything is copied back and compared once more"
 OTHER = "buy two disks, label both, keep one at home and bring the other to the office on Monday"
 FILLING = ("grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem")
+
+
+@pytest.fixture
+def cli(local):
+    return local
 
 
 @pytest.fixture

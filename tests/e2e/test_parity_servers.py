@@ -15,6 +15,8 @@ from tools.surfaces.clients import CommandClient, LibraryClient, run_process
 from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.servers import is_warm, run_http_server, use_warm_process
 
+pytestmark = pytest.mark.xdist_group("servers")  # one worker starts them
+
 WARM = ["search", "fetch", "grep", "list", "inspect_doc", "outline", "related", "explain"]
 """Operations that the warm process answers, with few cases each, because each call is a process."""
 

@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from tests.fakes.ollama import Say, build_json_answer, fake_ollama
+from tests.fakes.waiting import read_until, wait_for_request
 
 PATIENCE_S = 20
 """What a busy machine may need; nothing here waits that long on purpose."""
@@ -28,25 +29,6 @@ def process(library, server):
             yield started
         finally:
             started.kill()
-
-
-def read_until(stream, words):
-    """Return what a process wrote up to the line with these words."""
-    seen = b""
-    while words not in seen:
-        line = stream.readline()
-        assert line, seen
-        seen += line
-    return seen
-
-
-def wait_for_request(server):
-    """Return the request for findings once the server has it."""
-    for _ in range(100 * PATIENCE_S):
-        if server.asked and server.asked[-1].method == "POST":
-            return server.asked[-1]
-        server.stage.closing.wait(0.01)
-    raise AssertionError("nobody asked")
 
 
 def test_a_reader_that_is_gone_ends_the_request_to_the_model(process, server):

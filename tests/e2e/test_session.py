@@ -10,6 +10,8 @@ from contextlib import closing
 import apsw
 import pytest
 
+from tests.fakes.waiting import read_until
+
 BACKUP = "# Backup\n\nRestore the database from the snapshot.\n\n## Tapes\n\nTapes are old.\n"
 
 
@@ -51,19 +53,19 @@ def test_from_nothing_to_an_index_and_back_to_nothing(cli):
     cli.fails("not_indexed", "search", "cat", status=3)
 
 
-def test_vectors_are_made_found_checked_and_changed(cli):
-    cli.install_models()
-    cli.write("cat.txt", "the cat sleeps on the mat\n")
-    report = cli.json("ingest", cli.notes)
-    page = cli.json("search", "a dog on the mat")
+def test_vectors_are_made_found_checked_and_changed(local):
+    local.install_models()
+    local.write("cat.txt", "the cat sleeps on the mat\n")
+    report = local.json("ingest", local.notes)
+    page = local.json("search", "a dog on the mat")
 
     assert (report["embedding"]["embedded"], report["embedding"]["pending"]) == (1, 0)
     assert page["degraded"] == []
     assert page["hits"][0]["retrieval"]["vector_rank"] == 1
-    assert cli.json("doctor")["ok"]
-    assert cli.json("model", "use", "multilingual-e5-small")["embedded"] == 1
-    assert [row["active"] for row in cli.json("model", "list")["models"]] == [True, False]
-    assert cli("search", "dog", "--mode", "vector", "--json", status=1).reply["hits"]
+    assert local.json("doctor")["ok"]
+    assert local.json("model", "use", "multilingual-e5-small")["embedded"] == 1
+    assert [row["active"] for row in local.json("model", "list")["models"]] == [True, False]
+    assert local("search", "dog", "--mode", "vector", "--json", status=1).reply["hits"]
 
 
 def test_streams_and_bulk_end_as_they_should(cli, read_lines):
@@ -86,53 +88,55 @@ def test_streams_and_bulk_end_as_they_should(cli, read_lines):
     assert cli.json("search", "bird")["hits"][0]["file"] is None
 
 
-def test_an_honest_no_is_exit_one(cli):
-    cli.write("a.md", "the cat\n")
-    cli.json("ingest", cli.notes)
+def test_an_honest_no_is_exit_one(local):
+    local.write("a.md", "the cat\n")
+    local.json("ingest", local.notes)
 
-    assert cli("search", "zebra", "--json", status=1).reply["hits"] == []
+    assert local("search", "zebra", "--json", status=1).reply["hits"] == []
     for command in (["inspect", "chunk", "0" * 32], ["fetch", "doc", "no.md"], ["rm", "no.md"]):
-        assert cli(*command, "--json", status=1).reply["schema_version"] == "not_found.v1"
-    assert cli("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
+        assert local(*command, "--json", status=1).reply["schema_version"] == "not_found.v1"
+    assert (
+        local("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
+    )
 
 
-def test_bad_input_gets_its_code(cli):
-    cli.write("a.md", "the cat\n")
-    cli.json("ingest", cli.notes)
-    broken = cli.folder / "broken.toml"
+def test_bad_input_gets_its_code(local):
+    local.write("a.md", "the cat\n")
+    local.json("ingest", local.notes)
+    broken = local.folder / "broken.toml"
     broken.write_text("limit = [")
 
-    cli.fails("io_error", "ingest", cli.folder / "missing")
-    cli.fails("invalid_input", "search", "")
-    cli.fails("usage_invalid", "search", "cat", "--colour", "red")
-    cli.fails("usage_invalid", "serach", "cat")
-    cli.fails("invalid_cursor", "search", "cat", "--cursor", "AQAAAA")
-    cli.fails("config_invalid", "list", "--config", cli.folder / "missing.toml")
-    cli.fails("config_invalid", "list", "--config", broken)
-    cli.fails("invalid_input", "search", "cat", "--since", "soon")
-    cli.fails("embedding_unavailable", "search", "cat", "--mode", "vector")
-    cli.fails("read_only", "ingest", cli.notes, "--read-only")
+    local.fails("io_error", "ingest", local.folder / "missing")
+    local.fails("invalid_input", "search", "")
+    local.fails("usage_invalid", "search", "cat", "--colour", "red")
+    local.fails("usage_invalid", "serach", "cat")
+    local.fails("invalid_cursor", "search", "cat", "--cursor", "AQAAAA")
+    local.fails("config_invalid", "list", "--config", local.folder / "missing.toml")
+    local.fails("config_invalid", "list", "--config", broken)
+    local.fails("invalid_input", "search", "cat", "--since", "soon")
+    local.fails("embedding_unavailable", "search", "cat", "--mode", "vector")
+    local.fails("read_only", "ingest", local.notes, "--read-only")
 
 
-def test_a_database_that_cannot_be_used_says_why(cli):
-    cli.write("a.md", "the cat\n")
-    cli.json("ingest", cli.notes)
-    database = cli.data / "kebab.sqlite"
+def test_a_database_that_cannot_be_used_says_why(local):
+    local.write("a.md", "the cat\n")
+    local.json("ingest", local.notes)
+    database = local.data / "kebab.sqlite"
     with closing(apsw.Connection(str(database))) as opened:
         opened.execute("PRAGMA user_version = 999")
 
-    newer = cli.fails("not_indexed", "search", "cat", status=3)["details"]
+    newer = local.fails("not_indexed", "search", "cat", status=3)["details"]
     assert newer["found"] == 999 > newer["expected"]
-    cli.fails("not_indexed", "ingest", cli.notes, status=3)
-    assert cli.json("schema")["stats"]["doc_count"] == 0
-    assert cli("doctor", "--json", status=3).reply["ok"] is False
+    local.fails("not_indexed", "ingest", local.notes, status=3)
+    assert local.json("schema")["stats"]["doc_count"] == 0
+    assert local("doctor", "--json", status=3).reply["ok"] is False
 
-    for path in cli.data.glob("kebab.sqlite*"):
+    for path in local.data.glob("kebab.sqlite*"):
         path.unlink()
     database.write_bytes(b"no database " * 1_000)
-    cli.fails("store_corrupt", "search", "cat", status=3)
-    cli.json("reset", "--yes")
-    assert cli.json("ingest", cli.notes)["new"] == 1
+    local.fails("store_corrupt", "search", "cat", status=3)
+    local.json("reset", "--yes")
+    assert local.json("ingest", local.notes)["new"] == 1
 
 
 ODD: list[tuple[list[str | bytes], int]] = [
@@ -152,11 +156,11 @@ ODD: list[tuple[list[str | bytes], int]] = [
 """Arguments that are no text, or beyond what files know, each with its exit status."""
 
 
-def test_odd_arguments_are_never_a_surprise(cli):
-    cli.write("a.md", "the cat\n")
-    cli("ingest", cli.notes)
+def test_odd_arguments_are_never_a_surprise(local):
+    local.write("a.md", "the cat\n")
+    local("ingest", local.notes)
     for arguments, status in ODD:
-        said = cli(*arguments, "--json", status=status, given=b"text")
+        said = local(*arguments, "--json", status=status, given=b"text")
         if status == 2:
             assert said.error["code"] in ("invalid_input", "io_error", "config_invalid"), arguments
         else:
@@ -169,10 +173,7 @@ def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):
     for number in range(400):
         cli.write(f"many/{number}.md", f"note {number}\n")
     writer = cli.start("ingest", cli.notes, "--json")
-    assert writer.stderr is not None
-    seen = b""
-    while b'"asset_started"' not in seen:
-        seen += writer.stderr.readline()
+    seen = read_until(writer.stderr, b'"asset_started"')
     os.kill(writer.pid, signal.SIGSTOP)
     try:
         locked = cli.fails("locked", "ingest", cli.notes)
@@ -216,10 +217,7 @@ def test_ctrl_c_stops_after_the_document_and_reports(cli, read_lines):
     for number in range(300):
         cli.write(f"{number}.md", f"note {number}\n")
     writer = cli.start("ingest", cli.notes, "--json")
-    assert writer.stderr is not None
-    seen = b""
-    while b'"asset_finished"' not in seen:
-        seen += writer.stderr.readline()
+    seen = read_until(writer.stderr, b'"asset_finished"')
     writer.send_signal(signal.SIGINT)
     out, err = writer.communicate(timeout=60)
     (report,) = read_lines(out)

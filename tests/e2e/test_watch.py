@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from kebab.errors.catalog import Locked
 from kebab.store.sqlite.lock import WriterLock
+from tests.fakes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 30.0
@@ -126,6 +128,16 @@ class Watched:
             self.process.stdout.close()
 
 
+def is_watched(pid, folder):
+    """Return whether the kernel tells a process of changes in a folder."""
+    sign = f"ino:{folder.stat().st_ino:x} "
+    for entry in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with suppress(OSError):  # the file was closed meanwhile
+            if sign in entry.read_text():
+                return True
+    return False
+
+
 @pytest.fixture
 def watched(tmp_path):
     watched = Watched(tmp_path)
@@ -223,13 +235,12 @@ def test_two_thousand_files_at_once_take_few_runs(watched):
 
 def _take_lock(data):
     """Take the lock of the writer as soon as the watcher's own run leaves it."""
-    ends = time.monotonic() + DEADLINE_S
-    while True:
-        try:
+
+    def take():
+        with suppress(Locked):
             return WriterLock(data)
-        except Locked:
-            assert time.monotonic() < ends
-            time.sleep(0.01)
+
+    return wait_until(take)
 
 
 def test_another_writer_is_waited_for_and_no_change_is_lost(watched):
@@ -255,13 +266,10 @@ def test_without_a_path_every_source_is_watched_and_new_ones_join(watched, tmp_p
     other.mkdir()
     (other / "x.md").write_text("# X\n", encoding="utf-8")
     watched.run("ingest", str(other))
-    time.sleep(2.5)
+    wait_until(lambda: is_watched(watched.process.pid, other))
 
     (other / "y.md").write_text("# Y\n", encoding="utf-8")
-    ends = time.monotonic() + DEADLINE_S
-    while len(watched.read_index()) < 3 and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert sorted(watched.read_index()) == ["a.md", "x.md", "y.md"]
+    wait_until(lambda: sorted(watched.read_index()) == ["a.md", "x.md", "y.md"])
 
 
 def test_a_reader_that_goes_away_ends_the_watcher(watched):

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.console import environment
+from tests.fakes.waiting import wait_until
 from tests.fakes.warm import open_runtime_folder, run_call
 
 DEADLINE_S = 60.0
@@ -37,14 +37,6 @@ def read_status(environ):
     return json.loads(run_call(environ, "serve", "--status", "--json").stdout)
 
 
-def wait_for(condition):
-    ends = time.monotonic() + DEADLINE_S
-    while not (found := condition()):
-        assert time.monotonic() < ends
-        time.sleep(0.1)
-    return found
-
-
 def list_pids(environ):
     status = read_status(environ)
     watchers = [one["pid"] for one in status["watchers"]]
@@ -69,13 +61,13 @@ def test_one_search_starts_a_watcher_that_ends_with_the_warm_process(environ, tm
     (notes / "bread.md").write_text("# Bread\n\nSourdough needs time.\n", encoding="utf-8")
     assert run_call(environ, "ingest", str(notes)).returncode == 0
     assert has_hits(environ, "sourdough")
-    wait_for(lambda: list_pids(environ))
+    wait_until(lambda: list_pids(environ))
     (notes / "soup.md").write_text("# Soup\n\nMulligatawny is hot.\n", encoding="utf-8")
-    wait_for(lambda: has_hits(environ, "mulligatawny"))
+    wait_until(lambda: has_hits(environ, "mulligatawny"))
 
     pids = list_pids(environ)
     assert run_call(environ, "serve", "--stop").returncode == 0
-    wait_for(lambda: all(map(is_gone, pids)))
+    wait_until(lambda: all(map(is_gone, pids)))
     assert read_status(environ)["watchers"] == []
 
 
@@ -86,7 +78,7 @@ def test_a_watcher_ends_with_a_killed_warm_process(environ, tmp_path):
     line = [sys.executable, "-m", "kebab", "serve"]
     with subprocess.Popen(line, env=environ, stderr=subprocess.DEVNULL) as process:
         try:
-            pids = wait_for(lambda: list_pids(environ))
+            pids = wait_until(lambda: list_pids(environ))
         finally:
             process.kill()
-    wait_for(lambda: all(map(is_gone, pids)))
+    wait_until(lambda: all(map(is_gone, pids)))

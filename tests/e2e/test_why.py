@@ -1,8 +1,13 @@
-"""Why a search finds a note or loses it, asked of real processes."""
+"""Why a search finds a note or loses it, asked of the whole program."""
 
 import shlex
 
 import pytest
+
+
+@pytest.fixture
+def cli(local):
+    return local
 
 
 @pytest.fixture

@@ -5,10 +5,13 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
@@ -67,6 +70,20 @@ def environment(home: os.PathLike[str] | str) -> dict[str, str]:
     own = {"HOME": os.fspath(home), "KEBAB_OFFLINE": "true", "EDITOR": "no-such-editor"}
     own["XDG_RUNTIME_DIR"] = os.devnull
     return {**inherited, **folders, **own}
+
+
+@contextmanager
+def enter_environment(environ: Mapping[str, str], folder: Path) -> Iterator[None]:
+    """Let this process have the environment of a home, and work in a folder of it."""
+    settings = ("KEBAB_", "OLLAMA_", "OPENAI_", "XDG_")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ.keys() - environ.keys():
+            if name.startswith(settings) or "proxy" in name.lower():
+                patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        yield
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
     sys.unraisablehook = passed_over
     with open_stage(folder / "homes") as stage:
         stage.session = stage.session[part::of]
-        found = Runner(stage, FULL if full == "full" else DEFAULT, wanted).all()
+        found = Runner(stage, FULL if full == "full" else DEFAULT, part, wanted).all()
     found.broken += stray
     (folder / RESULT).write_bytes(pickle.dumps(found))
 

@@ -2,12 +2,12 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.faults import points
 from tests.faults.seams.process import COSTLY, Clocks
-from tests.faults.world import Injection
+from tests.faults.world import Fault, Injection
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +15,15 @@ class Size:
     """How much of the grid is run.
 
     `faults` is the most of one point in one command, `writing` the same in a command that writes,
-    after which the library must be looked at. Each comes at `indexes` calls, and `calls` are the
+    after which the library must be looked at; `again` replaces both when all faults of the point
+    have come up. Each comes at `indexes` calls, and `calls` are the
     calls of points that every function passes. Of the rest, one in `damages` and one in `scripts`,
     and after one in `doctor` runs it is doctor who looks.
     """
 
     faults: int
     writing: int
+    again: int
     indexes: int
     calls: int
     damages: int
@@ -29,40 +31,59 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(faults=3, writing=1, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
-FULL = Size(faults=100, writing=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
+DEFAULT = Size(faults=3, writing=1, again=1, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
+FULL = Size(faults=100, writing=100, again=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
 
 
-def list_injections(
-    name: str, calls: Counter[str], clocks: Clocks, size: Size, *, writes: bool
-) -> Iterator[Injection]:
-    """Yield what is to fail in a command."""
-    for point, count in sorted(calls.items()):
-        turn = zlib.crc32(f"{name} {point}".encode())
-        if point in COSTLY:
-            (fault,) = points.list_faults(point, clocks)
-            yield from (
-                Injection(point, index, fault) for index in choose_spread_indexes(count, size.calls)
-            )
-        else:
-            most = size.writing if writes else size.faults
-            yield from _list_injections_at(point, count, turn, clocks, (most, size.indexes))
+class Grid:
+    """Chooses what is to fail in each command, so that the faults of a point take turns."""
 
+    def __init__(self, clocks: Clocks, size: Size, part: int = 0) -> None:
+        self._clocks = clocks
+        self._size = size
+        self._part = part
+        self._chosen: Counter[str] = Counter()
+        """How many faults of each point have been chosen, for whichever command."""
 
-def _list_injections_at(
-    point: str, count: int, turn: int, clocks: Clocks, size: tuple[int, int]
-) -> Iterator[Injection]:
-    """Yield the faults of one point: first and last call among them, and one that lasts."""
-    most, indexes = size
-    found = points.list_faults(point, clocks)
-    # Which faults come first changes from command to command, so that all of them come up.
-    chosen = [found[(turn + at) % len(found)] for at in range(min(most, len(found)))]
-    places = choose_spread_indexes(count, indexes * len(chosen))
-    for at, fault in enumerate(chosen):
-        mine = {places[(at + len(chosen) * round_) % len(places)] for round_ in range(indexes)}
-        yield from (Injection(point, index, fault) for index in sorted(mine))
-    lasting = [fault for fault in chosen if points.can_last(fault)][:1]
-    yield from (Injection(point, turn % count, fault, lasting=True) for fault in lasting)
+    def list_injections(
+        self, name: str, calls: Counter[str], *, writes: bool
+    ) -> Iterator[Injection]:
+        """Yield what is to fail in a command."""
+        size = self._size
+        for point, count in sorted(calls.items()):
+            found = points.list_faults(point, self._clocks)
+            if point in COSTLY:
+                indexes = choose_spread_indexes(count, size.calls)
+                yield from (Injection(point, index, found[0]) for index in indexes)
+            else:
+                turn = zlib.crc32(f"{name} {point}".encode())
+                most = size.writing if writes else size.faults
+                yield from self._list_injections_at(point, count, turn, found, most)
+
+    def _list_injections_at(
+        self, point: str, count: int, turn: int, found: Sequence[Fault], most: int
+    ) -> Iterator[Injection]:
+        """Yield the faults of one point: first and last call among them, and one that lasts.
+
+        When all faults of the point have come up, one that can last comes once or lasts, by turns.
+        """
+        rounds, first = divmod(self._chosen[point], len(found))
+        is_known = rounds > 0
+        number = min(self._size.again if is_known else most, len(found))
+        self._chosen[point] += number
+        # The parts of the grid begin at other faults, because each has only some commands.
+        first += self._part * len(found) // 2
+        chosen = [found[(first + at) % len(found)] for at in range(number)]
+        lasting = [fault for fault in chosen if points.can_last(fault)][:1]
+        takes_turns = is_known and number == 1
+        if not (takes_turns and lasting and rounds % 2):
+            indexes = self._size.indexes
+            places = choose_spread_indexes(count, max(3, indexes * number))
+            for at, fault in enumerate(chosen, turn):
+                mine = {places[(at + number * round_) % len(places)] for round_ in range(indexes)}
+                yield from (Injection(point, index, fault) for index in sorted(mine))
+        if not takes_turns or rounds % 2:
+            yield from (Injection(point, turn % count, fault, lasting=True) for fault in lasting)
 
 
 def choose_spread_indexes(count: int, most: int) -> list[int]:

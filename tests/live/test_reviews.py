@@ -7,18 +7,19 @@ from tools.review_runs import TIERS, build_environment, find_faults, record
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
-TEXT = "# Backup \U0001f600\r\n\r\nTeh backup restors all files. The the disk are full, 백업.\r\n"
+_SHORT_WINDOW = 512
+"""A response takes half of the window at most, so a model that does not end costs little."""
+
+TEXT = "# Backup \U0001f600\r\n\r\nTeh the the disk, 백업.\r\n"
 DEADLINE_S = 180.0
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_the_stream_of_a_review_keeps_the_contract(start_llama, tmp_path, tier):
+def test_the_stream_of_a_review_keeps_the_contract(llama, tmp_path, tier):
     file = tmp_path / "a.md"
     file.write_bytes(TEXT.encode())
-    with start_llama(window=2048) as server:
-        server.wait_until_ready()
-        environ = build_environment(tmp_path, server.url, ALIAS, server.window)
-        shown = record(["review", str(file), "--tier", tier, "--stream"], environ, DEADLINE_S)
+    environ = build_environment(tmp_path, llama.url, ALIAS, _SHORT_WINDOW)
+    shown = record(["review", str(file), "--tier", tier, "--stream"], environ, DEADLINE_S)
 
     assert list(find_faults(shown, TEXT)) == []
     assert shown.status == 1

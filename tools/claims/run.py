@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.claims.corpora import LANGUAGES, Corpus, copy_corpus, write_corpus
 from tools.claims.situations import NEEDS_QUESTIONS, SITUATIONS, Situation
-from tools.claims.stage import Stage, Statement
+from tools.claims.stage import Runner, Stage, Statement, run_process
 
 _SAMPLES = Path(__file__).parents[2] / "samples"
 _FOLDERS = {"notes": _SAMPLES / "notes", "code": _SAMPLES / "formats" / "code"}
@@ -38,7 +38,12 @@ def list_situations(count: int, seed: int) -> Iterator[tuple[Situation, str, int
 
 
 def run_situation(
-    situation: Situation, corpus: str, seed: int, folder: Path, models: Path | None = None
+    situation: Situation,
+    corpus: str,
+    seed: int,
+    folder: Path,
+    models: Path | None = None,
+    runner: Runner = run_process,
 ) -> list[Statement]:
     """Return the statements of one situation in an empty folder."""
     dice = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
@@ -49,6 +54,7 @@ def run_situation(
         _build_corpus(corpus, folder / "notes", dice),
         dice,
         models,
+        runner,
     )
     situation(stage)
     return stage.statements

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,6 +73,26 @@ class Reply:
         )
 
 
+Runner = Callable[[Sequence[str], Mapping[str, str], Path], "subprocess.CompletedProcess[str]"]
+"""Runs the arguments of a command line with an environment in a folder."""
+
+
+def run_process(
+    arguments: Sequence[str], environ: Mapping[str, str], folder: Path
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command line as a process."""
+    return subprocess.run(  # noqa: S603 - the program is kebab
+        [sys.executable, "-m", "kebab", *arguments],
+        env=dict(environ),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        timeout=_DEADLINE_S,
+    )
+
+
 @dataclass(slots=True)
 class Stage:
     """A home, a corpus in it, and the statements about it.
@@ -83,6 +103,7 @@ class Stage:
         corpus: The notes.
         dice: The source of choices.
         models: The folder of embedding models; without one, words only.
+        runner: What runs a command line to its end.
     """
 
     name: str
@@ -90,6 +111,7 @@ class Stage:
     corpus: Corpus
     dice: random.Random
     models: Path | None = None
+    runner: Runner = run_process
     statements: list[Statement] = field(default_factory=list)
 
     @property
@@ -113,16 +135,7 @@ class Stage:
         self, *arguments: str, env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
         """Run a command line to its end."""
-        return subprocess.run(  # noqa: S603 - the program is kebab
-            [sys.executable, "-m", "kebab", *arguments],
-            env={**self.environment, **(env or {})},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            timeout=_DEADLINE_S,
-        )
+        return self.runner(arguments, {**self.environment, **(env or {})}, self.folder)
 
     def ingest(self) -> None:
         """Read the notes completely."""

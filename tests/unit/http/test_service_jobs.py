@@ -1,7 +1,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -10,6 +9,7 @@ import pytest
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ServerBusy
 from kebab.http.service import Interrupted, Job, JobThreads
+from tests.unit.http.conftest import wait_until
 
 
 @pytest.fixture
@@ -23,13 +23,6 @@ def start_threads():
     yield make
     for one in made:
         one.stop()
-
-
-def wait_until(is_true: Callable[[], object]) -> None:
-    limit = time.monotonic() + 10
-    while not is_true():
-        assert time.monotonic() < limit
-        time.sleep(0.002)
 
 
 def test_jobs_run_in_order_in_another_thread(start_threads):

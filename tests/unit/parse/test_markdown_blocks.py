@@ -325,7 +325,7 @@ def test_hidden_lines_become_blank_of_the_same_length():
     assert hide_lines("a\n한글\nc", {1}) == "a\n  \nc"
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "part",
     [
@@ -334,7 +334,7 @@ def test_hidden_lines_become_blank_of_the_same_length():
     ],
 )
 def test_hostile_noise_takes_linear_time(part):
-    body = part * (1_000_000 // len(part))
+    body = part * (400_000 // len(part))
     for text in (body, f"{body}-->", f"{body}\n\n"):
         find_noise_lines(text, is_mdx=True)
         has_visible_text(text)

@@ -72,7 +72,7 @@ def test_other_text_is_unchanged(text):
     assert "".join(filter_stream(text, 3)) == text
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
+@pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("text", [text for text, _ in CASES if "<pass<" not in text])
 def test_a_stream_shows_nothing_of_the_frame(text, size):
     shown = "".join(filter_stream(text, size))

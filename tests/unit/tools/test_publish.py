@@ -15,13 +15,23 @@ REUSED = "frozen: locked: reused, it meant STORAGE.LOCKED and now STORAGE.FULL"
 TYPE = "frozen: locked: detail holder_pid changed from int | None to str | None"
 
 
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    monkeypatch.setattr(publish, "_ROOT", tmp_path)
-    (tmp_path / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A folder with everything that is published; not to be changed."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
     pages = Path("docs/wire-schema/errors")
-    shutil.copytree(Path(kebab.__file__).parents[1] / pages, tmp_path / pages)
-    assert publish.main([]) == 0
+    shutil.copytree(Path(kebab.__file__).parents[1] / pages, folder / pages)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "_ROOT", folder)
+        assert publish.main([]) == 0
+    return folder
+
+
+@pytest.fixture
+def checkout(published, tmp_path, monkeypatch):
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(publish, "_ROOT", tmp_path)
     return tmp_path
 
 

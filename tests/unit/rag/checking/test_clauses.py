@@ -149,9 +149,8 @@ def test_claims_of_real_answers_are_judged_clause_by_clause():
     assert counts[True] >= 0.88 * counts.total()
 
 
-@pytest.mark.parametrize("pair", [one for one in PAIRS if not one["contradicts"]])
-def test_a_claim_without_a_contradiction_is_not_called_one(pair):
-    assert not contradicts(pair)
+def test_a_claim_without_a_contradiction_is_not_called_one():
+    assert [one for one in PAIRS if not one["contradicts"] and contradicts(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -175,11 +174,10 @@ def test_what_one_side_denies_and_the_other_affirms_is_a_contradiction(claim, pa
     assert (found is None) is (expected is None)
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-def test_a_sentence_that_denies_something_may_deny_it(pair):
-    for sentence in (pair["claim"], pair["passage"]):
+def test_a_sentence_that_denies_something_may_deny_it():
+    for sentence in (pair[side] for pair in PAIRS for side in ("claim", "passage")):
         clauses = split_clauses([sentence])
-        assert may_deny(sentence) or not any(clause.is_denied for clause in clauses)
+        assert may_deny(sentence) or not any(clause.is_denied for clause in clauses), sentence
 
 
 @pytest.mark.parametrize(
