@@ -8,10 +8,9 @@ _FIRST, _SECOND = re.findall(r"```sh\n(.+)\n```", _README)[:2]
 
 def test_the_gate_runs_the_test_command_of_the_readme_to_the_letter():
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    parts = _SECOND.split(" && ")
 
-    assert [line for one in gate if (line := one.removesuffix(" &")) in parts] == parts
-    assert parts[-1].endswith("pytest")
+    assert _SECOND in gate
+    assert _SECOND.endswith("pytest")
 
 
 def test_the_first_command_installs_ingests_searches_and_answers_from_what_is_shipped():

@@ -120,7 +120,7 @@ HARMLESS = {
     "stopwordsiso": "looks up lists of words, for languages that it names itself",
     "tokenizers": "has no exception of its own; plain `Exception` is translated",
     "tree_sitter": "has no exception of its own that parsing raises; it accepts any bytes",
-    **{f"tree_sitter_{one}": "is a table of a language, and runs nothing" for one in GRAMMARS},
+    **{one: "is a table of a language, and runs nothing" for one in GRAMMARS},
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 
