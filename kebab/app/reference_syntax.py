@@ -44,8 +44,7 @@ ID_AUTHORITY = "id"
 """The authority of the URI of a resource that is named by the id of its document."""
 _MAX_COLONS = 8
 _MARK = re.compile("#")
-_MAX_MARKS = 8
-"""These limits keep the readings of a long text few."""
+_MAX_MARKS = 8  # these limits keep the readings of a long text few
 
 
 def read_reference(text: str) -> list[Reading]:

@@ -52,6 +52,7 @@ class LeadFinder:
         if index < 0 or self._blocks[index].kind not in {BlockKind.TABLE, BlockKind.CODE}:
             return ""
         block = self._blocks[index]
+        # The label of a table is its header row, which may stand in an earlier block.
         is_first = _NOT_BLANK.search(self._text, block.start, start) is None
         if is_first and (not block.label or self._text.startswith(block.label, block.start)):
             return ""
@@ -65,6 +66,7 @@ class LeadFinder:
         if block.kind is BlockKind.CODE:
             if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
                 return ""
+            # The heading is a signature, unless it is a title behind `#` or `=`.
             heading = self._blocks[index - 1]
             text = " ".join(self._text[heading.start : heading.end].split())
             return "" if text.lstrip("#= ").strip() == heading.label else text

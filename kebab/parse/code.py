@@ -30,8 +30,7 @@ _GENERATED = re.compile(
     r"|\bdo not (?:edit|modify) (?:this file )?(?:by hand|manually|directly)",
     re.IGNORECASE,
 )
-_HEAD_LINES = 12
-"""How many lines may say that the file is generated."""
+_HEAD_LINES = 12  # which may say that the file is generated
 _KEPT_LINES = 40
 _LONG_LINE = 2_000
 _MINIFIED_AVERAGE = 300

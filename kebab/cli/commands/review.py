@@ -286,7 +286,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
         with context.open_kebab() as kebab:
-            pages = choose_display(context, form, partial(_create_sarif_log, kebab))
+            pages = choose_display(context, form, partial(_create_sarif, kebab))
             return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
     if flags["stream"]:
         from kebab.cli.progress import stream_review
@@ -349,9 +349,7 @@ def _review_and_show(
     from kebab.cli.progress import report_events
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    display = ReviewDisplay(
-        context, choose_display(context, form, partial(_create_sarif_log, kebab))
-    )
+    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, kebab)))
     with (
         report_events(context, display) as report,
         context.interrupts.cancelling(display.announce_stop) as cancel,
@@ -364,7 +362,7 @@ def _review_and_show(
     return Exit.INTERRUPTED if cancel.requested else display.status
 
 
-def _create_sarif_log(kebab: "Kebab") -> "SarifLog":
+def _create_sarif(kebab: "Kebab") -> "SarifLog":
     from kebab.cli.render.review_formats import SarifLog
 
     reply = kebab.run(ReviewRulesRequest())
