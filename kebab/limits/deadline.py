@@ -4,8 +4,8 @@ Alarms end the block where the thread can have them. A limit counts processor ti
 machine lets a process wait for others. Work that waits or sleeps ends too, after `WALL_FACTOR`
 times the limit by the clock.
 
-A worker is a process that parses files and can be killed (`kebab.limits.worker`). A `Signal` is an
-error that kebab raises on purpose, not a signal of the system.
+A worker is a process that works on files and can be killed (`kebab.limits.worker`). A `Signal` is
+an error that kebab raises on purpose, not a signal of the system.
 """
 
 import signal
