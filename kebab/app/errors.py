@@ -1,4 +1,8 @@
-"""Counts the errors in the log, shows one of them, and explains error codes."""
+"""Counts the errors in the log, shows one of them, and explains error codes.
+
+`kebab.app.audit_log` writes an `ErrorAudit` for each failed call, except usage errors. The row of a
+code in the catalogue is a subclass of `Signal`. Handlers of operations take the context first.
+"""
 
 import difflib
 from collections import defaultdict
@@ -33,6 +37,7 @@ from kebab.wire.error import (
 from kebab.wire.record import DECODE_ERRORS, LookupFault, NotFound
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+"""The fields of `ErrorAudit` that errors are counted by; the code is the first."""
 _PARTIAL_DIMENSIONS: tuple[Dimension, ...] = ("provider", "model")
 """What only some errors have."""
 
@@ -77,7 +82,7 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
 
 
 def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAudit | NotFound:
-    """Return the error of the log whose correlation id is or begins with a name.
+    """Return the error of the log whose id is or begins with a name; `NotFound` lists several.
 
     Raises:
         IoError: The log cannot be read.
@@ -94,7 +99,7 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
 
 
 def explain_codes(_context: AppContext, request: ExplainRequest) -> ErrorCatalog | NotFound:
-    """Return the catalogue row of a code, or every row."""
+    """Return the catalogue row of a code, or every row; `NotFound` names similar codes."""
     if request.code is None:
         return ErrorCatalog(errors=build_error_rows())
     if signal := build_catalog().get(request.code):

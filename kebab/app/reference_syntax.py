@@ -2,8 +2,8 @@
 
 Every form that kebab or another tool prints is a reference: `a.md#L5-L9`, `a.md:5-9`, `a.md:5:2`,
 `a.md:5:text`, a percent-encoded URI, the URI of an MCP resource, an id, a path. A reference may
-have several readings, because `#` and `:` may be part of a file's name; the file that exists
-decides.
+have several readings, because `#` and `:` may be part of a file's name. `kebab.app.references`
+tries them in order, and the document that exists decides.
 """
 
 import re
@@ -35,6 +35,7 @@ class Reading(NamedTuple):
 
 
 _LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORECASE)
+"""A fragment such as `L5`, `5-9` or `L5C2-L9C4`; the columns behind `C` are ignored."""
 _COLON = re.compile(r":(?=L?\d)")
 _AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
 _FILE = "file://"
@@ -43,7 +44,7 @@ ID_AUTHORITY = "id"
 """The authority of the URI of a resource that is named by the id of its document."""
 _MAX_COLONS = 8
 _MARK = re.compile("#")
-_MAX_MARKS = 8
+_MAX_MARKS = 8  # these limits keep the readings of a long text few
 
 
 def read_reference(text: str) -> list[Reading]:

@@ -1,8 +1,10 @@
 """Splits a document into sections and chunks.
 
-A chunk gets as its lead the text without which it cannot be understood, when it stands in another
-one: the header row of a table, or the signature above the rest of a function. The sentence that
-introduces a list is none: it lowered the ranking of sections (`docs/search-quality.md`).
+A chunk holds blocks of one section, or pieces of them. The title and the heading path are embedded
+with it; the tokens that they leave for its text are its room (`kebab.chunk.budget`). A chunk that
+begins inside a table or a function is stored with a lead (`Chunk.context`), without which it cannot
+be understood: the header row or the signature. The sentence that introduces a list is no lead: it
+lowered the ranking of sections (`docs/search-quality.md`).
 """
 
 import re
@@ -28,7 +30,7 @@ from kebab.core.documents import Block, BlockKind, ParsedDocument
 
 MAX_CHARS = 240
 MAX_SHARE = 3
-"""The longest lead in characters, and its largest share of a passage: one third of the tokens."""
+"""A lead has at most `MAX_CHARS` characters and a third of the tokens of a chunk."""
 
 _NOT_BLANK = re.compile(r"\S")
 _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
@@ -50,6 +52,7 @@ class LeadFinder:
         if index < 0 or self._blocks[index].kind not in {BlockKind.TABLE, BlockKind.CODE}:
             return ""
         block = self._blocks[index]
+        # The label of a table is its header row, which may stand in an earlier block.
         is_first = _NOT_BLANK.search(self._text, block.start, start) is None
         if is_first and (not block.label or self._text.startswith(block.label, block.start)):
             return ""
@@ -63,6 +66,7 @@ class LeadFinder:
         if block.kind is BlockKind.CODE:
             if not index or self._blocks[index - 1].kind is not BlockKind.HEADING:
                 return ""
+            # The heading is a signature, unless it is a title behind `#` or `=`.
             heading = self._blocks[index - 1]
             text = " ".join(self._text[heading.start : heading.end].split())
             return "" if text.lstrip("#= ").strip() == heading.label else text
@@ -92,7 +96,8 @@ _HAS_WORD = re.compile(r"\w")
 class Section:
     """Blocks below one heading, each with its heading path.
 
-    `ended` says that the last heading has no text below it.
+    `has_body` says that a block other than a heading has a word. `ended` says that the parser found
+    no text below the last heading.
     """
 
     level: int = 0
@@ -107,7 +112,9 @@ def split_sections(
 ) -> Iterator[Section]:
     """Yield the sections of a document in order.
 
-    None of them crosses the begin of a place, or much text between two blocks, which is left out.
+    None of them crosses the begin of a place (a page, slide, cell or sheet), or much text between
+    two blocks, which is left out. `ends` of a heading says that its section has no text. `ends` of
+    another block is a level: the sections of this and deeper levels end before it.
     """
     open_headings: list[Block] = []
     section = Section()
@@ -155,7 +162,7 @@ def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Part:
-    """A block or a part of one, with its size and the room for it in tokens."""
+    """A block or a part that was cut `depth` times, with its size and its room in tokens."""
 
     block: Block
     where: Range
@@ -172,14 +179,14 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     """
     text, title = document.text, document.title
     sections = list(split_sections(text, document.blocks, document.places))
-    context = build_contexts(title, [path for part in sections for path in part.paths], budget)
+    contexts = build_contexts(title, [path for part in sections for path in part.paths], budget)
     leads = LeadFinder(text, document.blocks, budget)
     meter = TextMeter(text, budget)
-    pieces = _measure_blocks(meter, sections, context)
+    pieces = _measure_blocks(meter, sections, contexts)
     drafts = [
         draft._replace(lead=leads.find(draft.start))
         for section in sections
-        for draft in _draft_chunks(text, section, context, pieces)
+        for draft in _draft_chunks(text, section, contexts, pieces)
     ]
     drafts = enforce_limit(meter, title, drafts, leads.find)
     return list(_build_chunks(document, drafts))
@@ -188,7 +195,7 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
 def _measure_blocks(
     meter: TextMeter,
     sections: Sequence[Section],
-    context: dict[tuple[str, ...], Context],
+    contexts: dict[tuple[str, ...], Context],
 ) -> dict[Block, list[Piece]]:
     """Return the pieces of every block, each small enough for its chunk.
 
@@ -196,7 +203,7 @@ def _measure_blocks(
     long, and so on.
     """
     parts = [
-        _Part(block, Range(block.start, block.end), context[path].room)
+        _Part(block, Range(block.start, block.end), contexts[path].room)
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
@@ -215,7 +222,7 @@ def _measure_blocks(
     _count_gaps(meter, parts)
     pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
     for part in parts:
-        glued = part.block.kind is BlockKind.HEADING
+        glued = part.block.kind is BlockKind.HEADING  # it stays with the piece behind it
         pieces[part.block].append(Piece(part.where, part.size, glued))
     return pieces
 
@@ -268,16 +275,16 @@ def _cut_part(text: str, part: _Part) -> list[_Part]:
 def _draft_chunks(
     text: str,
     section: Section,
-    context: dict[tuple[str, ...], Context],
+    contexts: dict[tuple[str, ...], Context],
     pieces: dict[Block, list[Piece]],
 ) -> Iterator[ChunkDraft]:
     """Yield the drafts of the chunks of a section."""
-    room = min(context[path].room for path in section.paths)
+    room = min(contexts[path].room for path in section.paths)
     index = 0
     for where in pack_pieces((pieces[block] for block in section.blocks), room):
         while section.blocks[index].end <= where.start:
             index += 1
-        path = context[_find_path(section, index, where.end)].path
+        path = contexts[_find_path(section, index, where.end)].path
         trimmed = trim(text, where)
         if trimmed is not None:
             yield ChunkDraft(trimmed.start, trimmed.end, path)

@@ -1,4 +1,7 @@
-"""Defines the root command, the table of commands, and the click classes of commands."""
+"""Defines the root command, the table of commands, and the click classes of commands.
+
+`ctx.obj` is the `CommandContext` of the call, its state; `--json` sets its flag `machine`.
+"""
 
 import importlib
 from collections.abc import Sequence
@@ -56,7 +59,8 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Store the name and the parameters of the command in the context, and run it.
 
-        A call that failed before raises its failure, so that it is reported in the caller's format.
+        When the warm process died or Ctrl-C was pressed before, this failure is raised here, where
+        all flags are parsed, so that it is reported in the caller's format.
         """
         ctx.obj.flags_parsed = not isinstance(self, click.Group)
         ctx.obj.params = self.params
@@ -101,13 +105,13 @@ class Command(click.Command):
 class Group(Command, click.Group):
     """A command with subcommands."""
 
-    command_class: type[click.Command] | None = Command
+    command_class: type[click.Command] | None = Command  # click creates subcommands with it
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
 
     def select(self, ctx: click.Context, args: list[str]) -> click.Command:
-        """Return the command that runs with these arguments."""
+        """Return the command that runs with these arguments: the group, unless it has a default."""
         del ctx, args
         return self
 
@@ -300,6 +304,7 @@ class DefaultGroup(Group):
 
     def select(self, ctx: click.Context, args: list[str]) -> click.Command:
         """Return this group when the first argument is a subcommand, else the default command."""
+        # The parser of the default command tells arguments from flags and their values.
         parser = self.default.make_parser(ctx)
         parser.allow_interspersed_args = False
         parser.ignore_unknown_options = True

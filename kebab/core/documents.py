@@ -38,10 +38,11 @@ class BlockKind(StrEnum):
 class Block(NamedTuple):
     """A part of a document: `text == document.text[start:end]`.
 
-    `start` and `end` are code-point offsets. `level` is 1 to 6 for headings, else 0, and `label`
-    is a heading's text without its markup. `ends` is a level for a block that is no heading and
-    begins a new section all the same: the sections of headings of this and deeper levels end before
-    it. For a heading it says that the section ends with it: it has no text below.
+    `start` and `end` are code-point offsets. `level` is 1 to 6 for headings, else 0. `label` is a
+    heading's text without its markup, or the header row of a table that does not begin with it.
+    `ends` is a level for a block that is no heading and begins a new section all the same: the
+    sections of headings of this and deeper levels end before it. For a heading it says that the
+    section ends with it: it has no text below.
     """
 
     kind: BlockKind

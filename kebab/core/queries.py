@@ -43,7 +43,7 @@ class Filters:
     `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time
     of a file without one, in seconds since the epoch. `path_glob` uses `*` (within a folder), `**`
     and `?`. `folder` is an absolute path. `links_to` names a document, and `linking` holds the ids
-    of the documents that link to it once it is resolved.
+    of the documents that link to it once it is resolved; so `linking` is no condition of its own.
     """
 
     tag: tuple[str, ...] = ()
@@ -69,8 +69,9 @@ class Filters:
 class Query:
     """One search; in `prose` text, quotation marks are the only operator.
 
-    The queries of `more` are answered together with `text`. `rerank` None means that passages are
-    reranked where they are in another language than the query.
+    The queries of `more` are answered together with `text`. `per_doc` is the most hits of one
+    document, and `max_tokens` the longest page. `rerank` None means that passages are reranked
+    where they are in another language than the query. `trace` asks for the stages and the boosts.
     """
 
     text: str
@@ -99,7 +100,12 @@ VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 
 
 class StoredChunk(NamedTuple):
-    """A stored chunk, with the fields of its document that a hit shows."""
+    """A stored chunk, with the fields of its document that a hit shows.
+
+    `key` is its number in both stores, and `chunk_id` its public id. `path` is below the folder
+    `root` of the `source`. `context` is text from elsewhere that is embedded with it, such as the
+    header of its table. `place` is its page, slide, cell or rows, None where lines are cited.
+    """
 
     key: Key
     chunk_id: ChunkId

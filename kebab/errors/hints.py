@@ -1,4 +1,8 @@
-"""Hints: the commands and values that they name, and how a failed call can be repeated."""
+"""Hints: the commands and values that they name, and how a failed call can be repeated.
+
+`Signal.format_hint` fills in the hint of a row of the catalogue, such as `export {variable}=URL`,
+with the details of the error and the values of `DERIVED`. A `fault` is the error, a `Signal`.
+"""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,8 +12,8 @@ from typing import Any, NamedTuple
 class Rerun(NamedTuple):
     """How the failed command line can be repeated so that it succeeds.
 
-    The command line interface turns it into the hint. Where there is no command line, the hint is
-    that of the wording.
+    The command line interface turns it into the hint. Where there is no command line, as over HTTP,
+    the hint is that of the row.
     """
 
     add: tuple[str, ...] = ()

@@ -1,4 +1,7 @@
-"""Runs the HTTP server until a signal ends it."""
+"""Runs the HTTP server until a signal ends it; `kebab serve` calls `run_http_server`.
+
+Requests that fit the `Admission` reach the application, and the `Service` runs them in threads.
+"""
 
 import asyncio
 import contextlib
@@ -84,6 +87,9 @@ def run_http_server(
 ) -> Exit:
     """Serve until SIGTERM or Ctrl-C, and return the exit status.
 
+    `mounts` are other applications at paths of the server, such as that of MCP. `on_start` is
+    called when the server listens.
+
     Raises:
         UsageInvalid: The address cannot be used.
         IoError: There is no token, and none can be written.
@@ -93,12 +99,12 @@ def run_http_server(
     silence_loggers()
     listener = open_listener(address)
     with contextlib.closing(listener), contextlib.closing(Service(options)) as service:
-        hosts, any_address = build_hosts(address.host)
+        hosts, any_address = build_hosts(address.host)  # what the header `Host` may name
         admission = Admission(
             token=token,
             hosts=hosts,
             any_address=any_address,
-            max_body_bytes=settings.ingest.max_file_bytes * 2,
+            max_body_bytes=settings.ingest.max_file_bytes * 2,  # JSON escapes the text of a file
             open_paths={HEALTH_PATH},
         )
         server = HttpServer(build_application(service, admission, mounts), service.stop)

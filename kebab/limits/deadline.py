@@ -3,6 +3,9 @@
 Alarms end the block where the thread can have them. A limit counts processor time, because a busy
 machine lets a process wait for others. Work that waits or sleeps ends too, after `WALL_FACTOR`
 times the limit by the clock.
+
+A worker is a process that works on files and can be killed (`kebab.limits.worker`). A `Signal` is
+an error that kebab raises on purpose, not a signal of the system.
 """
 
 import signal
@@ -34,7 +37,7 @@ def build_failure(path: str, parser: str, cause: str) -> ParseFailed:
 
 
 def raise_memory_error(error: Signal) -> None:
-    """Raise the lack of memory that an error of a parser comes from, if it does."""
+    """Raise the `MemoryError` that an error of a parser comes from, if it comes from one."""
     if isinstance(error.__cause__, MemoryError):
         raise error.__cause__
 

@@ -1,7 +1,8 @@
-"""Declares the structured results of the tools, and builds them from the replies of operations.
+"""Declares the structured results of the MCP tools, and builds them from replies of operations.
 
 A result holds what a program needs to go on: references, scores, counts and verdicts. The text that
-a model reads is not repeated in it. Fields with their default are left out. The URI of a resource,
+a model reads is not repeated in it. Fields with their default are left out. `coverage` tells how
+much of the sources the index has read, by which an empty result is judged. The URI of a resource,
 such as `kebab:///notes/a.md#L12-L30`, has the absolute path of the file, percent-encoded; text that
 has no file is named by the id of its document, `kebab://id/ID`. The fragment is that of the
 citation. `kebab fetch` and the tool `read` take these URIs too.
@@ -46,7 +47,7 @@ def encode_path(path: str) -> str:
 def list_hit_references(reply: SearchResponse) -> list[str]:
     """Return the reference of each hit.
 
-    Paths are below the folder of the first hit; a path that is in another folder is absolute.
+    Paths are below the source of the first hit; one of another source, or of several, is absolute.
     """
     folders: dict[str, set[str]] = {}
     for hit in reply.hits:
@@ -76,7 +77,7 @@ def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
 
 
 def _read_time(hit: SearchHit) -> dict[str, str]:
-    """Return when the file was changed; nothing for a file that is gone."""
+    """Return when the file was changed; nothing for a file that is gone, or text without a file."""
     try:
         changed = Path(hit.file or "").stat().st_mtime
     except OSError:
@@ -97,7 +98,7 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 
 class SearchResult(Result, frozen=True, kw_only=True):
-    """The passages of a page."""
+    """The passages of a page; `convincing` says that the best hit of the search is above `weak`."""
 
     hits: list[FoundPassage]
     convincing: bool

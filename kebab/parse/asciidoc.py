@@ -1,4 +1,8 @@
-"""Reads AsciiDoc by its lines; lines that no rule names are paragraphs. Nothing is included."""
+"""Reads AsciiDoc by its lines; an `include` is a link, and its file is not read.
+
+A `Span` is the lines [first, last) of a block. Lines of a span without a kind are left out, and
+lines without a span become paragraphs.
+"""
 
 import re
 from collections.abc import Generator, Iterator
@@ -39,6 +43,7 @@ _MAX_LABEL = 1000
 _SETEXT_SLACK = 2
 _LEFT_OUT = "+/"
 _TRANSPARENT = "=*"
+"""The delimiters of blocks whose text is left out, and of blocks that are read like other text."""
 
 
 class AsciiDocParser:
@@ -51,7 +56,7 @@ class AsciiDocParser:
         decoded = decode(data, path, self.version)
         text = decoded.text
         front = read_front_matter(text)
-        hidden = text.count("\n", 0, front.searched)
+        hidden = text.count("\n", 0, front.searched)  # the lines of front matter that was read
         scanner = AsciiDocScanner(text[front.searched :])
         spans = [Span(None, 0, hidden), *shift_spans(scanner.scan(), hidden)]
         declared = read_metadata(scanner.fields)
@@ -68,6 +73,7 @@ class AsciiDocScanner:
         self.links: list[str] = []
         self._lines = Lines(text)
         self._never_closed: set[str] = set()
+        """The delimiters that no later line closes; only their own lines are left out."""
         self._pending: int | None = None
         """The first of the lines with attributes or a caption above a block."""
 
@@ -75,7 +81,7 @@ class AsciiDocScanner:
         """Yield the blocks that are no paragraphs."""
         number = yield from self._read_header()
         while number < self._lines.count:
-            bare = self._lines.text[number]
+            bare = self._lines.text[number]  # without outer space, as everywhere here
             if _BLOCK_LINE.match(bare) and not self._lines.indents[number]:
                 self._pending = number if self._pending is None else self._pending
                 number += 1
@@ -106,7 +112,7 @@ class AsciiDocScanner:
         return number
 
     def _read_header(self) -> Generator[Span, None, int]:
-        """Read the title of the document, its author, revision and attributes."""
+        """Yield the spans of the header and record its fields; return the line behind it."""
         lines = self._lines
         number = lines.skip_blank(0, lines.count)
         while number < lines.count and lines.text[number].startswith(("//", ":")):

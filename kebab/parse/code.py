@@ -1,4 +1,7 @@
-"""Reads source code: symbols as headings, and their code."""
+"""Reads source code: symbols as headings, and their code.
+
+A `Span` is the lines [first, last) of a block. Generated code is searched in its first lines only.
+"""
 
 import re
 from collections.abc import Iterable
@@ -27,11 +30,12 @@ _GENERATED = re.compile(
     r"|\bdo not (?:edit|modify) (?:this file )?(?:by hand|manually|directly)",
     re.IGNORECASE,
 )
-_HEAD_LINES = 12
+_HEAD_LINES = 12  # which may say that the file is generated
 _KEPT_LINES = 40
 _LONG_LINE = 2_000
 _MINIFIED_AVERAGE = 300
 _MANY_CHARS = 10_000
+"""A file of more characters is minified if its lines have more than 300 on average."""
 _CPLUSPLUS = re.compile(
     r"^\s*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
     re.MULTILINE,
@@ -106,7 +110,7 @@ def find_generated(text: str) -> str:
 
 
 def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
-    """Return a document of which only the first lines are searched."""
+    """Return a document of which only the first lines are searched, with a warning if it is cut."""
     lines = decoded.text.count("\n") + 1
     spans = [Span(BlockKind.CODE, 0, min(lines, _KEPT_LINES))]
     document = build_document(decoded, path, spans)
@@ -117,7 +121,7 @@ def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
 
 
 def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> ParsedDocument:
-    """Return the document of source code with these spans."""
+    """Return the document of source code; lines between spans and long lines are not searched."""
     text = decoded.text
     long = [number for number, line in enumerate(text.split("\n")) if len(line) > _LONG_LINE]
     warnings = decoded.warnings
@@ -140,6 +144,7 @@ def _find_summary(text: str) -> str:
     """Return the first line of the documentation at the top of a file, else an empty string."""
     head = text[:_LONG_LINE]
     found = _DOC_STRING.match(head) or _DOC_COMMENT.match(head)
+    # The text is in the last group of a docstring, and in either group of a comment.
     line = next(filter(None, found.groups()[-2:][::-1]), "") if found else ""
     line = line.removesuffix("*/").strip(" \t*-=#/.")
     if _NO_SUMMARY.search(line) or len(line.split()) < 2:  # noqa: PLR2004 - one word says nothing

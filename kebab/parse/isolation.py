@@ -1,4 +1,7 @@
-"""Parses one file in a worker process, so that no file can crash or stop the caller."""
+"""Parses one file in a worker process, so that no file can crash or stop the caller.
+
+A parser is isolated when it runs native code or expands its input. An ingest has other workers.
+"""
 
 from typing import NamedTuple
 
@@ -40,7 +43,7 @@ def parse_guarded(
             worker = None
         if worker is not None:
             with worker:
-                if worker.poll(START_S) and worker.receive() is not None:
+                if worker.poll(START_S) and worker.receive() is not None:  # it is ready
                     worker.send(ParseTask(parser, data, path, limits.deadline_s))
                     if late := worker.wait_for_reply(limits.deadline_s):
                         raise late.build_timeout(limits.deadline_s, path)
@@ -57,7 +60,7 @@ def parse_guarded(
 
 
 def run_parser(task: ParseTask) -> ParsedDocument | Signal:
-    """Return the document of a task, or the error of the parser.
+    """Return the document of a task, or the error of the parser; this runs in the worker.
 
     Raises:
         MemoryError: The parser needs more memory than it may have.

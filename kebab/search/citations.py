@@ -1,4 +1,8 @@
-"""Cites passages by lines, pages, slides, cells, sections or symbols, and formats references."""
+"""Cites passages by lines, pages, slides, cells, sections or symbols, and formats references.
+
+A `Place` is the `number` of a page, a slide or a notebook's cell. Only that of a sheet has a `row`:
+its first one, with the `columns` (`A:F`) and the name of the sheet as `label`.
+"""
 
 import os
 import re
@@ -89,7 +93,7 @@ def cite_section(path: str, headings: Sequence[str], title: str, first: int, las
 
 
 def cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citation:
-    """Return the citation of a page, a slide, or cells; `rows` is how many rows a sheet's has."""
+    """Return the citation of a page, a slide, or cells; of a sheet it names `rows` rows."""
     quoted = quote_path(path)
     if kind is CitationKind.PAGE:
         page = PageSpan(number=place.number, of=max(place.of, place.number))

@@ -1,4 +1,9 @@
-"""Retrieves and ranks the candidates of a query from both channels."""
+"""Retrieves and ranks the candidates of a query; `kebab.search.engine` makes pages of them.
+
+The lexical channel finds chunks by words, and the vector channel by the cosines of embeddings.
+Evidence is their scores on a common scale, from 0 to about 1. It is fused, and boosts are added
+(`kebab.search.ranking`). When a channel is degraded, it cannot answer, and the reply says so.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -152,7 +157,7 @@ class Ranker:
     ) -> RankedCandidates:
         """Return the candidates of a parsed query."""
         if mode is Mode.HYBRID and parsed.terms:
-            self._retriever.prepare(parsed)
+            self._retriever.prepare(parsed)  # the model loads while words are searched
         weighted = lexical.weigh_terms(self._library, parsed)
         if not parsed.terms:
             return self._list_allowed(parsed, weighted, timer)
@@ -182,6 +187,8 @@ class Ranker:
         passages: PassageCache,
     ) -> RankedCandidates:
         """Return the candidates of both channels in one order."""
+        # The intent is how far the query names a topic or describes a need. It rests on the words,
+        # so it is weakened where they match little.
         intent, method = classify_intent(parsed), Mode.LEXICAL
         evidence = lexical.compute_evidence(found, weighted)
         fused: Scores = evidence

@@ -62,7 +62,7 @@ def _compile(pattern: str) -> Segments:
 
 
 def list_readings(pattern: str, working_folder: str) -> list[str]:
-    """Return the globs that a path filter may mean, in the order in which they are tried.
+    """Return the globs that a path filter may mean; the caller takes the first that matches a path.
 
     A path without wildcards is a file or folder at the root of a source, then at any depth, then
     below the working folder. A pattern without a slash is a file name at any depth. Paths that
@@ -90,6 +90,7 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
 
 def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
     """Yield the absolute globs of a path on disk, with and without its links resolved."""
+    # The file system takes no NUL, and SQLite no bytes that are not UTF-8.
     if "\0" in pattern or escape_undecodable(working_folder) != working_folder:
         return
     whole = os.path.join(working_folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 - a pattern

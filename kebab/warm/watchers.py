@@ -1,8 +1,9 @@
 """Keeps a watcher of files running for each knowledge base whose settings have `watch.auto`.
 
-A worker tells its parent after a call; the parent runs `kebab watch` as a child and reads its
-events. The child ends when nobody reads its output any more, so it does not outlive a killed
-parent.
+The warm process has a parent (`kebab.warm.server`), which owns the `Watchers`, and workers, which
+run calls. After a call a worker sends its parent a `Demand`: the data folder, flags and environment
+of the watcher to run. The parent runs `kebab watch` as a child and reads its events. The child ends
+when nobody reads its output any more, so it does not outlive a killed parent.
 """
 
 import json
@@ -31,6 +32,7 @@ _STABLE_S = 60.0
 _PATIENCE_S = (5.0, 2.0, 1.0)
 """At the end: the time to end a run, the time to unwind, and the time to be killed."""
 _CHUNK, _TAIL = 1 << 16, 1 << 14
+"""How many bytes of output are read at once, and how many are kept for the last event."""
 
 
 def spawn_watcher(demand: Demand, output: int) -> int | None:
@@ -48,7 +50,7 @@ def spawn_watcher(demand: Demand, output: int) -> int | None:
 
 @dataclass
 class _Watcher:
-    """A watcher, which runs or is to be started at some time."""
+    """A watcher that runs, starts at the time `due` (infinite: waits for a call), or is leaving."""
 
     demand: Demand
     used: float
@@ -67,7 +69,7 @@ class Watchers:
     """Starts watchers, starts those again that crashed, and ends them.
 
     Args:
-        selector: It tells when a watcher wrote something.
+        selector: It tells when a watcher wrote something; its owner then calls the data of the key.
         spawn: Starts a watcher with this descriptor as its output.
         get_now: Returns the time.
     """
@@ -190,7 +192,7 @@ class Watchers:
         ]
 
     def forget(self) -> None:
-        """Close the outputs in a worker, for a watcher ends when its last reader is gone."""
+        """Close the outputs in a worker after the fork: a watcher ends when no reader is left."""
         for watcher in self._watchers.values():
             if watcher.pid is not None:
                 os.close(watcher.output)

@@ -1,7 +1,4 @@
-"""Declares documents, passages, fetched lines and sources as wire records.
-
-The explanation why files are in the index or not is one, too.
-"""
+"""Declares wire records: documents, passages, fetched lines, sources, and why a file is indexed."""
 
 from typing import Annotated, Literal
 
@@ -14,6 +11,7 @@ from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
+"""Whether a passage waits for a vector, has one, or is in a script unknown to its model."""
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
 
 

@@ -1,7 +1,7 @@
 """The operations of a knowledge base: one row holds what every surface needs to know of one.
 
-`kebab.app.facade.Kebab.run` runs them. Flags, routes, tools and tests are derived from these rows
-or held to them.
+`kebab.app.facade.Kebab.run` runs them. The surfaces are the command line, HTTP, MCP and Python.
+Flags, routes, tools and tests are derived from these rows or held to them.
 """
 
 from collections.abc import Mapping
@@ -45,13 +45,14 @@ class Operation:
     cancellable: bool = False
     """Whether the caller can cancel it between two steps."""
     slow: bool = False
-    """Whether it may take seconds, although it reads and reports no events."""
+    """Whether it may take seconds, although it reads and reports no events. The HTTP server keeps
+    quick operations apart from slow ones, those that write, and those that report events."""
     flag_of: str | None = None
     """The command that runs it by a flag; None when it has a command of its own."""
 
     @property
     def command(self) -> str:
-        """The command in the shell, as the envelope has it."""
+        """The command in the shell, which a reply names in its field `command`."""
         return self.flag_of or self.name.replace("_", " ")
 
     @cached_property

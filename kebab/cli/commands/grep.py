@@ -63,9 +63,11 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     if len(given) > 1:
         raise click.UsageError(f"`{given[0]}` and `{given[1]}` exclude each other")
     around, columns = flags.pop("around"), flags.pop("max_columns")
+    # The columns of `vimgrep` are those of the file, so its lines are not cut.
     columns = None if form == "vimgrep" else columns or None
     for side in ("before", "after"):
         flags[side] = around if flags[side] is None else flags[side]
+    # The flags have the names of fields of the request; those that are not given are left out.
     fields = merge_flags({"pattern": pattern, "max_columns": columns}, flags)
     request = build_request(fields, GrepRequest)
     with context.open_kebab() as kebab:

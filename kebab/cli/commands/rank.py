@@ -52,10 +52,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if flags["limit"] is None and context.channels.out.is_terminal and not context.flags.machine:
         flags["limit"] = _SCREEN
     lines = [line.decode("utf-8", "replace") for line in raw]
+    # The flags have the names of fields of the request; those that are not given are left out.
     fields = merge_flags({"query": " ".join(query), "lines": lines}, flags)
     with context.open_kebab() as kebab:
         reply = kebab.run(build_request(fields, RankRequest))
-    if context.flags.machine or context.channels.out.is_terminal:
+    if context.flags.machine or context.channels.out.is_terminal:  # `machine` is `--json`
         context.print_reply(reply, partial(_render_lines, raw))
     else:
         context.channels.out.write_bytes(b"".join(raw[one.index] + b"\n" for one in reply.items))
@@ -89,6 +90,7 @@ def _render_lines(raw: list[bytes], reply: RankResult, canvas: "Canvas") -> Iter
 
 
 def _render_notes(reply: RankResult, canvas: "Canvas") -> Iterator[str]:
+    """Yield what limits the order: words or meanings that were not compared, and hidden lines."""
     from kebab.cli.render.hits import render_degraded
 
     if not reply.total:

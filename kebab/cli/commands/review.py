@@ -1,4 +1,7 @@
-"""`kebab review` finds mistakes in documents."""
+"""`kebab review` finds mistakes in documents.
+
+It checks the flags and builds the request; `kebab.cli.review` shows findings and applies fixes.
+"""
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -39,16 +42,17 @@ MAX_BYTES = 8_000_000
 _STDIN = "-"
 
 
-class _File(msgspec.Struct):
+class _ItemsFile(msgspec.Struct):
     """An object with items; its other fields are ignored."""
 
     items: list[ItemV1]
 
 
 def read_older_items(path: str) -> list[ItemV1]:
-    """Return the items of a file, or of stdin for `-`.
+    """Return the findings of a file for `--import`, or of stdin for `-`.
 
-    The file holds a list, an object with `items`, or one item per line.
+    They have the older form, which quotes the text that is wrong and gives no lines. The file holds
+    a list, an object with `items`, or one item per line.
 
     Raises:
         InvalidInput: It holds none of these; `field` is the JSON path.
@@ -79,7 +83,7 @@ def _convert(whole: Any) -> list[ItemV1]:
     """Return the items of a list, or of an object with `items`."""
     try:
         if isinstance(whole, dict):
-            return msgspec.convert(whole, _File).items
+            return msgspec.convert(whole, _ItemsFile).items
         return msgspec.convert(whole, list[ItemV1])
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
@@ -99,10 +103,10 @@ def _decode_lines(raw: bytes) -> list[ItemV1]:
 
 
 OTHER_TASKS = ("show_runs", "forget", "explain", "replay")
-"""The flags that ask for no review."""
+"""The flags that ask for another task, which no flag but one for its output goes with."""
 
-_FORMATS = {"replay": "form"}
-"""The flag of the output that goes with a task; `--json` goes with the others."""
+_OUTPUT_FLAGS = {"replay": "form"}
+"""The flag for the output of a task; `--json` goes with the tasks that are not listed."""
 
 _FLAGS = {
     "names": "DOC, PATH or GLOB",
@@ -128,6 +132,7 @@ _FLAGS = {
     "run_id": "`--run-id`",
     "yes": "`--yes`",
 }
+"""What a call can give, as messages write it."""
 _EXCLUDING = (
     ("run_id", "names"),
     ("no_llm", "model"),
@@ -143,10 +148,10 @@ _NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"))
 
 
 def find_contradictions(given: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong with flags that exclude or need each other."""
+    """Yield what is wrong with flags that exclude or need each other, by the keys of `_FLAGS`."""
     given = set(given)
     for name in OTHER_TASKS:
-        if name in given and given - {name, _FORMATS.get(name, "json")}:
+        if name in given and given - {name, _OUTPUT_FLAGS.get(name, "json")}:
             yield f"{_FLAGS[name]} goes with no other argument"
     if not given & {"names", "run_id", *OTHER_TASKS}:
         yield "give DOC, PATH or GLOB, or `--run-id`"
@@ -187,12 +192,12 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
 
 
-_OTHER_TASKS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
+_TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     "show_runs": _list_runs,
     "forget": _forget_runs,
     "explain": _explain_rules,
 }
-"""What the flags do that ask for no review."""
+"""The functions of the other tasks but `replay`, which shows findings as a review does."""
 
 
 @click.command(
@@ -269,7 +274,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     given |= {"deep"} if flags["tier"] == "deep" else set()
     for cause in find_contradictions(given):
         raise click.UsageError(cause)
-    for name, run in _OTHER_TASKS.items():
+    for name, run in _TASK_RUNNERS.items():
         if flags[name]:
             return run(context, flags[name])
     if flags["apply"]:
@@ -281,7 +286,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
         with context.open_kebab() as kebab:
-            pages = choose_display(context, form, partial(_create_log, kebab))
+            pages = choose_display(context, form, partial(_create_sarif, kebab))
             return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
     if flags["stream"]:
         from kebab.cli.progress import stream_review
@@ -301,7 +306,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
 def _build_request(
     names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
 ) -> ReviewRequest:
-    """Return the request of a review.
+    """Return the request of a review; without `all_pages` it asks for one page.
 
     Raises:
         InvalidInput: A field is invalid.
@@ -344,7 +349,7 @@ def _review_and_show(
     from kebab.cli.progress import report_events
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    display = ReviewDisplay(context, choose_display(context, form, partial(_create_log, kebab)))
+    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, kebab)))
     with (
         report_events(context, display) as report,
         context.interrupts.cancelling(display.announce_stop) as cancel,
@@ -357,7 +362,7 @@ def _review_and_show(
     return Exit.INTERRUPTED if cancel.requested else display.status
 
 
-def _create_log(kebab: "Kebab") -> "SarifLog":
+def _create_sarif(kebab: "Kebab") -> "SarifLog":
     from kebab.cli.render.review_formats import SarifLog
 
     reply = kebab.run(ReviewRulesRequest())

@@ -1,4 +1,4 @@
-"""Renders errors, the error catalog and the error log."""
+"""Renders errors, the error catalog and the error log, without control characters (`clean`)."""
 
 import shlex
 from collections.abc import Iterator
@@ -23,12 +23,13 @@ from kebab.wire.error import (
 )
 
 _ID = 12
+"""How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""
 _FIGURES = len("  count  share  2025-01-31 12:00  ") + _ID
 """The number of cells of the columns after the first."""
 
 
 def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
-    """Yield the message of a reported error, its hint, its code, its causes and the log."""
+    """Yield the message of an error, its hint, code and causes, and the log that has the rest."""
     yield from canvas.wrap_with_label("error:", clean(reply.message), canvas.error)
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
@@ -52,6 +53,7 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
     yield f"{pluralize(reply.total, 'error') if reply.total else 'no errors'}{since}"
     if reply.total:
         yield ""
+        # Without `--by` the first group counts codes, and the others follow in short form.
         yield from _render_table(reply.groups[0], canvas)
         rest = []
         for group in reply.groups[1:]:

@@ -1,8 +1,9 @@
 """Renders Markdown (the answers of a model, and excerpts of documents), and highlights its code.
 
 The text is not trusted: HTML stays text, an address is shown and is no clickable link, and numbers
-in brackets stay citation markers even when the text defines them as links. Pygments is imported
-only for code whose language is named.
+in brackets stay citation markers even when the text defines them as links. Excerpts have the
+characters `MATCH_START` and `MATCH_END` around each match of the query; `StyledText` emphasises the
+text between them and drops them. Pygments is imported only for code whose language is named.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _STYLES = {
 """The style of a kind of token and of the kinds below it; other text is plain."""
 
 _PLAIN = Style(literal=True)
+"""The style of plain code: in `literal` text, numbers in brackets are no citation markers."""
 _SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
 _LONGEST = 20_000
 """Longer code is not highlighted, because a lexer may be slow."""
@@ -73,7 +75,7 @@ def split_code(code: str, language: str) -> list[StyledText]:
 
 
 def _choose_styles(code: str, language: str) -> list[Style]:
-    """Return the style of each letter, nothing when the language is unknown."""
+    """Return the style of each letter; nothing for an unknown language or long code."""
     lexer = _find_lexer(language) if language and len(code) <= _LONGEST else None
     if lexer is None:
         return []
@@ -84,6 +86,7 @@ def _choose_styles(code: str, language: str) -> list[Style]:
 
 
 def _find_style(kind: str) -> Style:
+    """Return the style of a kind of token, such as `Name.Function.Magic`, or of one above it."""
     while kind and kind not in _STYLES:
         kind = kind.rpartition(".")[0]
     return _STYLES.get(kind, _PLAIN)
@@ -143,7 +146,7 @@ def _is_tight(node: SyntaxTreeNode) -> bool:
     """Return whether a block follows without a blank line, as in a list without blank lines."""
     parent = node.parent
     first = parent.children[0] if parent and parent.type == "list_item" else node
-    return first.type == "paragraph" and first.hidden
+    return first.type == "paragraph" and first.hidden  # markdown-it hides those of a tight list
 
 
 def _render_paragraph(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:

@@ -7,7 +7,8 @@ _OTHER_SCHEMA = (
     "색인의 스키마는 {found}, 이 빌드가 읽는 스키마는 {expected}"
 )
 
-# A text that is left out is that of the row, and a hint that is left out that of English.
+# A wording is a message and a hint, by code or by `CODE:CASE` (see `Signal.choose_case`). A case
+# without a message has that of its code; where a hint is left out, the English one is shown.
 TEXTS: dict[str, Wording] = {
     "config_invalid": Wording(
         "설정이 올바르지 않습니다: {path}: {cause}",

@@ -2,7 +2,8 @@
 
 from kebab.errors.signal import Wording
 
-# A text that is left out is that of the row, and a hint that is left out that of English.
+# A wording is a message and a hint, by code or by `CODE:CASE` (see `Signal.choose_case`). A case
+# without a message has that of its code; where a hint is left out, the English one is shown.
 TEXTS: dict[str, Wording] = {
     "config_invalid": Wording(
         "配置无效：{path}：{cause}", "请更正文件，或保留副本并重新生成：`kebab init --force`"

@@ -1,4 +1,9 @@
-"""Contains how chunks are replaced and read, and the state of the vector of each."""
+"""Replaces and reads chunks, and keeps the state of the vector of each.
+
+The vectors are in the vector store, by the key of their chunk. The table `vectors` has only their
+state, and `vector_garbage` the keys of deleted chunks until an ingest deletes their vectors.
+`embed_hash` is the hash of the text that is embedded.
+"""
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -190,7 +195,7 @@ def replace_chunks(
         others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
         _insert_chunks(database, tokens, target, others)
         kept, added = kept + len(same), added + len(others)
-        if target.row.more_chunks != ():
+        if target.row.more_chunks != ():  # a large document comes in portions
             fts.flush_write_buffer(database)
     delete_chunks(database, [was.key for was in old.values()])
     return ChunkChanges(kept=kept, added=added, removed=before - kept)
@@ -218,6 +223,7 @@ def _update_kept_chunks(
         " heading_path = ?, context = ?, place = ? WHERE key = ?",
         ((*_get_position(row), old.key) for old, row in moved),
     )
+    # Items 5 and 6 of a position are the heading path and the context, which are indexed.
     headed = [
         (old, row)
         for old, row in kept

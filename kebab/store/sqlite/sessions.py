@@ -1,4 +1,7 @@
-"""Contains the turns of ask sessions, written without the writer lock, also during an ingest."""
+"""Contains the turns of ask sessions, written without the writer lock, also during an ingest.
+
+A turn is a question with its answer; `standalone` is the question completed from earlier turns.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -108,7 +111,7 @@ class SqliteSessionStore:
         """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)
-        require_own_process()
+        require_own_process()  # the warm process writes nothing: the caller runs the call again
         with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
             database.execute("BEGIN IMMEDIATE")
             yield database
