@@ -32,7 +32,7 @@ from kebab.text.tokenizer import collect_tokens
 NAME = "code"
 """The name of the boost."""
 
-_LIMIT, _SYMBOL_LIMIT = 100, 300
+_LIMIT, _SYMBOL_LIMIT = 100, 200
 """How many of the best candidates are ordered; many passages use a symbol."""
 
 _SAMPLE = 30
@@ -41,13 +41,13 @@ _SAMPLE = 30
 _FURTHER = 0.5
 """The weight of a passage is halved by every better one of its file."""
 
-_FEWEST_FURTHER = 6
+_MOST_HALVED = 6
 """More passages of a file lower the weight no further."""
 
 _SUPPORT, _SUPPORTING = 0.2, 5
 """The weight of the best passages of a file together, and their number."""
 
-_PATH, _FOLDER = 0.4, 0.5
+_PATH, _FOLDER = 0.6, 0.5
 """The weight of the words of the query in the name of the file, and of one in its folder."""
 
 _DEFINITION, _MENTIONED = 1.0, 0.3
@@ -56,7 +56,10 @@ _DEFINITION, _MENTIONED = 1.0, 0.3
 _ASIDE, _EXPORTS = 0.3, 0.5
 """The weight of tests and their like, and of files that only hand on the names of others."""
 
-_NOTES, _DATA, _DOCUMENT, _NAMED = 0.3, 0.5, 0.7, 0.5
+_ASIDE_DEFINITION = 0.8
+"""The weight of a definition in such a file when the query is its name."""
+
+_NOTES, _DATA, _DOCUMENT, _NAMED = 0.3, 0.5, 0.8, 0.5
 """The weight of the history of a project, of data, of a document, and of one for a name.
 
 They count where most of what was found is code.
@@ -64,8 +67,9 @@ They count where most of what was found is code.
 
 _MOSTLY = 0.5
 _SYMBOL_WORDS, _JOINED_WORDS = 2, 4
-_QUALIFIED = 1.2
-"""The gain of a definition in the class, module or file that the query names before the dot."""
+_OTHER_CASE, _INSIDE, _QUALIFIED = 0.9, 0.9, 1.2
+"""The shares of a definition in another case, of one that is not the first symbol of its passage,
+and of one in the class, module or file that the query names before the dot."""
 
 _find_aside = re.compile(
     r"(?:^|/)(?:tests?|specs?|t|e2e|testing|testdata|fixtures?|mocks?|__tests__|__mocks__|examples?"
@@ -175,26 +179,29 @@ def weigh_passages(
     by_file: defaultdict[DocId, list[float]] = defaultdict(list)
     for chunk in chunks:
         by_file[chunk.doc_id].append(scores[chunk.key])
-    support = {
-        file: sum(sorted(found, reverse=True)[:_SUPPORTING]) for file, found in by_file.items()
-    }
+    files = {chunk.doc_id: chunk for chunk in chunks}
+    code = {file for file, chunk in files.items() if is_code(chunk.media)}
+    mostly_code = sum(sum(by_file[file]) for file in code) > _MOSTLY * sum(scores.values())
+    ordered = files.keys() if mostly_code else code
+    support = {file: sum(sorted(found)[-_SUPPORTING:]) for file, found in by_file.items()}
     most = max(support.values()) or 1.0
-    code = sum(scores[chunk.key] for chunk in chunks if is_code(chunk.media))
-    mostly_code = code > _MOSTLY * sum(scores.values())
+    gains = {file: _SUPPORT * support[file] / most for file in ordered}
+    if not words.is_symbol:
+        for file in ordered:
+            gains[file] += _PATH * measure_path_match(files[file].path, rarities)
+    factors = {
+        file: weigh_file(chunk, words, mostly_code=mostly_code) for file, chunk in files.items()
+    }
     weights: dict[Key, float] = {}
     for chunk in chunks:
-        whole = scores[chunk.key] / best
-        if mostly_code or is_code(chunk.media):
-            whole += _SUPPORT * support[chunk.doc_id] / most
-            if not words.is_symbol:
-                whole += _PATH * measure_path_match(chunk.path, rarities)
-        factor = weigh_file(chunk, words, mostly_code=mostly_code)
-        gain = measure_definition(chunk, words)
-        weights[chunk.key] = whole * factor + gain * (1.0 if words.is_symbol else factor)
+        file, factor = chunk.doc_id, factors[chunk.doc_id]
+        weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
+        if file in code and (gain := measure_definition(chunk, words)):
+            weights[chunk.key] += gain * max(factor, words.is_symbol and _ASIDE_DEFINITION)
     seen: Counter[DocId] = Counter()
     for chunk in sorted(chunks, key=lambda chunk: -weights[chunk.key]):
-        if mostly_code or is_code(chunk.media):
-            weights[chunk.key] *= _FURTHER ** min(seen[chunk.doc_id], _FEWEST_FURTHER)
+        if chunk.doc_id in ordered:
+            weights[chunk.key] *= _FURTHER ** min(seen[chunk.doc_id], _MOST_HALVED)
             seen[chunk.doc_id] += 1
     return weights
 
@@ -217,21 +224,22 @@ def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> f
 
 
 def measure_definition(chunk: StoredChunk, words: QueryWords) -> float:
-    """Return what a passage gains because it begins the definition of a name in the query."""
-    if not is_code(chunk.media) or chunk.context:
+    """Return what a passage of code gains because it begins the definition of a name in the query."""
+    if chunk.context:
         return 0.0
-    symbol = chunk.heading_path[-1] if chunk.heading_path else ""
-    own = _split_parts(symbol)[-1]
+    own = _split_parts(chunk.heading_path[-1])[-1] if chunk.heading_path else ""
     gain = 0.0
     for *qualifiers, name in words.identifiers:
-        if symbol:
-            found = _fold_case(own) == _fold_case(name)
+        if own == name:
+            found = 1.0
+        elif _fold_case(own) == _fold_case(name):
+            found = _OTHER_CASE
+        elif name in chunk.text and _build_definition_pattern(name).search(chunk.text):
+            found = _INSIDE  # several short symbols share a passage
         else:
-            found = _build_definition_pattern(name).search(chunk.text) is not None
-        if found:
-            full = _DEFINITION if words.is_symbol else _MENTIONED
-            full *= 1.0 if own == name or not symbol else 0.9
-            gain = max(gain, full * (_QUALIFIED if _is_within(chunk, qualifiers) else 1.0))
+            continue
+        found *= _QUALIFIED if _is_within(chunk, qualifiers) else 1.0
+        gain = max(gain, found * (_DEFINITION if words.is_symbol else _MENTIONED))
     if not gain and words.joined and _fold_name(own) == words.joined:
         gain = _MENTIONED
     return gain
