@@ -152,7 +152,9 @@ def ask_by_description(text: str, name: str) -> str | None:
     words = sentence.split()
     if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS or not sentence.isascii():
         return None
-    if re.search(r"[={}();]|https?:|copyright|licen[sc]e|TODO|FIXME|nolint", sentence, re.IGNORECASE):
+    if re.search(
+        r"[={}();]|https?:|copyright|licen[sc]e|TODO|FIXME|nolint", sentence, re.IGNORECASE
+    ):
         return None
     return " ".join(words)
 
@@ -207,7 +209,9 @@ def list_symbols(package: Package) -> Iterator[Asked]:
 def list_sections(package: Package) -> Iterator[Asked]:
     """Yield the headings of sections of longer documents."""
     for path, lines in package.docs.items():
-        if sum(map(len, lines)) < _SHORTEST_DOCS or re.search("(?i)change|history|release|conduct|contribut|security", path):
+        if sum(map(len, lines)) < _SHORTEST_DOCS or re.search(
+            "(?i)change|history|release|conduct|contribut|security", path
+        ):
             continue
         for number, line in enumerate(lines[:-1]):
             end = number + 1

@@ -131,6 +131,11 @@ def order_code(
     return dict(zip(order, (best[chunk.key] for chunk in chunks), strict=True))
 
 
+def has_mostly_code(chunks: Sequence[StoredChunk]) -> bool:
+    """Return whether more than half of some passages are code."""
+    return sum(is_code(chunk.media) for chunk in chunks) > _MOSTLY * len(chunks)
+
+
 @dataclass(frozen=True)
 class QueryWords:
     """What the words of a query say about code."""
@@ -224,7 +229,7 @@ def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> f
 
 
 def measure_definition(chunk: StoredChunk, words: QueryWords) -> float:
-    """Return what a passage of code gains because it begins the definition of a name in the query."""
+    """Return what a passage of code gains when it defines a name in the query."""
     if chunk.context:
         return 0.0
     own = _split_parts(chunk.heading_path[-1])[-1] if chunk.heading_path else ""
@@ -250,7 +255,11 @@ def _is_within(chunk: StoredChunk, qualifiers: Sequence[str]) -> bool:
     if not qualifiers:
         return False
     path = PurePosixPath(chunk.path)
-    outer = (*chain.from_iterable(map(_split_parts, chunk.heading_path)), path.stem, path.parent.name)
+    outer = (
+        *chain.from_iterable(map(_split_parts, chunk.heading_path)),
+        path.stem,
+        path.parent.name,
+    )
     return _fold_case(qualifiers[-1]) in map(_fold_case, outer)
 
 

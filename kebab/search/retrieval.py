@@ -215,7 +215,10 @@ class Ranker:
                 ranked, parsed, weighted.rarities, boosts.get("spread", {}), passages
             )
             if moved:
-                boosts = {**boosts, code_order.NAME: {key: moved[key] - scores[key] for key in moved}}
+                boosts = {
+                    **boosts,
+                    code_order.NAME: {key: moved[key] - scores[key] for key in moved},
+                }
                 ranked = [*moved.items(), *(one for one in ranked if one[0] not in moved)]
         return RankedCandidates(
             ranked=ranked,
