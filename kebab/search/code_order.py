@@ -24,7 +24,7 @@ from kebab.core.chunks import KeyedScore
 from kebab.core.ids import DocId, Key
 from kebab.core.media import is_code, is_prose
 from kebab.core.queries import StoredChunk
-from kebab.search.query_parser import ParsedQuery
+from kebab.search.query_parser import ParsedQuery, is_identifier
 from kebab.search.ranking import Scores
 from kebab.search.snippet import PassageCache
 from kebab.text.tokenizer import collect_tokens
@@ -96,9 +96,6 @@ _asks_for_documents = re.compile(
 ).search
 """Questions of a person who uses the software, and words for its documents."""
 
-_is_identifier = re.compile(
-    r"\w*[a-z0-9][A-Z]\w*|_*\w*[^\W_]_+\w*|_+\w+|\w+(?:(?:\.|::|#|->)\w+)+"
-).fullmatch
 _find_names = re.compile(r"[\w.:#>-]*\w").findall
 _split_parts = re.compile(r"\.|::|#|->").split
 _strip_separators = re.compile(r"[\W_]+").sub
@@ -148,7 +145,7 @@ class QueryWords:
         found = _find_names(self.parsed.plain)
         if len(found) == 1:
             return (tuple(filter(None, _split_parts(found[0]))),)
-        return tuple(tuple(_split_parts(name)) for name in found if _is_identifier(name))
+        return tuple(tuple(_split_parts(name)) for name in found if is_identifier(name))
 
     @cached_property
     def is_symbol(self) -> bool:

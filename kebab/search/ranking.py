@@ -18,7 +18,7 @@ from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_parser import ParsedQuery, QueryIntent
+from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache, compute_heading_penalty
 from kebab.search.vector import VectorMatches
 from kebab.text.language import split_units
@@ -41,6 +41,12 @@ _PROXIMITY_WEIGHT = 0.15
 
 _PENALTY, _NEED_PENALTY = 0.05, 0.15
 """What a passage loses for each better one of its document: for non-questions, and for needs."""
+
+_MOST_BETTER = 3
+"""More better passages of the document cost no more, so that a definition below them is found."""
+
+_CLEAR_LEAD = 2.0
+"""A topic is about one document when its mean is so many times that of the next one."""
 
 _CONTEXT_PASSAGES = 3
 """How many passages represent a document; missing ones count as 0."""
@@ -66,9 +72,13 @@ def apply_boosts(
     scores: Scores = {key: fused[key] for key in select_best(fused, BOOSTED_LIMIT)}
     boosts: dict[str, Scores] = {}
     step = max(_NEED_PENALTY * intent.need, 0.0 if intent.asks else _PENALTY)
+    if is_identifier(parsed.plain):
+        step = 0.0
     owners = passages.find_doc_numbers(scores.keys()) if step or intent.topic else {}
     if intent.topic:
         context = compute_document_context(scores, owners)
+        if has_clear_best(context, owners):
+            step = _NEED_PENALTY * intent.need
         boosts["context"] = _scale(context, _CONTEXT_WEIGHT * intent.topic)
         scores = add_boost(scores, boosts["context"])
     if intent.question:
@@ -146,15 +156,21 @@ def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) ->
     return {key: means[owner] for key, owner in owners.items()}
 
 
+def has_clear_best(context: Scores, owners: Mapping[Key, DocNumber]) -> bool:
+    """Return whether the mean score of one document is far above those of all others."""
+    means = sorted({owners[key]: mean for key, mean in context.items()}.values(), reverse=True)
+    return len(means) > 1 and means[0] >= _CLEAR_LEAD * means[1]
+
+
 def compute_diversity_penalty(
     ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
 ) -> Scores:
-    """Return what each passage loses: `step` for every better passage of its document."""
+    """Return what each passage loses: `step` for every better passage of its document, up to 3."""
     seen: Counter[DocNumber] = Counter()
     penalties = {}
     for key in ranked:
         if (owner := owners.get(key)) is not None:
-            penalties[key] = -step * seen[owner]
+            penalties[key] = -step * min(seen[owner], _MOST_BETTER)
             seen[owner] += 1
     return penalties
 
