@@ -66,39 +66,37 @@ They count where most of what was found is code.
 """
 
 _MOSTLY = 0.5
-_SYMBOL_WORDS, _JOINED_WORDS = 2, 4
+_SYMBOL_WORDS, _JOINED_WORDS, _MOST_WORDS = 2, 4, 64
+_LONGEST_NAME = 100
+_EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE, _INSIDE, _QUALIFIED = 0.9, 0.9, 1.2
 """The shares of a definition in another case, of one that is not the first symbol of its passage,
 and of one in the class, module or file that the query names before the dot."""
 
-_find_aside = re.compile(
+_ASIDE_PATH = (
     r"(?:^|/)(?:tests?|specs?|t|e2e|testing|testdata|fixtures?|mocks?|__tests__|__mocks__|examples?"
     r"|samples?|demos?|bench(?:es|marks?)?|vendor|third_?party|node_modules|dist|generated)/"
     r"|(?:^|/)(?:test_[^/]*|conftest)\.\w+$"
     r"|(?:[._-](?:tests?|specs?|bench|pb2?|min|generated)|[a-z]Tests?)(?:\.\w+)+$"
-).search
-_asks_for_aside = re.compile(
+)
+_ASIDE_WORDS = (
     r"\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
-    r"|vendor(?:ed)?|generated)\b",
-    re.IGNORECASE,
-).search
-_find_exports = re.compile(r"(?:^|/)(?:__init__\.pyi?|index\.[cm]?[jt]sx?)$").search
-_find_notes = re.compile(
+    r"|vendor(?:ed)?|generated)\b"
+)
+_EXPORTS_PATH = r"(?:^|/)(?:__init__\.pyi?|index\.[cm]?[jt]sx?)$"
+_NOTES_PATH = (
     r"(?:^|/)(?:change(?:s|log)|history|releas\w+|news|authors|contribut\w+|code_of_conduct|security"
-    r"|licen[cs]e|copying|todo|upgrad\w+|migrat\w+)[^/]*$|(?:^|/)(?:changes|releases|changelogs?)/",
-    re.IGNORECASE,
-).search
-_asks_for_documents = re.compile(
+    r"|licen[cs]e|copying|todo|upgrad\w+|migrat\w+)[^/]*$|(?:^|/)(?:changes|releases|changelogs?)/"
+)
+_DOCUMENT_WORDS = (
     r"\b(?:how (?:to|do (?:i|we|you)|can (?:i|we|you)|should)|can i|should i|what is|what are"
     r"|docs?|documentation|documented|guides?|tutorials?|readme|manual|chang(?:es|elog)|release"
-    r"|licen[cs]e|migrat\w+|upgrad\w+|contribut\w+|install\w*)\b",
-    re.IGNORECASE,
-).search
-"""Questions of a person who uses the software, and words for its documents."""
+    r"|licen[cs]e|migrat\w+|upgrad\w+|contribut\w+|install\w*)\b"
+)
+"""Questions of a person who uses the software, and words for its documents.
 
-_find_names = re.compile(r"[\w.:#>-]*\w").findall
-_split_parts = re.compile(r"\.|::|#|->").split
-_strip_separators = re.compile(r"[\W_]+").sub
+The patterns are compiled on first use, because few searches find code.
+"""
 
 
 def order_code(
@@ -120,7 +118,7 @@ def order_code(
     if not any(is_code(chunk.media) for chunk in sample):
         return {}
     words = QueryWords(parsed)
-    best = dict(ranked[: _SYMBOL_LIMIT if words.is_symbol else _LIMIT])
+    best = dict(ranked[: _SYMBOL_LIMIT if words.may_be_symbol else _LIMIT])
     chunks = passages.load_chunks([*best])
     scores = {chunk.key: best[chunk.key] - spread.get(chunk.key, 0.0) for chunk in chunks}
     weights = weigh_passages(chunks, scores, words, rarities)
@@ -142,14 +140,17 @@ class QueryWords:
     @cached_property
     def identifiers(self) -> tuple[tuple[str, ...], ...]:
         """The names in the query, each as its parts: `Router.get` is `Router` and `get`."""
-        found = _find_names(self.parsed.plain)
-        if len(found) == 1:
-            return (tuple(filter(None, _split_parts(found[0]))),)
-        return tuple(tuple(_split_parts(name)) for name in found if is_identifier(name))
+        words = [word.strip(_EDGES) for word in self.parsed.plain.split(maxsplit=_MOST_WORDS)]
+        names = [
+            tuple(filter(None, _split_parts(word)))
+            for word in words[:_MOST_WORDS]
+            if len(word) <= _LONGEST_NAME and (len(words) == 1 or is_identifier(word))
+        ]
+        return tuple(filter(None, names))
 
     @cached_property
-    def is_symbol(self) -> bool:
-        """Whether the query is the name of a symbol: `Router.get`, `class Router`."""
+    def may_be_symbol(self) -> bool:
+        """Whether the query may be the name of a symbol: `Router.get`, `class Router`."""
         return bool(self.identifiers) and len(self.parsed.plain.split()) <= _SYMBOL_WORDS
 
     @cached_property
@@ -161,12 +162,12 @@ class QueryWords:
     @cached_property
     def asks_for_aside(self) -> bool:
         """Whether the query asks for tests, examples or copies."""
-        return _asks_for_aside(self.parsed.plain) is not None
+        return re.search(_ASIDE_WORDS, self.parsed.plain, re.IGNORECASE) is not None
 
     @cached_property
     def asks_for_documents(self) -> bool:
         """Whether the query asks how to use something, or for a document."""
-        return _asks_for_documents(self.parsed.plain) is not None
+        return re.search(_DOCUMENT_WORDS, self.parsed.plain, re.IGNORECASE) is not None
 
 
 def weigh_passages(
@@ -185,21 +186,29 @@ def weigh_passages(
     code = {file for file, chunk in files.items() if is_code(chunk.media)}
     mostly_code = sum(sum(by_file[file]) for file in code) > _MOSTLY * sum(scores.values())
     ordered = files.keys() if mostly_code else code
+    definitions = {
+        chunk.key: gain
+        for chunk in chunks
+        if chunk.doc_id in code and (gain := measure_definition(chunk, words))
+    }
+    is_symbol = words.may_be_symbol and (bool(definitions) or is_identifier(words.parsed.plain))
     support = {file: sum(sorted(found)[-_SUPPORTING:]) for file, found in by_file.items()}
     most = max(support.values()) or 1.0
     gains = {file: _SUPPORT * support[file] / most for file in ordered}
-    if not words.is_symbol:
+    if not is_symbol:
         for file in ordered:
             gains[file] += _PATH * measure_path_match(files[file].path, rarities)
-    factors = {
-        file: weigh_file(chunk, words, mostly_code=mostly_code) for file, chunk in files.items()
-    }
+    document = 1.0 if not mostly_code else _NAMED if is_symbol else _DOCUMENT
+    factors = {file: weigh_file(chunk, words, document) for file, chunk in files.items()}
     weights: dict[Key, float] = {}
     for chunk in chunks:
         file, factor = chunk.doc_id, factors[chunk.doc_id]
         weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
-        if file in code and (gain := measure_definition(chunk, words)):
-            weights[chunk.key] += gain * max(factor, words.is_symbol and _ASIDE_DEFINITION)
+        if chunk.key in definitions:
+            weight = (
+                _DEFINITION * max(factor, _ASIDE_DEFINITION) if is_symbol else _MENTIONED * factor
+            )
+            weights[chunk.key] += weight * definitions[chunk.key]
     seen: Counter[DocId] = Counter()
     for chunk in sorted(chunks, key=lambda chunk: -weights[chunk.key]):
         if chunk.doc_id in ordered:
@@ -208,25 +217,26 @@ def weigh_passages(
     return weights
 
 
-def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> float:
-    """Return the factor of a passage by the kind of its file, from 0 to 1."""
+def weigh_file(chunk: StoredChunk, words: QueryWords, document: float) -> float:
+    """Return the factor of a passage by the kind of its file, from 0 to 1.
+
+    `document` is the factor of a document, and 1 where most of what was found is no code.
+    """
+    code, mostly_code = is_code(chunk.media), document < 1
     factor = 1.0
-    code = is_code(chunk.media)
-    if (code or mostly_code) and not words.asks_for_aside and _find_aside(chunk.path):
+    if (code or mostly_code) and not words.asks_for_aside and re.search(_ASIDE_PATH, chunk.path):
         factor = _ASIDE
     if code:
-        return factor * (_EXPORTS if _find_exports(chunk.path) else 1.0)
+        return factor * (_EXPORTS if re.search(_EXPORTS_PATH, chunk.path) else 1.0)
     if not mostly_code or words.asks_for_documents:
         return factor
-    if _find_notes(chunk.path):
+    if re.search(_NOTES_PATH, chunk.path, re.IGNORECASE):
         return factor * _NOTES
-    if not is_prose(chunk.media):
-        return factor * _DATA
-    return factor * (_NAMED if words.is_symbol else _DOCUMENT)
+    return factor * (document if is_prose(chunk.media) else _DATA)
 
 
 def measure_definition(chunk: StoredChunk, words: QueryWords) -> float:
-    """Return what a passage of code gains when it defines a name in the query."""
+    """Return how well a passage of code defines a name of the query: 0 when not, about 1 when."""
     if chunk.context:
         return 0.0
     own = _split_parts(chunk.heading_path[-1])[-1] if chunk.heading_path else ""
@@ -234,16 +244,16 @@ def measure_definition(chunk: StoredChunk, words: QueryWords) -> float:
     for *qualifiers, name in words.identifiers:
         if own == name:
             found = 1.0
-        elif _fold_case(own) == _fold_case(name):
+        elif own.casefold() == name.casefold():
             found = _OTHER_CASE
         elif name in chunk.text and _build_definition_pattern(name).search(chunk.text):
             found = _INSIDE  # several short symbols share a passage
         else:
             continue
         found *= _QUALIFIED if _is_within(chunk, qualifiers) else 1.0
-        gain = max(gain, found * (_DEFINITION if words.is_symbol else _MENTIONED))
+        gain = max(gain, found)
     if not gain and words.joined and _fold_name(own) == words.joined:
-        gain = _MENTIONED
+        gain = 1.0
     return gain
 
 
@@ -257,15 +267,15 @@ def _is_within(chunk: StoredChunk, qualifiers: Sequence[str]) -> bool:
         path.stem,
         path.parent.name,
     )
-    return _fold_case(qualifiers[-1]) in map(_fold_case, outer)
+    return qualifiers[-1].casefold() in map(str.casefold, outer)
 
 
-def _fold_case(name: str) -> str:
-    return name.casefold()
+def _split_parts(name: str) -> list[str]:
+    return re.split(r"\.|::|#|->", name)
 
 
 def _fold_name(name: str) -> str:
-    return _strip_separators("", name).casefold()
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 @lru_cache(maxsize=64)
