@@ -27,6 +27,7 @@ from kebab.core.queries import StoredChunk
 from kebab.search.query_parser import ParsedQuery, is_identifier
 from kebab.search.ranking import Scores
 from kebab.search.snippet import PassageCache
+from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
 
 NAME = "code"
@@ -68,6 +69,9 @@ They count where most of what was found is code.
 _MOSTLY = 0.5
 _SYMBOL_WORDS, _JOINED_WORDS, _MOST_WORDS = 2, 4, 64
 _LONGEST_NAME = 100
+_KINDS = split_names(
+    "class def enum fn func function interface macro method module protocol struct trait type"
+)
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE, _INSIDE, _QUALIFIED = 0.9, 0.9, 1.2
 """The shares of a definition in another case, of one that is not the first symbol of its passage,
@@ -141,6 +145,8 @@ class QueryWords:
     def identifiers(self) -> tuple[tuple[str, ...], ...]:
         """The names in the query, each as its parts: `Router.get` is `Router` and `get`."""
         words = [word.strip(_EDGES) for word in self.parsed.plain.split(maxsplit=_MOST_WORDS)]
+        if len(words) == _SYMBOL_WORDS:
+            words = [word for word in words if word not in _KINDS] or words
         names = [
             tuple(filter(None, _split_parts(word)))
             for word in words[:_MOST_WORDS]
