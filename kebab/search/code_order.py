@@ -60,7 +60,7 @@ _ASIDE, _EXPORTS = 0.3, 0.5
 _ASIDE_DEFINITION = 0.8
 """The weight of a definition in such a file when the query is its name."""
 
-_NOTES, _DATA, _DOCUMENT, _NAMED = 0.3, 0.5, 0.8, 0.5
+_NOTES, _DATA, _DOCUMENT, _NAMED = 0.3, 0.5, 0.7, 0.5
 """The weight of the history of a project, of data, of a document, and of one for a name.
 
 They count where most of what was found is code.
@@ -209,6 +209,8 @@ def weigh_passages(
     weights: dict[Key, float] = {}
     for chunk in chunks:
         file, factor = chunk.doc_id, factors[chunk.doc_id]
+        if file not in code and factor == document and not is_symbol:
+            factor += (1 - factor) * measure_heading_match(chunk, rarities)
         weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
         if chunk.key in definitions:
             weight = (
@@ -317,4 +319,11 @@ def measure_path_match(path: str, rarities: Mapping[str, float]) -> float:
         for term, weight in rarities.items()
         if term in stem or term in folder
     )
+    return held / (sum(rarities.values()) or 1.0)
+
+
+def measure_heading_match(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
+    """Return the share of the query, by rarity, that is in the heading of a passage."""
+    tokens = collect_tokens(chunk.heading_path[-1] if chunk.heading_path else chunk.title)
+    held = sum(weight for term, weight in rarities.items() if term in tokens)
     return held / (sum(rarities.values()) or 1.0)

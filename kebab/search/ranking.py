@@ -45,9 +45,6 @@ _PENALTY, _NEED_PENALTY = 0.05, 0.15
 _MOST_BETTER = 3
 """More better passages of the document cost no more, so that a definition below them is found."""
 
-_CLEAR_LEAD = 2.0
-"""A topic is about one document when its mean is so many times that of the next one."""
-
 _CONTEXT_PASSAGES = 3
 """How many passages represent a document; missing ones count as 0."""
 
@@ -77,8 +74,6 @@ def apply_boosts(
     owners = passages.find_doc_numbers(scores.keys()) if step or intent.topic else {}
     if intent.topic:
         context = compute_document_context(scores, owners)
-        if has_clear_best(context, owners):
-            step = _NEED_PENALTY * intent.need
         boosts["context"] = _scale(context, _CONTEXT_WEIGHT * intent.topic)
         scores = add_boost(scores, boosts["context"])
     if intent.question:
@@ -156,16 +151,10 @@ def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) ->
     return {key: means[owner] for key, owner in owners.items()}
 
 
-def has_clear_best(context: Scores, owners: Mapping[Key, DocNumber]) -> bool:
-    """Return whether the mean score of one document is far above those of all others."""
-    means = sorted({owners[key]: mean for key, mean in context.items()}.values(), reverse=True)
-    return len(means) > 1 and means[0] >= _CLEAR_LEAD * means[1]
-
-
 def compute_diversity_penalty(
     ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
 ) -> Scores:
-    """Return what each passage loses: `step` for every better passage of its document, up to 3."""
+    """Return what each passage loses: `step` for each of up to 3 better ones of its document."""
     seen: Counter[DocNumber] = Counter()
     penalties = {}
     for key in ranked:

@@ -1,32 +1,14 @@
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import DocId, Key
 from kebab.core.media import detect_media_type
-from kebab.core.queries import Filters, StoredChunk
+from kebab.core.queries import Filters
 from kebab.search.code_order import order_code
 from kebab.search.query_parser import parse_query
-
-
-class Passages:
-    def __init__(self, chunks):
-        self.chunks = chunks
-
-    def load_chunks(self, keys):
-        return [self.chunks[key] for key in keys]
-
-
-def _chunk(key, path, text, symbol, context):
-    values = dict.fromkeys(StoredChunk._fields, 0) | {
-        "key": Key(key),
-        "chunk_id": ChunkId(str(key)),
-        "doc_id": DocId(path),
-        "text": text,
-        "heading_path": tuple(symbol.split(".")) if symbol else (),
-        "path": path,
-        "media": detect_media_type(path),
-        "context": context,
-    }
-    return StoredChunk(**values)
+from tests.fakes.evidence import stored
 
 
 def _order(query, *rows, spread=None):
@@ -34,11 +16,21 @@ def _order(query, *rows, spread=None):
     chunks, ranked = {}, []
     for number, (path, score, *rest) in enumerate(rows):
         symbol, text, context = (*rest, "", "", "")[:3]
-        chunks[Key(number)] = _chunk(number, path, text, symbol, context)
+        chunks[Key(number)] = stored(
+            text,
+            number,
+            doc_id=DocId(path),
+            heading_path=tuple(symbol.split(".")) if symbol else (),
+            path=path,
+            title=path,
+            media=detect_media_type(path),
+            context=context,
+        )
         ranked.append((Key(number), score))
+    passages: Any = SimpleNamespace(load_chunks=lambda keys: [chunks[key] for key in keys])
     parsed = parse_query(query, Filters())
     rarities = {term.text: 1.0 for term in parsed.terms}
-    order = order_code(ranked, parsed, rarities, spread or {}, Passages(chunks))
+    order = order_code(ranked, parsed, rarities, spread or {}, passages)
     assert [*order.values()] == [score for _, score in ranked][: len(order)]
     return [rows[key][0] + ("#" + rows[key][2] if rows[key][2:] else "") for key in order]
 
@@ -101,6 +93,12 @@ def test_who_asks_how_to_use_it_finds_the_document():
     query = "how do I close idle connections"
 
     assert _order(query, ("docs/pool.md", 0.9), *CODE)[0] == "docs/pool.md"
+
+
+def test_the_section_with_the_words_of_the_query_in_its_heading_is_found():
+    rows = [("docs/pool.md", 0.9, "Close idle sockets"), *((*row, "") for row in CODE)]
+
+    assert _order("close idle sockets", *rows)[0] == "docs/pool.md#Close idle sockets"
 
 
 def test_documents_keep_their_places_where_most_of_what_is_found_is_prose():
