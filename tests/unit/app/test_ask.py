@@ -368,13 +368,6 @@ def test_passages_are_reranked_unless_words_alone_are_searched(
     assert answer.grounded
 
 
-def test_passages_of_code_are_not_reranked(notes, monkeypatch):
-    monkeypatch.setattr("kebab.search.code_order.is_code", lambda media: True)
-    monkeypatch.setattr("kebab.search.rerank.rerank_candidates", pytest.fail)
-
-    assert ask(context(notes), AskRequest(question=QUESTION, extractive=True), lambda _: None)
-
-
 def test_reranking_without_vectors_is_reported(notes):
     answer = extracted(notes, mode="lexical", rerank=True)
 
