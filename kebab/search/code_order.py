@@ -209,7 +209,7 @@ def weigh_passages(
     weights: dict[Key, float] = {}
     for chunk in chunks:
         file, factor = chunk.doc_id, factors[chunk.doc_id]
-        if file not in code and factor == document and not is_symbol:
+        if factor < 1 and file not in code and not is_symbol:
             factor += (1 - factor) * measure_heading_match(chunk, rarities)
         weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
         if chunk.key in definitions:
