@@ -146,7 +146,8 @@ class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sentences: Annotated[int, Meta(ge=1, le=20)] = 3
     """The most sentences of an extractive answer."""
     rerank: bool = True
-    """Compare the first passages with the question token by token before the answer."""
+    """Compare the first passages with the question token by token before the answer, unless most of
+    them are code."""
     unsupported: Literal["mark", "withhold"] = "mark"
     """When no passage supports a claim: `mark` the claim, or `withhold` the answer."""
     history: bool = True

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, TokenMatch
-from kebab.core.queries import Confidence, StoredChunk
+from kebab.core.queries import Confidence, Query, StoredChunk
+from kebab.search.code_order import has_mostly_code
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_own_coverage, weigh_keywords
@@ -107,6 +108,26 @@ def is_across_languages(candidates: RankedCandidates, passages: PassageCache) ->
     if all(chunk.key not in candidates.vector.scores for chunk in first):
         return False
     return _is_foreign(candidates.parsed.plain, classify_intent(candidates.parsed), first)
+
+
+_LEAST_LIKELY = 0.1
+"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
+
+
+def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageCache) -> bool:
+    """Return whether the first passages are compared with the query token by token.
+
+    `ask` asks for it by default, and other searches when `rerank` is None across languages. Both
+    leave out code, where it is slow and gains little. In one language the order also decides little
+    where an answer is very unlikely.
+    """
+    if query.rerank is False or (query.rerank and not (query.prose and candidates.model)):
+        return query.rerank
+    if has_mostly_code(read_first_passages(candidates, passages)):
+        return False
+    if is_across_languages(candidates, passages):
+        return True
+    return bool(query.rerank) and estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 
 
 def compute_margin(highest: float, background: CosineBackground) -> float:

@@ -33,11 +33,10 @@ from kebab.search.answerability import (
     Calibration,
     calibrate,
     classify_confidence,
-    estimate_answerability,
-    is_across_languages,
     is_convincing,
     read_first_passages,
     select_confident,
+    should_rerank,
 )
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
@@ -45,10 +44,6 @@ from kebab.search.vector import VectorRetriever, build_degraded
 
 if TYPE_CHECKING:
     from kebab.wire.search import LeftOut
-
-
-_LEAST_LIKELY = 0.1
-"""Questions with a lower answerability are not reranked; a third of what `ask` needs."""
 
 
 @dataclass(frozen=True)
@@ -162,16 +157,7 @@ class SearchEngine:
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
         """Return the ranking of one query."""
         candidates = self._ranker.rank(query, timer, passages)
-        reranked = query.rerank
-        if query.rerank is None:
-            reranked = is_across_languages(candidates, passages)
-        elif query.rerank and query.prose and candidates.model is not None:
-            # In one language the order decides little where an answer is very unlikely.
-            reranked = (
-                is_across_languages(candidates, passages)
-                or estimate_answerability(candidates, passages) >= _LEAST_LIKELY
-            )
-        if reranked:
+        if should_rerank(query, candidates, passages):
             from kebab.search.rerank import rerank_candidates
 
             candidates = rerank_candidates(

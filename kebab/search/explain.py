@@ -16,8 +16,8 @@ from kebab.search.answerability import (
     Calibration,
     calibrate,
     classify_confidence,
-    is_across_languages,
     select_confident,
+    should_rerank,
 )
 from kebab.search.engine import deduplicate_hits
 from kebab.search.lexical import COMMON_SHARE, WeightedTerms
@@ -144,7 +144,7 @@ class Explainer:
         if removed:
             without = remove_conditions(first.parsed, removed)
             candidates = ranker.rank_parsed(without, query.mode, timer, cache)
-        if query.rerank or (query.rerank is None and is_across_languages(candidates, cache)):
+        if should_rerank(query, candidates, cache):
             candidates = rerank_candidates(
                 candidates,
                 self._retriever.embedder,

@@ -196,6 +196,15 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_IDENTIFIER = r"\w*[a-z0-9][A-Z]\w*|\w*_\w*[^\W_]\w*|\w+(?:(?:\.|::|#|->)\w+)+"
+_LONGEST_IDENTIFIER = 100
+
+
+def is_identifier(word: str) -> bool:
+    """Return whether a word is written as a name in code: `parse_markdown`, `Router.get`."""
+    return len(word) <= _LONGEST_IDENTIFIER and re.fullmatch(_IDENTIFIER, word) is not None
+
+
 _AUXILIARIES = _split_words(
     "am are can could did do does had has have is may must should was were will would"
 )

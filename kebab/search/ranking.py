@@ -18,7 +18,7 @@ from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_parser import ParsedQuery, QueryIntent
+from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache, compute_heading_penalty
 from kebab.search.vector import VectorMatches
 from kebab.text.language import split_units
@@ -41,6 +41,9 @@ _PROXIMITY_WEIGHT = 0.15
 
 _PENALTY, _NEED_PENALTY = 0.05, 0.15
 """What a passage loses for each better one of its document: for non-questions, and for needs."""
+
+_MOST_BETTER = 3
+"""More better passages of the document cost no more, so that a definition below them is found."""
 
 _CONTEXT_PASSAGES = 3
 """How many passages represent a document; missing ones count as 0."""
@@ -66,6 +69,8 @@ def apply_boosts(
     scores: Scores = {key: fused[key] for key in select_best(fused, BOOSTED_LIMIT)}
     boosts: dict[str, Scores] = {}
     step = max(_NEED_PENALTY * intent.need, 0.0 if intent.asks else _PENALTY)
+    if is_identifier(parsed.plain):
+        step = 0.0
     owners = passages.find_doc_numbers(scores.keys()) if step or intent.topic else {}
     if intent.topic:
         context = compute_document_context(scores, owners)
@@ -149,12 +154,12 @@ def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) ->
 def compute_diversity_penalty(
     ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
 ) -> Scores:
-    """Return what each passage loses: `step` for every better passage of its document."""
+    """Return what each passage loses: `step` for each of up to 3 better ones of its document."""
     seen: Counter[DocNumber] = Counter()
     penalties = {}
     for key in ranked:
         if (owner := owners.get(key)) is not None:
-            penalties[key] = -step * seen[owner]
+            penalties[key] = -step * min(seen[owner], _MOST_BETTER)
             seen[owner] += 1
     return penalties
 

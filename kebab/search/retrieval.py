@@ -16,7 +16,7 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
-from kebab.search import lexical
+from kebab.search import code_order, lexical
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, Phrase, classify_intent, parse_query
 from kebab.search.ranking import (
@@ -209,8 +209,19 @@ class Ranker:
             )
             boosts = {**boosts, UNEMBEDDED: {key: placed[key] - scores[key] for key in placed}}
             scores = {**scores, **placed}
+        ranked = rank_by_score(scores)
+        if method is not Mode.VECTOR:
+            moved = code_order.order_code(
+                ranked, parsed, weighted.rarities, boosts.get("spread", {}), passages
+            )
+            if moved:
+                boosts = {
+                    **boosts,
+                    code_order.NAME: {key: moved[key] - scores[key] for key in moved},
+                }
+                ranked = [*moved.items(), *(one for one in ranked if one[0] not in moved)]
         return RankedCandidates(
-            ranked=rank_by_score(scores),
+            ranked=ranked,
             method=method,
             parsed=parsed,
             weighted=weighted,

@@ -125,6 +125,18 @@ def test_the_penalty_grows_with_every_better_passage_of_a_document():
     assert found == pytest.approx({Key(1): 0.0, Key(2): -0.1, Key(3): 0.0, Key(4): -0.2})
 
 
+def test_the_penalty_ends_after_three_better_passages():
+    ranked = list(map(Key, range(1, 7)))
+
+    found = compute_diversity_penalty(ranked, dict.fromkeys(ranked, DocNumber(1)), 0.1)
+
+    assert [*found.values()] == pytest.approx([0.0, -0.1, -0.2, -0.3, -0.3, -0.3])
+
+
+def test_a_name_in_code_gets_no_diversity_penalty(notes):
+    assert _boosts(notes, "pump_seal").keys() == {"context"}
+
+
 def test_a_passage_without_a_document_has_no_penalty():
     assert compute_diversity_penalty([Key(1)], {}, 0.1) == {}
 

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from msgspec import UNSET
 
 from kebab.core.ids import Key
 from kebab.core.queries import Filters, Mode, Query
+from kebab.search.answerability import should_rerank
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import parse_query
 from kebab.search.retrieval import ChannelResults, RankedCandidates, Ranker, StageTimer
@@ -20,6 +23,19 @@ def _rank(base, text, mode=Mode.HYBRID, **given):
     return Ranker(reader, retriever).rank(
         Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
     )
+
+
+@pytest.mark.parametrize("is_code", [False, True])
+def test_a_question_reranks_passages_unless_they_are_code(base, monkeypatch, is_code):
+    base.add("a.md", "an oil embargo")
+    monkeypatch.setattr("kebab.search.code_order.is_code", lambda media: is_code)
+    ranking, passages = _rank(base, "oil embargo"), PassageCache(base.reader())
+
+    question = Query(text="oil embargo", prose=True, rerank=True)
+
+    assert should_rerank(question, ranking, passages) is not is_code
+    assert should_rerank(replace(question, prose=False), ranking, passages)
+    assert not should_rerank(replace(question, rerank=False), ranking, passages)
 
 
 def _keys(ranking):

@@ -1,0 +1,167 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kebab.core.ids import DocId, Key
+from kebab.core.media import detect_media_type
+from kebab.core.queries import Filters
+from kebab.search.code_order import order_code
+from kebab.search.query_parser import parse_query
+from tests.fakes.evidence import stored
+
+
+def _order(query, *rows, spread=None):
+    """Return the paths and symbols in their new order; each row is a path, a score and a symbol."""
+    chunks, ranked = {}, []
+    for number, (path, score, *rest) in enumerate(rows):
+        symbol, text, context = (*rest, "", "", "")[:3]
+        chunks[Key(number)] = stored(
+            text,
+            number,
+            doc_id=DocId(path),
+            heading_path=tuple(symbol.split(".")) if symbol else (),
+            path=path,
+            title=path,
+            media=detect_media_type(path),
+            context=context,
+        )
+        ranked.append((Key(number), score))
+    passages: Any = SimpleNamespace(load_chunks=lambda keys: [chunks[key] for key in keys])
+    parsed = parse_query(query, Filters())
+    rarities = {term.text: 1.0 for term in parsed.terms}
+    order = order_code(ranked, parsed, rarities, spread or {}, passages)
+    assert [*order.values()] == [score for _, score in ranked][: len(order)]
+    return [rows[key][0] + ("#" + rows[key][2] if rows[key][2:] else "") for key in order]
+
+
+def test_notes_keep_their_order():
+    assert _order("retry", ("a.md", 0.9), ("a.md", 0.8), ("tests/b.md", 0.7)) == []
+
+
+def test_candidates_without_evidence_keep_their_order():
+    assert _order("retry", ("a.py", 0.0), ("b.py", 0.0)) == []
+
+
+def test_another_file_comes_before_a_further_passage_of_the_first():
+    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.6)]
+
+    assert _order("close idle sockets", *rows) == ["a.py", "b.py", "a.py"]
+
+
+def test_a_file_with_several_passages_comes_before_one_with_a_slightly_better_one():
+    rows = [("a.py", 0.9), ("b.py", 0.88), ("b.py", 0.87), ("b.py", 0.86)]
+
+    assert _order("close idle sockets", *rows)[0] == "b.py"
+
+
+def test_the_diversity_penalty_does_not_count_twice():
+    rows = [("a.py", 0.9, "first"), ("b.py", 0.6, "other"), ("a.py", 0.5, "second")]
+
+    found = _order("close idle sockets", *rows, spread={Key(2): -0.5})
+
+    assert found == ["a.py#second", "b.py#other", "a.py#first"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("tests/pool.py", "src/test_pool.py", "pool_test.go", "pool.spec.ts", "PoolTest.java"),
+        *("examples/pool.py", "vendor/pool.go", "pool_pb2.py", "pool.min.js"),
+        *("pkg/__init__.py", "pool/index.ts", "CHANGELOG.md", "data.json"),
+    ],
+)
+def test_tests_copies_exports_and_the_history_come_later(path):
+    code = [("a.py", 0.8), ("b.py", 0.8), ("c.py", 0.8)]
+
+    assert _order("close idle sockets", (path, 0.9), *code)[-1] == path
+
+
+@pytest.mark.parametrize("query", ["tests that close sockets", "an example of idle sockets"])
+def test_a_query_for_tests_or_examples_finds_them(query):
+    assert _order(query, ("tests/x.py", 0.9), ("a.py", 0.8))[0] == "tests/x.py"
+
+
+CODE = [("a.py", 0.85), ("b.py", 0.84), ("c.py", 0.83)]
+
+
+def test_documents_come_after_code_where_most_of_what_is_found_is_code():
+    assert _order("close idle sockets", ("docs/sockets.md", 0.9), *CODE)[0] == "a.py"
+
+
+def test_who_asks_how_to_use_it_finds_the_document():
+    query = "how do I close idle connections"
+
+    assert _order(query, ("docs/pool.md", 0.9), *CODE)[0] == "docs/pool.md"
+
+
+def test_the_section_with_the_words_of_the_query_in_its_heading_is_found():
+    rows = [("docs/pool.md", 0.9, "Close idle sockets"), *((*row, "") for row in CODE)]
+
+    assert _order("close idle sockets", *rows)[0] == "docs/pool.md#Close idle sockets"
+
+
+def test_documents_keep_their_places_where_most_of_what_is_found_is_prose():
+    rows = [("a.md", 0.9), ("a.md", 0.8), ("tests/c.md", 0.7), ("d.py", 0.6)]
+
+    assert _order("close idle sockets", *rows) == ["a.md", "a.md", "tests/c.md", "d.py"]
+
+
+def test_the_words_of_the_query_are_looked_for_in_the_path():
+    rows = [("a.py", 0.9), ("net/sockets.py", 0.8)]
+
+    assert _order("close idle sockets", *rows)[0] == "net/sockets.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Router", "a.py#Router"),
+        ("router", "a.py#Router"),
+        ("class Router", "a.py#Router"),
+        ("Router.get", "a.py#Router.get"),
+        ("client.get", "client.py#Session.get"),
+        ("Session#get()", "client.py#Session.get"),
+        ("include router", "app.py#include_router"),
+    ],
+)
+def test_the_definition_of_a_named_symbol_is_first(query, first):
+    rows = [
+        ("use.py", 0.9, "main"),
+        ("tests/a.py", 0.9, "Router"),
+        ("app.py", 0.8, "include_router"),
+        ("a.py", 0.4, "Router"),
+        ("a.py", 0.4, "Router.get"),
+        ("client.py", 0.4, "Session.get"),
+    ]
+
+    assert _order(query, *rows)[0] == first
+
+
+def test_the_middle_of_a_function_is_not_its_definition():
+    rows = [("a.py", 0.9, "parse", "", "def parse(text):"), ("b.py", 0.5, "parse")]
+
+    assert _order("parse", *rows)[0] == "b.py#parse"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.lua", "local function parse_all(text)"),
+        ("a.php", "final class parse_all extends Base"),
+        ("a.hs", "parse_all :: Text -> Value"),
+        ("a.rs", "pub(crate) type Short = u8;\npub struct parse_all {"),
+    ],
+)
+def test_a_definition_is_seen_in_the_text_of_a_passage(path, text):
+    assert _order("parse_all", ("b.py", 0.9, "main"), (path, 0.4, "x", text))[0] == f"{path}#x"
+
+
+def test_a_word_that_no_code_defines_is_no_name():
+    rows = [("a.py", 0.9, "main"), ("auth/login.py", 0.85, "main")]
+
+    assert _order("login", *rows)[0] == "auth/login.py#main"
+
+
+def test_long_words_are_no_names():
+    assert _order("." * 100_000 + "a", ("a.py", 0.9), ("b.py", 0.8)) == ["a.py", "b.py"]
