@@ -89,7 +89,8 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         by_vectors=highest is not None,
         foreign=highest is not None and _is_foreign(candidates.parsed.plain, intent, first),
         match=candidates.match,
-        absent=candidates.weighted.rarities.keys() <= candidates.weighted.absent,
+        absent=candidates.weighted.rarities.keys()
+        <= candidates.weighted.absent - candidates.named.tokens,
     )
 
 
