@@ -8,18 +8,26 @@ words stand, while a common word of many names changes little.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import NamedDocument
 from kebab.core.spelling import count_edits
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_parser import ParsedQuery, strip_stop_words
+from kebab.search.query_parser import ParsedQuery, classify_intent, strip_stop_words
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
-from kebab.text.names import NameWord, join_name, list_names, read_file_name, split_name
+from kebab.text.names import (
+    NameWord,
+    join_name,
+    list_names,
+    read_file_name,
+    separate_words,
+    split_name,
+)
 
 _MAX_WORDS = 12
 """A query of more words is no name."""
@@ -36,11 +44,16 @@ Of two names in other forms the one with the longer common beginning comes first
 _SHORTEST = 5
 """The least letters of a word in which a wrong or missing one is looked for."""
 
-_LEAST_PART = 0.05
-"""A smaller part of a name gains nothing."""
+_GAIN = 1.5
+"""What the best passage of a document gains for a whole name, at most up to the lead."""
 
-_GAIN, _FALL = 1.5, 3
-"""What the best passage of a document gains at most, and the power of the part of the name."""
+_FALL, _PROSE_FALL = 6.0, 9.0
+"""The gain falls with this power of the part of a name: for a topic, and more for prose."""
+
+_RESCUE = 0.5
+"""What a document gains for words that occur in names only, as a share of the query."""
+
+_LEAST_GAIN = 0.01
 
 _LEAD, _LEAST_SCORE = 0.3, 0.8
 """How far a document whose name the query is stands above all others, and its least score.
@@ -50,15 +63,19 @@ their distance from the first.
 """
 
 
+class NameMatch(NamedTuple):
+    """A document that the query may name: its first chunk, how far, and what it gains for that."""
+
+    first: Key
+    part: float
+    gain: float
+
+
 @dataclass(frozen=True, slots=True)
 class NameMatches:
-    """How far the query is the name of documents, from 0 to 1, and their first chunks.
+    """The documents that a query may name, and the tokens of the query that their names hold."""
 
-    `tokens` are those tokens of the query that occur in the names of these documents.
-    """
-
-    parts: Mapping[DocNumber, float] = field(default_factory=dict)
-    first: Mapping[DocNumber, Key] = field(default_factory=dict)
+    documents: Mapping[DocNumber, NameMatch] = field(default_factory=dict)
     tokens: frozenset[str] = frozenset()
 
 
@@ -69,18 +86,20 @@ def match_names(
     query = split_name(strip_stop_words(parsed.plain))
     if not 0 < len(query) <= _MAX_WORDS:
         return NameMatches()
-    matcher = _Matcher(query, parsed.plain, weighted.rarities)
-    for word in query:
+    matcher = _Matcher(query, parsed.plain, weighted)
+    for word in split_name(separate_words(parsed.plain)):
         is_mistyped = len(word.text) >= _SHORTEST - 1 and word.tokens[-1] in weighted.absent
         if is_mistyped and word.text.isalnum() and not is_dense(word.text):
             matcher.correct(word, library.list_similar_words(word.text))
     found = library.find_named_documents(matcher.asked, parsed.filters, _CANDIDATE_LIMIT)
-    parts = {one.number: part for one in found if (part := matcher.compare(one)) >= _LEAST_PART}
-    return NameMatches(
-        parts=parts,
-        first={one.number: one.first for one in found if one.number in parts},
-        tokens=frozenset(matcher.held),
-    )
+    fall = _FALL + _PROSE_FALL * (1 - classify_intent(parsed).topic)
+    documents: dict[DocNumber, NameMatch] = {}
+    for one in found:
+        part, rescued = matcher.compare(one)
+        gain = _GAIN * part**fall + _RESCUE * rescued
+        if gain >= _LEAST_GAIN:
+            documents[one.number] = NameMatch(one.first, part, gain)
+    return NameMatches(documents, frozenset(matcher.held))
 
 
 def boost_named(
@@ -92,16 +111,16 @@ def boost_named(
     """
     best: dict[DocNumber, Key] = {}
     for key, owner in passages.find_doc_numbers(scores.keys()).items():
-        if owner in matches.parts and (owner not in best or scores[key] > scores[best[owner]]):
+        if owner in matches.documents and (owner not in best or scores[key] > scores[best[owner]]):
             best[owner] = key
     if adds:
-        best = {**matches.first, **best}
+        best = {owner: match.first for owner, match in matches.documents.items()} | best
     top = max(scores.values(), default=0.0)
     gains: dict[Key, float] = {}
     for owner, key in best.items():
-        part, score = matches.parts[owner], scores.get(key, 0.0)
-        highest = max(top + _LEAD * part, _LEAST_SCORE * part)
-        gains[key] = max(0.0, min(_GAIN * part**_FALL, highest - score))
+        match, score = matches.documents[owner], scores.get(key, 0.0)
+        highest = max(top + _LEAD * match.part, _LEAST_SCORE * match.part)
+        gains[key] = max(0.0, min(match.gain, highest - score))
     return gains
 
 
@@ -115,15 +134,14 @@ class _Matcher:
     `asked` are the tokens to look up, `held` those of the query that names have.
     """
 
-    def __init__(
-        self, query: Sequence[NameWord], plain: str, rarities: Mapping[str, float]
-    ) -> None:
+    def __init__(self, query: Sequence[NameWord], plain: str, weighted: WeightedTerms) -> None:
         self._query = query
         self._plain = plain.lower()
         self._weights = [
-            max((rarities.get(token, 0.0) for token in word.tokens), default=0.0) or 1.0
+            max((weighted.rarities.get(token, 0.0) for token in word.tokens), default=0.0) or 1.0
             for word in query
         ]
+        self._absent = weighted.absent
         self._tokens = {token for word in query for token in word.tokens}
         self._corrected: dict[NameWord, list[NameWord]] = {}
         self._whole = {join_name(plain): 1.0}
@@ -145,8 +163,12 @@ class _Matcher:
                 whole = join_name(self._plain.replace(word.text, text))
                 self._whole.setdefault(whole, _MISTYPED)
 
-    def compare(self, document: NamedDocument) -> float:
-        """Return how far the query is the name of a document, from 0 to 1."""
+    def compare(self, document: NamedDocument) -> tuple[float, float]:
+        """Return how far the query is the name of a document, and the part that no passage holds.
+
+        Both are from 0 to 1. The second is the share of the query in words that stand in the names
+        and folders of this document, but in no passage.
+        """
         path = PurePosixPath(document.path)
         names = list_names(document.path, document.title, document.aliases)
         folders = [read_file_name(folder) for folder in path.parts[:-1]]
@@ -157,10 +179,16 @@ class _Matcher:
             path.name: 1.0,
             " ".join((*folders[-1:], path.stem)): 1.0,
         }
-        return max(
+        rescued = sum(
+            weight * word.cover(tokens)
+            for word, weight in zip(self._query, self._weights, strict=True)
+            if self._absent.issuperset(word.tokens)
+        )
+        part = max(
             *(self._whole.get(join_name(name), 0.0) * weight for name, weight in written.items()),
             *(weight * self._measure_part(name, tokens) for name, weight in names.items()),
         )
+        return part, rescued / sum(self._weights)
 
     def _measure_part(self, name: str, tokens: frozenset[str]) -> float:
         """Return how far the query is a name of a document with these tokens in all its names."""
@@ -168,7 +196,8 @@ class _Matcher:
         if not held:
             return 0.0
         one, other = self._plain, name.lower()
-        alike = len(commonprefix((one, other))) / max(len(one), len(other))
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+        alike = len([*same]) / max(len(one), len(other))
         inflected = _INFLECTED + (1 - _INFLECTED) / 2 * alike
         return inflected * held * self._measure_named(_collect_tokens((name,)), tokens)
 

@@ -171,7 +171,7 @@ class Ranker:
             found = lexical.search_lexical(self._library, parsed, weighted, CANDIDATE_LIMIT)
             timer.record("lexical", len(found), f"{len(weighted.terms)} terms")
             named = match_names(self._library, parsed, weighted)
-            timer.record("names", len(named.parts))
+            timer.record("names", len(named.documents))
         result = None
         if mode is not Mode.LEXICAL:
             keys = [key for key, _ in found]
@@ -217,7 +217,7 @@ class Ranker:
             )
             boosts = {**boosts, UNEMBEDDED: {key: placed[key] - scores[key] for key in placed}}
             scores = {**scores, **placed}
-        if named.parts:
+        if named.documents:
             adds = not (parsed.required or parsed.excluded)
             boosts = {**boosts, "name": boost_named(scores, named, passages, adds=adds)}
             scores = add_boost({**dict.fromkeys(boosts["name"], 0.0), **scores}, boosts["name"])

@@ -27,10 +27,14 @@ def read_file_name(path: str) -> str:
     """Return the name of a file as words, without suffix; a vague one with its folder."""
     file = PurePosixPath(path)
     name = _EXPORT_ID.sub("", file.stem)
-    if " " not in name:
-        name = _JOINT.sub(" ", name).strip("_")
+    name = name if " " in name else separate_words(name).strip("_")
     folder = file.parent.name
     return f"{folder}/{name}" if folder and is_vague(path) else name
+
+
+def separate_words(name: str) -> str:
+    """Return a name with blanks instead of the marks between its words."""
+    return _JOINT.sub(" ", name)
 
 
 def is_vague(path: str) -> bool:
@@ -89,7 +93,8 @@ def list_index_words(path: str, title: str, aliases: Sequence[str]) -> dict[str,
     They are those of its names, of each name in one word, and of its folders.
     """
     found: dict[str, str] = {}
-    for name in list_names(path, title, aliases):
+    names = list_names(path, title, aliases)
+    for name in (*names, *map(separate_words, names)):
         for tokens, text in split_name(name):
             found |= dict.fromkeys(tokens, "") | ({tokens[-1]: text} if text.isalnum() else {})
         found.setdefault(join_name(name), "")
