@@ -24,6 +24,7 @@ from kebab.text.names import (
     NameWord,
     join_name,
     list_names,
+    rate_name,
     read_file_name,
     separate_words,
     split_name,
@@ -44,11 +45,14 @@ Of two names in other forms the one with the longer common beginning comes first
 _SHORTEST = 5
 """The least letters of a word in which a wrong or missing one is looked for."""
 
-_GAIN = 1.5
+_GAIN = 2.5
 """What the best passage of a document gains for a whole name, at most up to the lead."""
 
-_FALL, _PROSE_FALL = 6.0, 9.0
-"""The gain falls with this power of the part of a name: for a topic, and more for prose."""
+_FALL, _PROSE_FALL = 10.0, 5.0
+"""The gain falls with this power of the part of a name, and with the second more for prose.
+
+The words of titles are in the word index too, so half a name is no news.
+"""
 
 _RESCUE = 0.5
 """What a document gains for words that occur in names only, as a share of the query."""
@@ -88,8 +92,10 @@ def match_names(
         return NameMatches()
     matcher = _Matcher(query, parsed.plain, weighted)
     for word in split_name(separate_words(parsed.plain)):
-        is_mistyped = len(word.text) >= _SHORTEST - 1 and word.tokens[-1] in weighted.absent
-        if is_mistyped and word.text.isalnum() and not is_dense(word.text):
+        absent = weighted.absent.intersection(
+            word.tokens if is_dense(word.text) else word.tokens[-1:]
+        )
+        if absent and len(word.text) >= _SHORTEST - 1 and word.text.isalnum():
             matcher.correct(word, library.list_similar_words(word.text))
     found = library.find_named_documents(matcher.asked, parsed.filters, _CANDIDATE_LIMIT)
     fall = _FALL + _PROSE_FALL * (1 - classify_intent(parsed).topic)
@@ -144,20 +150,21 @@ class _Matcher:
         self._absent = weighted.absent
         self._tokens = {token for word in query for token in word.tokens}
         self._corrected: dict[NameWord, list[NameWord]] = {}
-        self._whole = {join_name(plain): 1.0}
+        self._whole = {joined: 1.0} if (joined := join_name(plain)) else {}
         self.held: set[str] = set()
 
     @property
     def asked(self) -> set[str]:
         """The tokens to look up: those of the words, and the whole query in one word."""
         others = (other for words in self._corrected.values() for other in words)
-        return self._tokens.union(self._whole, *(other.tokens for other in others)) - {""}
+        return self._tokens.union(self._whole, *(other.tokens for other in others))
 
     def correct(self, word: NameWord, similar: Sequence[str]) -> None:
         """Take a word for those that differ from it by one letter, and not in a digit."""
         digits = [*filter(str.isdigit, word.text)]
         for text in similar:
-            is_near = len(text) >= _SHORTEST and count_edits(word.text, text, 1) == 1
+            is_long = len(text) >= _SHORTEST or is_dense(text)
+            is_near = is_long and count_edits(word.text, text, 1) == 1
             if is_near and [*filter(str.isdigit, text)] == digits:
                 self._corrected.setdefault(word, []).extend(split_name(text))
                 whole = join_name(self._plain.replace(word.text, text))
@@ -169,23 +176,18 @@ class _Matcher:
         Both are from 0 to 1. The second is the share of the query in words that stand in the names
         and folders of this document, but in no passage.
         """
-        path = PurePosixPath(document.path)
-        names = list_names(document.path, document.title, document.aliases)
-        folders = [read_file_name(folder) for folder in path.parts[:-1]]
+        named = (document.path, document.title, document.aliases)
+        names = list_names(*named)
+        folders = [read_file_name(folder) for folder in PurePosixPath(document.path).parts[:-1]]
         tokens = _collect_tokens((*names, *folders))
         self.held |= tokens & self._tokens
-        written = names | {
-            document.path: 1.0,
-            path.name: 1.0,
-            " ".join((*folders[-1:], path.stem)): 1.0,
-        }
         rescued = sum(
             weight * word.cover(tokens)
             for word, weight in zip(self._query, self._weights, strict=True)
             if self._absent.issuperset(word.tokens)
         )
         part = max(
-            *(self._whole.get(join_name(name), 0.0) * weight for name, weight in written.items()),
+            *(rate_name(joined, *named) * weight for joined, weight in self._whole.items()),
             *(weight * self._measure_part(name, tokens) for name, weight in names.items()),
         )
         return part, rescued / sum(self._weights)

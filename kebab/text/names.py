@@ -42,6 +42,7 @@ def is_vague(path: str) -> bool:
     return PurePosixPath(path).stem.lower() in _VAGUE_STEMS
 
 
+@lru_cache(maxsize=1 << 12)
 def join_name(name: str) -> str:
     """Return the letters and digits of a name in lower case: `CardsView` is `Cards view`."""
     return "".join(filter(str.isalnum, normalize_for_index(name).casefold()))
@@ -85,6 +86,17 @@ def list_names(path: str, title: str, aliases: Sequence[str]) -> dict[str, float
         file = PurePosixPath(path)
         return {file.stem: _VAGUE_WEIGHT, **names, read_file_name(file.parent.name): _TITLE_WEIGHT}
     return names | {read_file_name(path): 1.0}
+
+
+def rate_name(joined: str, path: str, title: str, aliases: Sequence[str]) -> float:
+    """Return the weight of a joined name of a document; 0 if the document has no such name.
+
+    The folder may stand before the name of the file, and the suffix behind it.
+    """
+    file = PurePosixPath(path)
+    written = dict.fromkeys((path, file.name, f"{file.parent.name} {file.stem}"), 1.0)
+    names = (written | list_names(path, title, aliases)).items()
+    return max((weight for name, weight in names if join_name(name) == joined), default=0.0)
 
 
 def list_index_words(path: str, title: str, aliases: Sequence[str]) -> dict[str, str]:

@@ -29,6 +29,7 @@ from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.text.names import join_name, rate_name
 
 SAMPLE_CHUNKS = 100_000
 """How many chunks are compared with their hashes, 13 microseconds each.
@@ -46,6 +47,8 @@ _BROKEN_ROWS = {
     " WHERE NOT EXISTS (SELECT 1 FROM assets a WHERE a.asset = d.asset)",
     "passages without a document": "SELECT count(*) FROM chunks c"
     " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = c.doc)",
+    "names without a document": "SELECT count(*) FROM document_names n"
+    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = n.doc)",
     "tags without a document": "SELECT count(*) FROM document_tags t"
     " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = t.doc)",
     "vector states without a passage": "SELECT count(*) FROM vectors v"
@@ -317,6 +320,27 @@ class Catalogue:
                 " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
             )
             return [DocumentName(*row) for row in rows]
+
+    def find_named(self, name: str) -> list[DocumentName]:
+        """Return the documents with a name, but for blanks, marks and case, by source and path.
+
+        The name of a file goes before titles and aliases.
+        """
+        joined = join_name(name)
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
+                " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+                " FROM document_names n JOIN documents d ON d.doc = n.doc"
+                " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
+                (joined,),
+            )
+            named = [
+                (rate_name(joined, row[3], row[4], parse_strings(row[5])), DocumentName(*row[:4]))
+                for row in rows
+            ]
+        best = max((rating for rating, _ in named), default=0.0)
+        return [found for rating, found in named if rating == best > 0]
 
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
