@@ -13,8 +13,14 @@ from kebab.text.tokenizer import tokenize_unit
 _VAGUE_STEMS = split_names("readme index _index")
 """Stems of files that are named by their folder."""
 
-_TITLE_WEIGHT, _VAGUE_WEIGHT = 0.97, 0.94
-"""The weights of names beside the file name, which a person types most often."""
+_TITLE_WEIGHT, _FOLDER_WEIGHT, _VAGUE_WEIGHT = 0.97, 0.94, 0.94
+"""The weights of names beside the file name, which a person types most often.
+
+They are those of titles and aliases, of the file name behind its folder, and of `README`.
+"""
+
+TITLE_RULE = "titles-v2"
+"""The version of how titles are chosen; documents with those of another are parsed again."""
 
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=\w)|(?<=\w)[-_]+(?=[^\W\d_])")
 """Marks between words instead of a blank; those between two digits belong to a date."""
@@ -94,9 +100,9 @@ def rate_name(joined: str, path: str, title: str, aliases: Sequence[str]) -> flo
     The folder may stand before the name of the file, and the suffix behind it.
     """
     file = PurePosixPath(path)
-    written = dict.fromkeys((path, file.name, f"{file.parent.name} {file.stem}"), 1.0)
-    names = (written | list_names(path, title, aliases)).items()
-    return max((weight for name, weight in names if join_name(name) == joined), default=0.0)
+    names = {f"{file.parent.name} {file.stem}": _FOLDER_WEIGHT, path: 1.0, file.name: 1.0}
+    named = (names | list_names(path, title, aliases)).items()
+    return max((weight for name, weight in named if join_name(name) == joined), default=0.0)
 
 
 def list_index_words(path: str, title: str, aliases: Sequence[str]) -> dict[str, str]:

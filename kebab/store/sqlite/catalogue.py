@@ -324,9 +324,9 @@ class Catalogue:
     def find_named(self, name: str) -> list[DocumentName]:
         """Return the documents with a name, but for blanks, marks and case, by source and path.
 
-        The name of a file goes before titles and aliases.
+        The name of a file goes before titles and aliases. A name with a slash is a path.
         """
-        joined = join_name(name)
+        joined = "" if "/" in name else join_name(name)
         with self._translate_errors():
             rows = self._database.execute(
                 "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
