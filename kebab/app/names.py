@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.queries import Filters
-from kebab.text.names import join_name
-from kebab.text.names import list_names as list_document_names
+from kebab.text.names import join_name, read_names
 
 NameKind: TypeAlias = Literal[
     "authors",
@@ -71,7 +70,7 @@ def _list_named(context: AppContext, start: str) -> Iterator[str]:
     with context.open_catalogue() as catalogue:
         targets = catalogue.list_link_targets()
     for _, _, path, title, aliases in targets if start else ():
-        names = list_document_names(path, title, aliases)
+        names = read_names(path, title, aliases).weights
         if any(join_name(name).startswith(start) for name in names):
             yield path
 

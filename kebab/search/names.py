@@ -6,10 +6,10 @@ that a query that is the whole name of a document puts that document first, in w
 words stand, while a common word of many names changes little.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import takewhile
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kebab.core.ids import DocNumber, Key
@@ -21,11 +21,10 @@ from kebab.search.query_parser import ParsedQuery, classify_intent, strip_stop_w
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
 from kebab.text.names import (
+    Names,
     NameWord,
     join_name,
-    list_names,
-    rate_name,
-    read_file_name,
+    read_names,
     separate_words,
     split_name,
 )
@@ -33,7 +32,7 @@ from kebab.text.names import (
 _MAX_WORDS = 12
 """A query of more words is no name."""
 
-_CANDIDATE_LIMIT = 24
+_CANDIDATE_LIMIT = 16
 """How many documents are compared with the query."""
 
 _INFLECTED, _MISTYPED, _ELSEWHERE = 0.96, 0.95, 0.8
@@ -130,8 +129,10 @@ def boost_named(
     return gains
 
 
-def _collect_tokens(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(token for name in names for word in split_name(name) for token in word.tokens)
+@lru_cache(maxsize=1 << 12)
+def _split_content(name: str) -> tuple[NameWord, ...]:
+    """Return the words of a name without stop words."""
+    return split_name(strip_stop_words(name))
 
 
 class _Matcher:
@@ -148,7 +149,8 @@ class _Matcher:
             for word in query
         ]
         self._absent = weighted.absent
-        self._tokens = {token for word in query for token in word.tokens}
+        self._tokens = frozenset(token for word in query for token in word.tokens)
+        self._others: frozenset[str] = frozenset()
         self._corrected: dict[NameWord, list[NameWord]] = {}
         self._whole = {joined: 1.0} if (joined := join_name(plain)) else {}
         self.held: set[str] = set()
@@ -156,8 +158,7 @@ class _Matcher:
     @property
     def asked(self) -> set[str]:
         """The tokens to look up: those of the words, and the whole query in one word."""
-        others = (other for words in self._corrected.values() for other in words)
-        return self._tokens.union(self._whole, *(other.tokens for other in others))
+        return {*self._tokens, *self._others, *self._whole}
 
     def correct(self, word: NameWord, similar: Sequence[str]) -> None:
         """Take a word for those that differ from it by one letter, and not in a digit."""
@@ -166,7 +167,9 @@ class _Matcher:
             is_long = len(text) >= _SHORTEST or is_dense(text)
             is_near = is_long and count_edits(word.text, text, 1) == 1
             if is_near and [*filter(str.isdigit, text)] == digits:
-                self._corrected.setdefault(word, []).extend(split_name(text))
+                words = split_name(text)
+                self._corrected.setdefault(word, []).extend(words)
+                self._others |= {token for one in words for token in one.tokens}
                 whole = join_name(self._plain.replace(word.text, text))
                 self._whole.setdefault(whole, _MISTYPED)
 
@@ -176,24 +179,21 @@ class _Matcher:
         Both are from 0 to 1. The second is the share of the query in words that stand in the names
         and folders of this document, but in no passage.
         """
-        named = (document.path, document.title, document.aliases)
-        names = list_names(*named)
-        folders = [read_file_name(folder) for folder in PurePosixPath(document.path).parts[:-1]]
-        tokens = _collect_tokens((*names, *folders))
-        self.held |= tokens & self._tokens
+        names = read_names(document.path, document.title, document.aliases)
+        self.held |= names.all_tokens & self._tokens
         rescued = sum(
-            weight * word.cover(tokens)
+            weight * word.cover(names.all_tokens)
             for word, weight in zip(self._query, self._weights, strict=True)
             if self._absent.issuperset(word.tokens)
         )
         part = max(
-            *(rate_name(joined, *named) * weight for joined, weight in self._whole.items()),
-            *(weight * self._measure_part(name, tokens) for name, weight in names.items()),
+            *(names.joined.get(joined, 0.0) * weight for joined, weight in self._whole.items()),
+            *(weight * self._measure_part(one, names) for one, weight in names.weights.items()),
         )
         return part, rescued / sum(self._weights)
 
-    def _measure_part(self, name: str, tokens: frozenset[str]) -> float:
-        """Return how far the query is a name of a document with these tokens in all its names."""
+    def _measure_part(self, name: str, names: Names) -> float:
+        """Return how far the query is one of the names of a document."""
         held = self._measure_held(name)
         if not held:
             return 0.0
@@ -201,20 +201,18 @@ class _Matcher:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
         alike = len([*same]) / max(len(one), len(other))
         inflected = _INFLECTED + (1 - _INFLECTED) / 2 * alike
-        return inflected * held * self._measure_named(_collect_tokens((name,)), tokens)
+        return inflected * held * self._measure_named(names.tokens[name], names.all_tokens)
 
     def _measure_held(self, name: str) -> float:
         """Return the part of a name that the query holds."""
-        words = split_name(strip_stop_words(name))
-        others = {
-            token for some in self._corrected.values() for one in some for token in one.tokens
-        }
-        plain, corrected = frozenset(self._tokens), frozenset(self._tokens | others)
-        covered = (
-            max(word.cover(plain), _MISTYPED * word.cover(corrected) if others else 0.0)
-            for word in words
-        )
-        return sum(covered) / len(words) if words else 0.0
+        words = _split_content(name)
+        held = sum(word.cover(self._tokens) for word in words)
+        if self._others and held < len(words):
+            tokens = self._tokens | self._others
+            held = sum(
+                max(word.cover(self._tokens), _MISTYPED * word.cover(tokens)) for word in words
+            )
+        return held / len(words) if words else 0.0
 
     def _measure_named(self, own: frozenset[str], tokens: frozenset[str]) -> float:
         """Return the part of the query that a name holds, or the other names and folders."""

@@ -29,7 +29,7 @@ from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.text.names import join_name, rate_name
+from kebab.text.names import join_name, read_names
 
 SAMPLE_CHUNKS = 100_000
 """How many chunks are compared with their hashes, 13 microseconds each.
@@ -336,11 +336,11 @@ class Catalogue:
                 (joined,),
             )
             named = [
-                (rate_name(joined, row[3], row[4], parse_strings(row[5])), DocumentName(*row[:4]))
+                (read_names(*row[3:5], parse_strings(row[5])).joined.get(joined, 0.0), row[:4])
                 for row in rows
             ]
         best = max((rating for rating, _ in named), default=0.0)
-        return [found for rating, found in named if rating == best > 0]
+        return [DocumentName(*found) for rating, found in named if rating == best > 0]
 
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""

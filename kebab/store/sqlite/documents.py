@@ -147,7 +147,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
     is_same = before is not None and (
         before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
     )
-    if not is_same or before[2] != row.path:
+    if before is None or not is_same or before[2] != row.path:
         names.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
         return SavedDocument(doc, title_changed=False)

@@ -1,7 +1,9 @@
 """Contains the index of the names of documents: what is written, and how it is searched."""
 
+import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from typing import Any
 
 import apsw
 
@@ -15,7 +17,7 @@ _WIDEST = 2_000
 
 
 def write_names(
-    database: apsw.Connection, doc: int, path: str, title: str, aliases: Sequence[str]
+    database: apsw.Connection, doc: int, path: str, title: str, aliases: tuple[str, ...]
 ) -> None:
     """Replace the words of the names of a document."""
     words = list_index_words(path, title, aliases)
@@ -28,7 +30,7 @@ def write_names(
 
 def add_missing_names(database: apsw.Connection) -> None:
     """Write the names of the documents that an earlier version stored."""
-    rows = database.execute(
+    rows: list[Any] = database.execute(
         "SELECT d.doc, d.path, d.title,"
         " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
         " FROM documents d WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
@@ -42,12 +44,12 @@ def find_named_documents(
     database: apsw.Connection, tokens: Collection[str], filters: Filters, limit: int
 ) -> list[NamedDocument]:
     """Return the documents with the rarest of some tokens in their names, short titles first."""
-    counts = database.execute(
+    counts: list[Any] = database.execute(
         "SELECT token, count(*), (SELECT count(*) FROM documents) FROM document_names"
         " WHERE token IN (SELECT value FROM json_each(?)) GROUP BY token",
         (to_json(tokens),),
     ).fetchall()
-    weights = [(token, math.log1p(total / n)) for token, n, total in counts if n <= _WIDEST]
+    weights = {token: math.log1p(total / n) for token, n, total in counts if n <= _WIDEST}
     if not weights:
         return []
     allowed = ""
@@ -58,12 +60,12 @@ def find_named_documents(
     rows = database.execute(
         "SELECT d.doc, c.key, d.path, d.title,"  # noqa: S608 - values are bound
         " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-        " FROM (SELECT n.doc, sum(w.value ->> 1) AS weight FROM json_each(?) w"
-        f" CROSS JOIN document_names n ON n.token = w.value ->> 0{allowed} GROUP BY n.doc) found"
+        " FROM (SELECT n.doc, sum(w.value) AS weight FROM json_each(?) w"
+        f" CROSS JOIN document_names n ON n.token = w.key{allowed} GROUP BY n.doc) found"
         " JOIN documents d ON d.doc = found.doc"
         " JOIN chunks c ON c.doc = d.doc AND c.ordinal = 0"
         " ORDER BY found.weight DESC, length(d.title), d.doc LIMIT ?",
-        (to_json(weights), *values, limit),
+        (json.dumps(weights), *values, limit),
     )
     return [
         NamedDocument(DocNumber(doc), Key(key), path, title, parse_strings(aliases))
@@ -82,4 +84,4 @@ def list_similar_words(database: apsw.Connection, word: str) -> list[str]:
         " AND (substr(word, 1, ?2) = ?3 OR substr(word, -?2) = ?4)",
         (len(word), half, word[:half], word[-half:]),
     )
-    return [word for (word,) in rows]
+    return [str(word) for (word,) in rows]

@@ -5,9 +5,8 @@ import pytest
 from kebab.text.names import (
     join_name,
     list_index_words,
-    list_names,
-    rate_name,
     read_file_name,
+    read_names,
     split_name,
 )
 
@@ -35,8 +34,8 @@ def test_a_joined_name_has_neither_blanks_nor_marks_nor_case(name):
 
 
 def test_the_name_of_a_file_weighs_most_and_a_vague_one_least():
-    names = list_names("a/plan.md", "Budget", ("Money",))
-    vague = list_names("tides/README.md", "Budget", ())
+    names = read_names("a/plan.md", "Budget", ("Money",)).weights
+    vague = read_names("tides/README.md", "Budget", ()).weights
 
     assert names["plan"] > names["Budget"] == names["Money"]
     assert vague["tides"] == vague["Budget"] > vague["README"]
@@ -53,7 +52,9 @@ def test_the_name_of_a_file_weighs_most_and_a_vague_one_least():
     ],
 )
 def test_a_whole_name_has_a_weight(name, found):
-    assert (rate_name(join_name(name), "deep/tide-plan.md", "Budget", ()) > 0) == found
+    names = read_names("deep/tide-plan.md", "Budget", ())
+
+    assert (join_name(name) in names.joined) == found
 
 
 @pytest.mark.parametrize(
