@@ -29,6 +29,9 @@ from kebab.text.names import (
     split_name,
 )
 
+NAME = "name"
+"""The name of the boost."""
+
 _MAX_WORDS = 12
 """A query of more words is no name."""
 

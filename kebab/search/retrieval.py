@@ -18,7 +18,7 @@ from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.lexical import WeightedTerms
-from kebab.search.names import NameMatches, boost_named, match_names
+from kebab.search.names import NAME, NameMatches, boost_named, match_names
 from kebab.search.query_parser import ParsedQuery, Phrase, classify_intent, parse_query
 from kebab.search.ranking import (
     BoostScores,
@@ -219,8 +219,8 @@ class Ranker:
             scores = {**scores, **placed}
         if named.documents:
             adds = not (parsed.required or parsed.excluded)
-            boosts = {**boosts, "name": boost_named(scores, named, passages, adds=adds)}
-            scores = add_boost({**dict.fromkeys(boosts["name"], 0.0), **scores}, boosts["name"])
+            boosts = {**boosts, NAME: boost_named(scores, named, passages, adds=adds)}
+            scores = add_boost({**dict.fromkeys(boosts[NAME], 0.0), **scores}, boosts[NAME])
         return RankedCandidates(
             ranked=rank_by_score(scores),
             method=method,

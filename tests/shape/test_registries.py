@@ -8,7 +8,7 @@ from kebab.cli.command import COMMANDS
 from kebab.core.media import MEDIA_TYPES
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
-from kebab.search import rerank, retrieval
+from kebab.search import names, rerank, retrieval
 from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "ranking.py"
@@ -49,4 +49,4 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    assert list_boost_reasons() | {rerank.NAME, retrieval.UNEMBEDDED} == explained
+    assert list_boost_reasons() | {names.NAME, rerank.NAME, retrieval.UNEMBEDDED} == explained

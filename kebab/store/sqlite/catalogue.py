@@ -29,7 +29,6 @@ from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.text.names import join_name, read_names
 
 SAMPLE_CHUNKS = 100_000
 """How many chunks are compared with their hashes, 13 microseconds each.
@@ -47,8 +46,6 @@ _BROKEN_ROWS = {
     " WHERE NOT EXISTS (SELECT 1 FROM assets a WHERE a.asset = d.asset)",
     "passages without a document": "SELECT count(*) FROM chunks c"
     " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = c.doc)",
-    "names without a document": "SELECT count(*) FROM document_names n"
-    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = n.doc)",
     "tags without a document": "SELECT count(*) FROM document_tags t"
     " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = t.doc)",
     "vector states without a passage": "SELECT count(*) FROM vectors v"
@@ -326,6 +323,8 @@ class Catalogue:
 
         The name of a file goes before titles and aliases. A name with a slash is a path.
         """
+        from kebab.text.names import join_name, read_names  # a list needs no tokenizer
+
         joined = "" if "/" in name else join_name(name)
         with self._translate_errors():
             rows = self._database.execute(

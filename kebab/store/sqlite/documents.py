@@ -24,7 +24,7 @@ from kebab.core.documents import (
 )
 from kebab.core.files import FileState
 from kebab.core.ids import DocId, Key
-from kebab.store.sqlite import chunks, fts, names
+from kebab.store.sqlite import chunks, fts
 from kebab.store.sqlite.connection import translate_sqlite_errors
 from kebab.store.sqlite.fts import (
     clamp_to_signed,
@@ -148,7 +148,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
     )
     if before is None or not is_same or before[2] != row.path:
-        names.write_names(database, doc, row.path, row.title, row.aliases)
+        fts.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
         return SavedDocument(doc, title_changed=False)
     if before[1] != asset:

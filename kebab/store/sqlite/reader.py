@@ -20,7 +20,7 @@ from kebab.core.chunks import ChunkText, KeyedScore
 from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.queries import Filters, NamedDocument, StoredChunk
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.store.sqlite import chunks, connection, fts, names
+from kebab.store.sqlite import chunks, connection, fts
 from kebab.store.sqlite.connection import (
     find_file_damage,
     get_database_path,
@@ -453,12 +453,12 @@ class SqliteReader:
     ) -> list[NamedDocument]:
         """Return the documents with the rarest of some tokens in their names."""
         with self._translate_errors():
-            return names.find_named_documents(self._database, tokens, filters, limit)
+            return fts.find_named_documents(self._database, tokens, filters, limit)
 
     def list_similar_words(self, word: str) -> list[str]:
         """Return the words of names that may differ from a word in one place."""
         with self._translate_errors():
-            return names.list_similar_words(self._database, word)
+            return fts.list_similar_words(self._database, word)
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""

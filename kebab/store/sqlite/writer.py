@@ -21,7 +21,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
-from kebab.store.sqlite import chunks, connection, documents, fts, names
+from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import (
     Transactions,
     get_database_path,
@@ -55,7 +55,7 @@ class SqliteWriter:
             undo.pop_all()
         self._path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self._path, "write"):
-            names.add_missing_names(self._database)
+            fts.add_missing_names(self._database)
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
