@@ -9,3 +9,7 @@ CREATE TABLE document_names (
     PRIMARY KEY (token, doc)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX document_names_doc ON document_names (doc);
+
+-- A mistyped word has the beginning or the end of the right one.
+CREATE INDEX document_names_word ON document_names (word) WHERE word <> '';
+CREATE INDEX document_names_end ON document_names (substr(word, -2), word) WHERE word <> '';

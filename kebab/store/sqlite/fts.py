@@ -7,6 +7,7 @@ The names of documents have a table of their own, one row for each word of a doc
 import glob
 import json
 import math
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -484,12 +485,14 @@ def find_named_documents(
 def list_similar_words(database: apsw.Connection, word: str) -> list[str]:
     """Return the words of names that may differ from a word in one place.
 
-    One wrong letter, or two that changed places, leaves one half of a word as it is.
+    One wrong letter, or two that changed places, leave the first half or the last two letters.
     """
-    half = (len(word) - 1) // 2
+    half = word[: (len(word) - 1) // 2]
     rows = database.execute(
-        "SELECT DISTINCT word FROM document_names WHERE length(word) BETWEEN ?1 - 1 AND ?1 + 1"
-        " AND (substr(word, 1, ?2) = ?3 OR substr(word, -?2) = ?4)",
-        (len(word), half, word[:half], word[-half:]),
+        "SELECT word FROM document_names WHERE word <> '' AND word >= ?1 AND word < ?2"
+        " AND length(word) BETWEEN ?4 - 1 AND ?4 + 1"
+        " UNION SELECT word FROM document_names WHERE word <> '' AND substr(word, -2) = ?3"
+        " AND length(word) BETWEEN ?4 - 1 AND ?4 + 1",
+        (half, half + chr(sys.maxunicode), word[-2:], len(word)),
     )
-    return [str(word) for (word,) in rows]
+    return [str(found) for (found,) in rows]
