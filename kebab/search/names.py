@@ -60,6 +60,8 @@ _RESCUE = 0.5
 """What a document gains for words that occur in names only, as a share of the query."""
 
 _LEAST_GAIN = 0.01
+_WHOLE = 0.9
+"""From this part on the query is the name, in other forms or with one wrong letter."""
 
 _LEAD, _LEAST_SCORE = 0.3, 0.8
 """How far a document whose name the query is stands above all others, and its least score.
@@ -83,6 +85,12 @@ class NameMatches:
 
     documents: Mapping[DocNumber, NameMatch] = field(default_factory=dict)
     tokens: frozenset[str] = frozenset()
+
+    def names_owner(self, key: Key, passages: PassageCache) -> bool:
+        """Return whether the query is the name of the document of a passage."""
+        owner = passages.find_doc_numbers([key]).get(key) if self.documents else None
+        match = self.documents.get(owner) if owner is not None else None
+        return match is not None and match.part >= _WHOLE
 
 
 def match_names(
