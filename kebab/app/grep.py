@@ -84,6 +84,7 @@ def _find_at_paths(
     found: set[DocId] = set()
     for path in paths:
         named = names.find_exact(path) or names.find_folded(path) or names.list_folder(path)
+        named = named or catalogue.find_named(path)
         if not named:
             filters = resolve_filters(context, reader, Filters(path_glob=path))
             matching = catalogue.list_documents(filters, limit=-1).documents

@@ -1,12 +1,13 @@
 """Lists the names that a shell can complete: tags, documents, sources, models, sessions, codes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.queries import Filters
+from kebab.text.names import join_name, read_names
 
 NameKind: TypeAlias = Literal[
     "authors",
@@ -34,6 +35,8 @@ def list_names(settings: Settings, config_path: Path, kind: NameKind, prefix: st
     context = AppContext(settings, config_path=config_path, read_only=True)
     try:
         names = {name for name in _SOURCES[kind](context) if name.startswith(prefix)}
+        if kind == "documents" and not names:
+            names = set(_list_named(context, join_name(prefix)))
     finally:
         context.close()
     return sorted(names)[:MAX_NAMES]
@@ -60,6 +63,16 @@ def _list_values_of_lists(field: str) -> Callable[[AppContext], Iterable[str]]:
         return [value for document in documents for value in getattr(document, field)]
 
     return list_values
+
+
+def _list_named(context: AppContext, start: str) -> Iterator[str]:
+    """Yield the paths of the documents of which a file name, title or alias begins with letters."""
+    with context.open_catalogue() as catalogue:
+        targets = catalogue.list_link_targets()
+    for _, _, path, title, aliases in targets if start else ():
+        names = read_names(path, title, aliases).weights
+        if any(join_name(name).startswith(start) for name in names):
+            yield path
 
 
 def _list_sessions(context: AppContext) -> list[str]:

@@ -206,7 +206,8 @@ class ReferenceFinder:
     def find(self, reference: str) -> Target | NotFound:
         """Return what a reference names.
 
-        A whole name wins over the end of one, and the whole text as a name over a part of it.
+        A path wins over the end of one, and that over a name in words; the whole text as a name
+        wins over a part of it.
         """
         readings = read_reference(reference)
         stages = (
@@ -214,6 +215,7 @@ class ReferenceFinder:
             self._match_path,
             self._match_folded_path,
             self._match_ending,
+            self._match_name,
             self._match_id_prefix,
         )
         for stage in stages:
@@ -275,6 +277,9 @@ class ReferenceFinder:
 
     def _match_ending(self, name: str) -> list[_Match]:
         return self._label(self._names.find_ending(name))
+
+    def _match_name(self, name: str) -> list[_Match]:
+        return self._label(self._catalogue.find_named(name))
 
     def _label(self, found: Iterable[DocumentName]) -> list[_Match]:
         return [_Match(Target(doc_id=name.doc_id), self._names.format(name)) for name in found]

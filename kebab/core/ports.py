@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from kebab.core.files import ScanResult, ScanRules, SeenFiles
     from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
-    from kebab.core.queries import Filters, StoredChunk, VectorState
+    from kebab.core.queries import Filters, NamedDocument, StoredChunk, VectorState
 
 
 class Parser(Protocol):
@@ -299,6 +299,14 @@ class LibraryReader(Protocol):
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return document numbers of this snapshot by chunk; this is faster than `find_doc_ids`."""
+
+    def find_named_documents(
+        self, tokens: Collection[str], filters: Filters, limit: int
+    ) -> list[NamedDocument]:
+        """Return the documents with the rarest of some tokens in their names."""
+
+    def list_similar_words(self, word: str) -> list[str]:
+        """Return the words of names that may differ from a word in one place."""
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, in order."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from kebab.core.chunks import Place
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 
 if TYPE_CHECKING:
     from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, TraceStage
@@ -130,6 +130,16 @@ class StoredChunk(NamedTuple):
     vector_state: VectorState = "pending"
     context: str = ""
     place: Place | None = None
+
+
+class NamedDocument(NamedTuple):
+    """A document that may be called by its name, with its first chunk."""
+
+    number: DocNumber
+    first: Key
+    path: str
+    title: str
+    aliases: tuple[str, ...]
 
 
 class Snippet(NamedTuple):

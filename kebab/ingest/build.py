@@ -28,6 +28,7 @@ from kebab.ingest.job import ParserGuard
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.text.dates import choose_date
+from kebab.text.names import TITLE_RULE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +235,9 @@ class WorkerBuilder:
 def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
     """Return by media type the digest of everything that decides what is stored of a file."""
     return {
-        media: compute_digest("recipe", getattr(parser, "recipe", parser.version), chunker)
+        media: compute_digest(
+            "recipe", getattr(parser, "recipe", parser.version), chunker, TITLE_RULE
+        )
         for media, parser in parsers.items()
     }
 

@@ -18,6 +18,7 @@ from kebab.parse.encoding import Decoded, normalize_text
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import find_date
 from kebab.text.language import detect_document_language
+from kebab.text.names import read_file_name
 
 Range: TypeAlias = tuple[int, int]
 """The lines [first, last), 0-based."""
@@ -177,13 +178,15 @@ MAX_TITLE_CHARS = 160
 
 
 def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
-    """Return the title from front matter, else the first heading, else the file's stem."""
-    headings = (block.label for block in blocks if block.kind is BlockKind.HEADING)
-    for candidate in (metadata.title or "", *headings):
-        title = _to_one_line(candidate)
-        if title:
-            return title
-    return _to_one_line(PurePosixPath(path).stem) or _to_one_line(path) or "untitled"
+    """Return the title that the document declares, else its first heading, else its file name.
+
+    A first heading below the top level is the title of a section.
+    """
+    headings = (block for block in blocks if block.kind is BlockKind.HEADING and block.label)
+    first = next(headings, None)
+    heading = first.label if first is not None and first.level == 1 else ""
+    candidates = (metadata.title or "", heading, read_file_name(path), path)
+    return next(filter(None, map(_to_one_line, candidates)), "untitled")
 
 
 def _to_one_line(text: str) -> str:

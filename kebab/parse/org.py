@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, read_metadata
 from kebab.parse.encoding import decode
+from kebab.text.names import read_file_name
 
 _KEYWORD = re.compile(r"#\+(\w+(?:\[[^\]]*\])?):\s*(.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"#\+begin_(\w+)", re.IGNORECASE)
@@ -43,6 +44,9 @@ class OrgParser:
         metadata = read_metadata(scanner.fields)
         tags = tuple(dict.fromkeys((*metadata.tags, *scanner.tags)))
         metadata = metadata._replace(tags=tags, aliases=tuple(scanner.aliases))
+        if not metadata.title and sum(span.level == 1 for span in spans) > 1:
+            # Headlines beside each other are sections; none is the title of all.
+            metadata = metadata._replace(title=read_file_name(path))
         links = (*scanner.links, *_find_links(decoded.text))
         return build_line_document(decoded, path, spans, metadata, links)
 

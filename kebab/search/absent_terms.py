@@ -104,6 +104,8 @@ def find_absent_terms(
 
     def is_present(token: str) -> bool:
         """Return whether a searched passage holds a token."""
+        if token in candidates.named.tokens:
+            return True
         if token in candidates.weighted.absent:
             return False
         if not parsed.filters.is_active or token in held:

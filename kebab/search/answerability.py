@@ -61,6 +61,8 @@ class AnswerSignals:
     """How far the tokens of the first passages match; None when they were not compared."""
     absent: bool = False
     """Whether every term of the query occurs nowhere."""
+    named: bool = False
+    """Whether the query is the name of the document of the first hit, perhaps mistyped."""
 
 
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
@@ -90,7 +92,9 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         by_vectors=highest is not None,
         foreign=highest is not None and _is_foreign(candidates.parsed.plain, intent, first),
         match=candidates.match,
-        absent=candidates.weighted.rarities.keys() <= candidates.weighted.absent,
+        absent=candidates.weighted.rarities.keys()
+        <= candidates.weighted.absent - candidates.named.tokens,
+        named=candidates.named.names_owner(candidates.ranked[0][0], passages),
     )
 
 
@@ -254,7 +258,8 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
         return 0.0
     curves = select_curves(signals, candidates.model.answerability if candidates.model else None)
     found = max(compute_probability(curve, signals) for curve in curves)
-    return combine(found, compute_precision(PRECISION, signals), signals)
+    answerability = combine(found, compute_precision(PRECISION, signals), signals)
+    return max(FAIR, answerability) if signals.named else answerability
 
 
 def combine(found: float, precision: float, signals: AnswerSignals) -> float:

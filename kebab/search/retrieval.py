@@ -18,10 +18,12 @@ from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import code_order, lexical
 from kebab.search.lexical import WeightedTerms
+from kebab.search.names import NAME, NameMatches, boost_named, match_names
 from kebab.search.query_parser import ParsedQuery, Phrase, classify_intent, parse_query
 from kebab.search.ranking import (
     BoostScores,
     Scores,
+    add_boost,
     apply_boosts,
     fuse_channels,
     measure_lexical_strength,
@@ -98,6 +100,8 @@ class RankedCandidates:
     fused: Scores = field(default_factory=dict)
     """The evidence of both channels without boosts."""
     boosts: BoostScores = field(default_factory=dict)
+    named: NameMatches = field(default_factory=NameMatches)
+    """The documents that the query may name."""
     dropped: tuple[Phrase, ...] = ()
     """The phrases of a question in prose that were dropped: no passage holds them all."""
     model: ModelProfile | None = None
@@ -162,9 +166,12 @@ class Ranker:
         if not parsed.terms:
             return self._list_allowed(parsed, weighted, timer)
         found: list[KeyedScore] = []
+        named = NameMatches()
         if mode is not Mode.VECTOR:
             found = lexical.search_lexical(self._library, parsed, weighted, CANDIDATE_LIMIT)
             timer.record("lexical", len(found), f"{len(weighted.terms)} terms")
+            named = match_names(self._library, parsed, weighted)
+            timer.record("names", len(named.documents))
         result = None
         if mode is not Mode.LEXICAL:
             keys = [key for key, _ in found]
@@ -174,7 +181,7 @@ class Ranker:
             else:
                 note = "remembered" if result.from_cache else result.model.version
                 timer.record("vector", len(result.nearest), note)
-        candidates = self._merge(parsed, weighted, found, result, passages)
+        candidates = self._merge(parsed, weighted, found, named, result, passages)
         timer.record("fuse", len(candidates.ranked), candidates.method.value)
         return candidates
 
@@ -183,6 +190,7 @@ class Ranker:
         parsed: ParsedQuery,
         weighted: WeightedTerms,
         found: Sequence[KeyedScore],
+        named: NameMatches,
         result: VectorMatches | DegradedChannel | None,
         passages: PassageCache,
     ) -> RankedCandidates:
@@ -209,6 +217,10 @@ class Ranker:
             )
             boosts = {**boosts, UNEMBEDDED: {key: placed[key] - scores[key] for key in placed}}
             scores = {**scores, **placed}
+        if named.documents:
+            adds = not (parsed.required or parsed.excluded)
+            boosts = {**boosts, NAME: boost_named(scores, named, passages, adds=adds)}
+            scores = add_boost({**dict.fromkeys(boosts[NAME], 0.0), **scores}, boosts[NAME])
         ranked = rank_by_score(scores)
         if method is not Mode.VECTOR:
             moved = code_order.order_code(
@@ -225,6 +237,7 @@ class Ranker:
             method=method,
             parsed=parsed,
             weighted=weighted,
+            named=named,
             lexical=ChannelResults(found),
             vector=ChannelResults(matches.nearest, matches.cosines)
             if matches

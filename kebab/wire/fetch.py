@@ -17,8 +17,8 @@ class FetchRequest(Request["FetchList"], frozen=True, kw_only=True, tag="fetch_r
 
     refs: Annotated[list[str], Meta(min_length=1)]
     """References in any form that other output shows: `path#L5-L9`, `path:5-9`, a citation URI such
-    as `paper.pdf#page=3`, the id of a document or a passage or the start of one, a path, or the end
-    of one."""
+    as `paper.pdf#page=3`, the id of a document or a passage or the start of one, a path or the end
+    of one, or a file name, title or alias in words."""
     context: Count = 0
     """The number of lines to add before and after each place; of pages, slides, cells or rows where
     the reference names such."""

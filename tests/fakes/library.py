@@ -25,7 +25,9 @@ from kebab.core.documents import (
     SourcePlan,
 )
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, sort_keys
-from kebab.core.queries import Filters, StoredChunk, VectorState
+from kebab.core.queries import Filters, NamedDocument, StoredChunk, VectorState
+from kebab.core.spelling import count_edits
+from kebab.text.names import list_index_words
 from tests.fakes.passing import passes
 
 _TERM = re.compile(r'"((?:[^"]|"")*)"')
@@ -304,6 +306,26 @@ class MemoryLibrary:
             for entry in self._ordered()
             if entry.key in keys
         }
+
+    def find_named_documents(
+        self, tokens: Collection[str], filters: Filters, limit: int
+    ) -> list[NamedDocument]:
+        found = []
+        for number, row in enumerate(self._documents.values()):
+            held = len({*tokens}.intersection(list_index_words(row.path, row.title, row.aliases)))
+            if held and row.chunks and passes(row, filters):
+                first = self._entries[row.chunks[0].chunk_id].key
+                name = NamedDocument(DocNumber(number), first, row.path, row.title, row.aliases)
+                found.append((-held, number, name))
+        return [name for _, _, name in sorted(found)[:limit]]
+
+    def list_similar_words(self, word: str) -> list[str]:
+        words = {
+            found
+            for row in self._documents.values()
+            for found in list_index_words(row.path, row.title, row.aliases).values()
+        }
+        return [found for found in sorted(words) if count_edits(word, found, 1) <= 1]
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         order = list(self._sources)

@@ -236,6 +236,18 @@ class TestPassages:
         assert numbers[one] == numbers[two] != numbers[three]
         assert library.reader().find_doc_ids([two]) == {two: make_doc_id("notes", "a.md")}
 
+    def test_documents_are_found_by_their_names(self, library: Library) -> None:
+        library.writer.put_document(document("plan.md", ["one", "two"], aliases=("Boats",)))
+        library.writer.put_document(document("tides.md", ["three"]))
+        first = library.writer.list_pending(9)[0].key
+        reader = library.reader()
+        (found,) = reader.find_named_documents(["boat", "rain"], Filters(), 9)
+        assert (found.path, found.title, found.aliases) == ("plan.md", "Title", ("Boats",))
+        assert reader.find_doc_numbers([found.first]) == {found.first: found.number}
+        assert found.first == first
+        assert reader.find_named_documents(["boat"], Filters(path_glob="t*"), 9) == []
+        assert reader.list_similar_words("tdies") == ["tides"]
+
 
 class TestVectorStates:
     def test_equal_embeddings_are_found_only_with_a_committed_vector(

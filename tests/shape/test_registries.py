@@ -8,7 +8,7 @@ from kebab.cli.command import COMMANDS
 from kebab.core.media import MEDIA_TYPES
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
-from kebab.search import code_order, rerank, retrieval
+from kebab.search import code_order, names, rerank, retrieval
 from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "ranking.py"
@@ -49,5 +49,5 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    others = {code_order.NAME, rerank.NAME, retrieval.UNEMBEDDED}
+    others = {code_order.NAME, names.NAME, rerank.NAME, retrieval.UNEMBEDDED}
     assert list_boost_reasons() | others == explained

@@ -54,10 +54,11 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     """Print the lines that references name.
 
     REF is what other output shows: `path#L12-L34`, `path:12`, `path:12-34`, a citation, an id or
-    the start of one, a path or the end of one, or `path#heading`. With `-`, or without REF in a
-    pipe, references are read from stdin, one per line. In a pipe, one REF prints exactly its lines;
-    several have a heading each. `kebab fetch chunk|doc|span` fetch by kind; a document of such a
-    name is `./chunk`. The exit status is 1 when any REF names nothing.
+    the start of one, a path or the end of one, `path#heading`, or a file name, title or alias in
+    words. With `-`, or without REF in a pipe, references are read from stdin, one per line. In a
+    pipe, one REF prints exactly its lines; several have a heading each.
+    `kebab fetch chunk|doc|span` fetch by kind; a document of such a name is `./chunk`. The exit
+    status is 1 when any REF names nothing.
     """
     request = FetchRequest(refs=_read_references(refs), **flags)
     with context.open_kebab() as kebab:

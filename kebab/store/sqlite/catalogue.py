@@ -318,6 +318,29 @@ class Catalogue:
             )
             return [DocumentName(*row) for row in rows]
 
+    def find_named(self, name: str) -> list[DocumentName]:
+        """Return the documents with a name, but for blanks, marks and case, by source and path.
+
+        The name of a file goes before titles and aliases. A name with a slash is a path.
+        """
+        from kebab.text.names import join_name, read_names  # a list needs no tokenizer
+
+        joined = "" if "/" in name else join_name(name)
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
+                " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+                " FROM document_names n JOIN documents d ON d.doc = n.doc"
+                " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
+                (joined,),
+            )
+            named = [
+                (read_names(*row[3:5], parse_strings(row[5])).joined.get(joined, 0.0), row[:4])
+                for row in rows
+            ]
+        best = max((rating for rating, _ in named), default=0.0)
+        return [DocumentName(*found) for rating, found in named if rating == best > 0]
+
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
         with self._translate_errors():

@@ -104,7 +104,7 @@ class SavedDocument(NamedTuple):
 def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
     """Store a document without its chunks."""
     before = database.execute(
-        "SELECT d.title, d.asset,"
+        "SELECT d.title, d.asset, d.path,"
         " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
         " FROM documents d WHERE d.doc_id = ?",
         (row.doc_id,),
@@ -144,11 +144,15 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
             database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
     _insert_metadata(database, doc, row)
+    is_same = before is not None and (
+        before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
+    )
+    if before is None or not is_same or before[2] != row.path:
+        fts.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
         return SavedDocument(doc, title_changed=False)
     if before[1] != asset:
         _delete_unused_assets(database, [before[1]])
-    is_same = before[0] == row.title and {*parse_strings(before[2])} == {*row.aliases}
     return SavedDocument(doc, title_changed=not is_same)
 
 

@@ -18,7 +18,7 @@ import apsw
 from kebab.config import tuning
 from kebab.core.chunks import ChunkText, KeyedScore
 from kebab.core.ids import DocId, DocNumber, Key
-from kebab.core.queries import Filters, StoredChunk
+from kebab.core.queries import Filters, NamedDocument, StoredChunk
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.store.sqlite import chunks, connection, fts
 from kebab.store.sqlite.connection import (
@@ -447,6 +447,18 @@ class SqliteReader:
                 lambda table: table.find(keys),
                 lambda: chunks.find_doc_numbers(self._database, keys),
             )
+
+    def find_named_documents(
+        self, tokens: Collection[str], filters: Filters, limit: int
+    ) -> list[NamedDocument]:
+        """Return the documents with the rarest of some tokens in their names."""
+        with self._translate_errors():
+            return fts.find_named_documents(self._database, tokens, filters, limit)
+
+    def list_similar_words(self, word: str) -> list[str]:
+        """Return the words of names that may differ from a word in one place."""
+        with self._translate_errors():
+            return fts.list_similar_words(self._database, word)
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""

@@ -54,6 +54,8 @@ class SqliteWriter:
             self._database = open_writer(data_dir)
             undo.pop_all()
         self._path = str(get_database_path(data_dir))
+        with translate_sqlite_errors(self._path, "write"):
+            fts.add_missing_names(self._database)
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)

@@ -19,6 +19,14 @@ def test_names_are_sorted_and_listed_once(desk):
     assert names(desk, "sources") == [str(desk.notes)]
 
 
+def test_a_document_is_completed_by_the_beginning_of_its_name(desk):
+    desk.write("deep/Cards view.md", "## Settings\ntext\n")
+    desk.ingest()
+
+    assert names(desk, "documents", "cards v") == ["deep/Cards view.md"]
+    assert names(desk, "documents", "view") == []
+
+
 @pytest.mark.parametrize("kind", ["codes", "models", "schemas"])
 def test_some_names_need_no_knowledge_base(desk, kind):
     assert names(desk, kind)

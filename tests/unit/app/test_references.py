@@ -132,6 +132,18 @@ def test_a_name_that_looks_like_a_reference_wins_when_it_exists(desk):
     )
 
 
+def test_a_document_is_found_by_a_name_in_words(desk):
+    desk.write("deep/cards-view.md", "---\naliases: [Tiles]\n---\n## Settings\ntext\n")
+    desk.write("tiles.md", "# Roof\ntext\n")
+    desk.ingest()
+    documents = desk.documents()
+
+    for name in ("Cards view", "CardsView", "cards view:5"):
+        assert find(desk, name).doc_id == documents["deep/cards-view.md"].doc_id
+    assert find(desk, "tiles").doc_id == documents["tiles.md"].doc_id
+    assert isinstance(find(desk, "deep/cards view"), NotFound)
+
+
 @pytest.mark.parametrize(
     ("reference", "name"),
     [

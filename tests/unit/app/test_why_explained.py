@@ -1,3 +1,5 @@
+import pytest
+
 from tests.unit.app.test_why import asked, fill
 
 
@@ -35,5 +37,6 @@ def test_a_passage_has_its_ranks_and_boosts(desk):
     assert first.citation.uri.startswith("disk.md#L1")
     assert first.lexical.candidate
     assert first.semantic.rank is None
-    assert {one.reason for one in first.lifts} <= {"context", "spread"}
-    assert first.final.score == first.fused.score + sum(one.value for one in first.lifts)
+    assert {one.reason for one in first.lifts} <= {"context", "spread", "name"}
+    total = first.fused.score + sum(one.value for one in first.lifts)
+    assert first.final.score == pytest.approx(total)

@@ -220,7 +220,7 @@ def test_parts_become_markdown_with_blocks():
     )
     kinds = [block.kind.value for block in document.blocks]
     assert kinds == ["heading", "paragraph", "list", "table", "code", "quote"]
-    assert document.title == "Title of two lines"
+    assert document.title == "a"
     for block in document.blocks:
         assert document.text[block.start : block.end].strip()
 
@@ -262,8 +262,27 @@ def test_front_matter_comes_first():
     assert choose_title(Metadata(title="Front"), HEADINGS, "a/stem.md") == "Front"
 
 
-def test_the_first_heading_with_text_comes_second():
-    assert choose_title(Metadata(), HEADINGS, "a/stem.md") == "Heading"
+def test_the_first_heading_of_the_top_level_comes_second():
+    top = Block(BlockKind.HEADING, 6, 7, 1, "Top")
+
+    assert choose_title(Metadata(), [HEADINGS[0], HEADINGS[1], top], "a/stem.md") == "Top"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("a/Cards view.md", "Cards view"),
+        ("a/weekly-review_notes.md", "weekly review notes"),
+        ("2024-03-01.md", "2024-03-01"),
+        ("2024-03-01-budget.md", "2024-03-01 budget"),
+        ("Tide 0123456789abcdef0123456789abcdef.md", "Tide"),
+        ("guides/README.md", "guides/README"),
+    ],
+)
+def test_a_heading_of_a_section_is_no_title(path, title):
+    top = Block(BlockKind.HEADING, 6, 7, 1, "Top")
+
+    assert choose_title(Metadata(), [*HEADINGS, top], path) == title
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,13 @@ def test_keywords_and_tags_are_metadata():
     assert document.links == ("manuals/engine.org",)
 
 
+@pytest.mark.parametrize(
+    ("source", "title"), [("* Tasks\n** Boat\noil", "Tasks"), ("* Tasks\noil\n* Ideas\n", "a")]
+)
+def test_a_headline_is_the_title_when_none_stands_beside_it(source, title):
+    assert parse(source).title == title
+
+
 def test_headlines_have_plain_labels():
     found = [(one.level, one.label) for one in parse(JOURNAL).blocks if one.level]
 

@@ -113,7 +113,14 @@ def test_stages_are_traced_only_on_request(base):
     traced = base.engine().search(Query(text="oil", trace=True))
 
     assert quiet.stages == ()
-    assert [one.stage for one in traced.stages] == ["parse", "lexical", "vector", "fuse", "page"]
+    assert [one.stage for one in traced.stages] == [
+        "parse",
+        "lexical",
+        "names",
+        "vector",
+        "fuse",
+        "page",
+    ]
     assert traced.revision == base.reader().get_revision()
 
 
