@@ -109,12 +109,15 @@ def order_code(
     rarities: Mapping[str, float],
     spread: Scores,
     passages: PassageCache,
+    *,
+    is_named: bool = False,
 ) -> dict[Key, float]:
     """Return the best candidates in the order of `weigh_passages`; nothing where no code is found.
 
     The first one gets the score that the first one had, and so on: the calibration was fitted to
     the evidence at each rank. `spread` is what the diversity penalty added to the scores. It does
-    not count here, because a further passage of a file has a lower weight.
+    not count here, because a further passage of a file has a lower weight. `is_named` says that the
+    query is the name of the first document.
     """
     if not ranked or ranked[0][1] <= 0:
         return {}
@@ -125,7 +128,8 @@ def order_code(
     best = dict(ranked[: _SYMBOL_LIMIT if words.may_be_symbol else _LIMIT])
     chunks = passages.load_chunks([*best])
     scores = {chunk.key: best[chunk.key] - spread.get(chunk.key, 0.0) for chunk in chunks}
-    weights = weigh_passages(chunks, scores, words, rarities)
+    named = sample[0] if is_named and not is_code(sample[0].media) else None
+    weights = weigh_passages(chunks, scores, words, rarities, named)
     order = sorted(weights, key=weights.__getitem__, reverse=True)
     return dict(zip(order, (best[chunk.key] for chunk in chunks), strict=True))
 
@@ -177,11 +181,16 @@ class QueryWords:
 
 
 def weigh_passages(
-    chunks: Sequence[StoredChunk], scores: Scores, words: QueryWords, rarities: Mapping[str, float]
+    chunks: Sequence[StoredChunk],
+    scores: Scores,
+    words: QueryWords,
+    rarities: Mapping[str, float],
+    named: StoredChunk | None = None,
 ) -> dict[Key, float]:
     """Return the weight of each passage, by which they are ordered.
 
-    `rarities` are those of the terms of the query.
+    `rarities` are those of the terms of the query. `named` is a passage of the note whose name the
+    query is. It gains what a definition does where the query names no symbol.
     """
     scores = {key: max(0.0, score) for key, score in scores.items()}
     best = max(scores.values()) or 1.0
@@ -217,6 +226,8 @@ def weigh_passages(
                 _DEFINITION * max(factor, _ASIDE_DEFINITION) if is_symbol else _MENTIONED * factor
             )
             weights[chunk.key] += weight * definitions[chunk.key]
+    if named is not None and not is_symbol:
+        weights[named.key] += _DEFINITION
     seen: Counter[DocId] = Counter()
     for chunk in sorted(chunks, key=lambda chunk: -weights[chunk.key]):
         if chunk.doc_id in ordered:

@@ -224,7 +224,12 @@ class Ranker:
         ranked = rank_by_score(scores)
         if method is not Mode.VECTOR:
             moved = code_order.order_code(
-                ranked, parsed, weighted.rarities, boosts.get("spread", {}), passages
+                ranked,
+                parsed,
+                weighted.rarities,
+                boosts.get("spread", {}),
+                passages,
+                is_named=bool(ranked) and named.names_owner(ranked[0][0], passages),
             )
             if moved:
                 boosts = {

@@ -11,7 +11,7 @@ from kebab.search.query_parser import parse_query
 from tests.fakes.evidence import stored
 
 
-def _order(query, *rows, spread=None):
+def _order(query, *rows, spread=None, is_named=False):
     """Return the paths and symbols in their new order; each row is a path, a score and a symbol."""
     chunks, ranked = {}, []
     for number, (path, score, *rest) in enumerate(rows):
@@ -30,7 +30,7 @@ def _order(query, *rows, spread=None):
     passages: Any = SimpleNamespace(load_chunks=lambda keys: [chunks[key] for key in keys])
     parsed = parse_query(query, Filters())
     rarities = {term.text: 1.0 for term in parsed.terms}
-    order = order_code(ranked, parsed, rarities, spread or {}, passages)
+    order = order_code(ranked, parsed, rarities, spread or {}, passages, is_named=is_named)
     assert [*order.values()] == [score for _, score in ranked][: len(order)]
     return [rows[key][0] + ("#" + rows[key][2] if rows[key][2:] else "") for key in order]
 
@@ -87,6 +87,14 @@ CODE = [("a.py", 0.85), ("b.py", 0.84), ("c.py", 0.83)]
 
 def test_documents_come_after_code_where_most_of_what_is_found_is_code():
     assert _order("close idle sockets", ("docs/sockets.md", 0.9), *CODE)[0] == "a.py"
+
+
+def test_a_note_whose_name_the_query_is_stays_first_unless_a_symbol_has_the_name():
+    note, code = ("Close sockets.md", 0.9), ("close_sockets.py", 0.85)
+    symbol = ("a.py", 0.8, "close_sockets")
+
+    assert _order("close sockets", note, code, is_named=True)[0] == "Close sockets.md"
+    assert _order("close_sockets", note, symbol, is_named=True)[0] == "a.py#close_sockets"
 
 
 def test_who_asks_how_to_use_it_finds_the_document():
