@@ -106,8 +106,12 @@ def _open_vector_space(context: AppContext, reader: "SqliteReader") -> VectorSpa
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    scale = context.embedders.find_model(version).cosine_scale
-    return VectorSpace(vectors=context.open_vector_index(version), scale=scale)
+    model = context.embedders.find_model(version)
+    return VectorSpace(
+        vectors=context.open_vector_index(version),
+        scale=model.cosine_scale,
+        load_axes=model.load_language_axes,
+    )
 
 
 def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:

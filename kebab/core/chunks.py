@@ -244,3 +244,24 @@ class ModelProfile:
     answerability: Answerability
     probe: ProbePair
     alternative: str | None = None
+
+    def load_language_axes(self) -> "Matrix | None":
+        """Return the orthonormal directions, in rows, in which vectors differ by language alone.
+
+        It is None for a model that does not relate languages, or whose directions nobody measured.
+        """
+        return None
+
+
+def remove_language(vectors: "Matrix", axes: "Matrix | None") -> "Matrix":
+    """Return a unit vector, or unit vectors in rows, without what tells only the language.
+
+    Without axes they stay as they are. What is left has length 1 again.
+    """
+    if axes is None:
+        return vectors
+    import numpy as np
+
+    rest = vectors - (vectors @ axes.T) @ axes
+    scaled: Matrix = rest / np.linalg.norm(rest, axis=-1, keepdims=True)
+    return scaled

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kebab.core.chunks import TokenMatch, TokenVectors, build_embed_text
+from kebab.core.chunks import TokenMatch, TokenVectors, build_embed_text, remove_language
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.errors.system import translate_import_errors
@@ -401,12 +401,13 @@ def score_meaning(
         EmbeddingUnavailable: The model cannot be loaded.
         TimedOut: The model took too long.
     """
-    asked = embedder.embed_query(query)
+    axes = embedder.profile.load_language_axes()
+    asked = remove_language(embedder.embed_query(query), axes)
     embeddable = [key for key in keys if embedder.supports(texts[key])]
     cosines: dict[str, float] = {}
     passages = [texts[key][:EMBED_CHARS] for key in embeddable]
     for indexes, matrix in embedder.embed_passages(passages):
-        for index, vector in zip(indexes, matrix, strict=True):
+        for index, vector in zip(indexes, remove_language(matrix, axes), strict=True):
             cosines[texts[embeddable[index]]] = float(vector @ asked)
     found = {Key(n): cosines[text] for n, text in enumerate(texts) if text in cosines}
     return embedder.profile.cosine_scale.normalise_all(found)

@@ -1,0 +1,67 @@
+"""Fits the directions in which the vectors of a model differ by language alone.
+
+Run from a checkout: `python -m tools.language_axes FOLDER --model NAME --out FILE`. In each folder
+of FOLDER there is one file per language, `de.txt`; line n of every file is the same passage in
+another language. The mean vector of a language, less the mean of all languages of its folder, is
+what its language alone adds, because the topics are the same. The axes are the principal
+directions of these differences.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.app.model_adapters import Embedders
+from kebab.config.load import load_settings
+from kebab.embed.registry import AXES_DTYPE
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Matrix
+    from kebab.core.ports import Embedder
+
+_COUNT = 16
+"""How many axes are kept; `docs/search-quality.md` compares numbers of them."""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the axes of a model to a file; return 0."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.language_axes", description="Fit the language axes of a model."
+    )
+    parser.add_argument("folder", type=Path, help="a folder of folders with parallel text")
+    parser.add_argument("--model", default="multilingual-e5-small", help="the embedding model")
+    parser.add_argument("--count", type=int, default=_COUNT, help="how many axes are kept")
+    parser.add_argument("--out", type=Path, required=True, help="the file of the axes")
+    chosen = parser.parse_args(arguments)
+    embedders = Embedders(load_settings(None), get_models_dir())
+    embedder = embedders.load_stored(embedders.find_model(chosen.model).version)
+    folders = sorted(path for path in chosen.folder.iterdir() if path.is_dir())
+    axes = fit_axes([measure_differences(path, embedder) for path in folders], chosen.count)
+    chosen.out.write_bytes(axes.astype(AXES_DTYPE).tobytes())
+    return 0
+
+
+def measure_differences(folder: Path, embedder: "Embedder") -> "Matrix":
+    """Return the mean vector of each language of a folder, less the mean of all, in rows."""
+    import numpy as np
+
+    means = []
+    for path in sorted(folder.glob("*.txt")):
+        texts = path.read_text(encoding="utf-8").splitlines()
+        found = [matrix.sum(axis=0) for _, matrix in embedder.embed_passages(texts)]
+        means.append(np.sum(found, axis=0) / len(texts))
+    rows: Matrix = np.stack(means)
+    return rows - rows.mean(axis=0)
+
+
+def fit_axes(differences: "list[Matrix]", count: int) -> "Matrix":
+    """Return the first principal directions of all differences, shape (count, dimension)."""
+    import numpy as np
+
+    axes: Matrix = np.linalg.svd(np.concatenate(differences), full_matrices=False)[2]
+    return axes[:count]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
