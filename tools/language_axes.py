@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.model_adapters import Embedders
 from kebab.config.load import load_settings
+from kebab.config.settings import resolve_paths
 from kebab.embed.registry import AXES_DTYPE
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=_COUNT, help="how many axes are kept")
     parser.add_argument("--out", type=Path, required=True, help="the file of the axes")
     chosen = parser.parse_args(arguments)
-    embedders = Embedders(load_settings(None), get_models_dir())
+    settings = load_settings(None)
+    embedders = Embedders(settings, resolve_paths(settings).models)
     embedder = embedders.load_stored(embedders.find_model(chosen.model).version)
     folders = sorted(path for path in chosen.folder.iterdir() if path.is_dir())
     axes = fit_axes([measure_differences(path, embedder) for path in folders], chosen.count)

@@ -63,7 +63,7 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace:
-    """The vectors of the library, the scale of their cosines, and the language axes of the model."""
+    """The vectors of the library, and the cosine scale and the language axes of their model."""
 
     vectors: Vectors
     scale: CosineScale

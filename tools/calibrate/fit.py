@@ -63,7 +63,7 @@ def fit_curve(cases: Sequence[Case], names: Names, lost: float) -> Answerability
 def _list_features(case: Case, curve: AnswerabilityCurve, names: Names) -> list[float]:
     """Return the features of a case, with those of the best passage by a curve."""
     signals = case.signals
-    words, cosine = max(
+    words, cosine, _ = max(
         signals.passages, key=lambda one: curve.words * one[0] + curve.cosine * one[1]
     )
     values = {

@@ -1,11 +1,11 @@
 """Builds evaluation sets whose documents are in several languages from parallel sets.
 
-Run from a checkout: `python -m tools.quality.mix FOLDER OUT --share en 50 --share es 50`. FOLDER has
-one set for each language, `en/` and `es/`, with the same documents and question ids. Each document
-is taken in one language; the shares are spread evenly over the documents by name. The new set has a
-file of questions for each pair of languages: `queries-es-en.jsonl` holds the Spanish questions on
-English documents, `queries.jsonl` all questions in the language of their document. A single share of 100
-gives the set to compare with.
+Run from a checkout: `python -m tools.quality.mix FOLDER OUT --share en 50 --share es 50`. FOLDER
+has one set for each language, `en/` and `es/`, with the same documents and question ids. Each
+document is taken in one language; the shares are spread evenly over the documents by name. The new
+set has a file of questions for each pair of languages: `queries-es-en.jsonl` holds the Spanish
+questions on English documents, `queries.jsonl` all questions in the language of their document. A
+single share of 100 gives the set to compare with.
 """
 
 import argparse
