@@ -1,6 +1,7 @@
-"""Fits the directions in which the vectors of a model differ by language alone.
+"""Fits the directions in which the vectors of a model differ by language alone, and the mean token.
 
-Run from a checkout: `python -m tools.language_axes FOLDER --model NAME --out FILE`. In each folder
+Run from a checkout: `python -m tools.language_axes FOLDER --model NAME --axes FILE --token FILE`.
+Each output is optional. In each folder
 of FOLDER there is one file per language, `de.txt`; line n of every file is the same passage in
 another language. The mean vector of a language, less the mean of all languages of its folder, is
 what its language alone adds, because the topics are the same. The axes are the principal
@@ -25,6 +26,24 @@ _COUNT = 16
 """How many axes are kept; `docs/search-quality.md` compares numbers of them."""
 
 
+COMMON_TEXT = """\
+The meeting on Monday was moved to the afternoon, because the train from the north was late. \
+Water boils at a lower temperature in the mountains. \
+She bought three books and a lamp for 40 euros. \
+Der Garten hinter dem Haus gehört seit 1950 meiner Familie. \
+Bitte speichern Sie die Datei, bevor Sie das Programm beenden. \
+El equipo ganó el partido en el último minuto. La receta lleva arroz, tomate y un poco de sal. \
+Le médecin lui a conseillé de dormir davantage. Cette loi concerne toutes les entreprises du pays. \
+В прошлом году население города выросло на два процента. Музыканты играли до поздней ночи. \
+Çocuklar okuldan sonra parkta oynadı. Bilgisayarın belleği yeterli değil. \
+बच्चे बगीचे में खेल रहे हैं। सरकार ने नई सड़क के लिए पैसे दिए। \
+昨日の雨で川の水が増えた。この機械は電気で動きます。 \
+어제 친구와 함께 박물관에 갔다. 설정을 바꾸려면 파일을 열어야 한다. \
+医生建议他每天散步。这座桥建于十九世纪。 \
+ذهب الطلاب إلى المكتبة في الصباح. ارتفعت أسعار النفط هذا الأسبوع."""
+"""Sentences without a common topic, in eleven languages."""
+
+
 def main(arguments: list[str]) -> int:
     """Write the axes of a model to a file; return 0."""
     parser = argparse.ArgumentParser(
@@ -33,7 +52,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folder", type=Path, help="a folder of folders with parallel text")
     parser.add_argument("--model", default="multilingual-e5-small", help="the embedding model")
     parser.add_argument("--count", type=int, default=_COUNT, help="how many axes are kept")
-    parser.add_argument("--out", type=Path, required=True, help="the file of the axes")
+    parser.add_argument("--axes", type=Path, help="the file of the axes")
+    parser.add_argument("--token", type=Path, help="the file of the mean token")
     chosen = parser.parse_args(arguments)
     settings = load_settings(None)
     embedders = Embedders(settings, resolve_paths(settings).models)

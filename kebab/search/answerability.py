@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, TokenMatch
+from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.queries import Confidence, StoredChunk
 from kebab.search.languages import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
@@ -65,7 +65,7 @@ class AnswerSignals:
     """Whether the query and some passage share a word."""
     by_vectors: bool
     """Whether some passage was compared by its vector."""
-    match: TokenMatch | None = None
+    match: float | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
     absent: bool = False
     """Whether every term of the query occurs nowhere."""
@@ -288,7 +288,7 @@ def compute_probability(
     best = max(curve.words * one.words + curve.cosine * one.cosine for one in read)
     rest = curve.margin * signals.margin + curve.evidence * signals.evidence
     if signals.match is not None:
-        rest += curve.match * signals.match.best + curve.lead * signals.match.lead
+        rest += curve.match * signals.match
     return _compute_logistic(curve.start + best + rest + curve.length * signals.length)
 
 

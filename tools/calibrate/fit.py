@@ -27,7 +27,7 @@ START = AnswerabilityCurve(words=1.0, cosine=1.0, evidence=0.0, length=0.0, star
 Names: TypeAlias = tuple[str, ...]
 HYBRID: Names = ("words", "cosine", "margin")
 VECTOR: Names = ("cosine", "margin")
-MATCHED: Names = ("match", "lead")
+MATCHED: Names = ("cosine", "margin", "match")
 LEXICAL: Names = ("words", "evidence", "length")
 
 
@@ -70,8 +70,7 @@ def _list_features(case: Case, curve: AnswerabilityCurve, names: Names) -> list[
         "words": words,
         "cosine": cosine,
         "margin": signals.margin,
-        "match": signals.match.best if signals.match else 0.0,
-        "lead": signals.match.lead if signals.match else 0.0,
+        "match": signals.match or 0.0,
         "evidence": signals.evidence,
         "length": signals.length,
     }
