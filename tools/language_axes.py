@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from kebab.app.model_adapters import Embedders
 from kebab.config.load import load_settings
 from kebab.config.settings import resolve_paths
-from kebab.embed.registry import AXES_DTYPE
+from kebab.embed.registry import FILE_DTYPE
+from kebab.search.rerank import compute_mean_token
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
@@ -59,8 +60,12 @@ def main(arguments: list[str]) -> int:
     embedders = Embedders(settings, resolve_paths(settings).models)
     embedder = embedders.load_stored(embedders.find_model(chosen.model).version)
     folders = sorted(path for path in chosen.folder.iterdir() if path.is_dir())
-    axes = fit_axes([measure_differences(path, embedder) for path in folders], chosen.count)
-    chosen.out.write_bytes(axes.astype(AXES_DTYPE).tobytes())
+    if chosen.axes:
+        axes = fit_axes([measure_differences(path, embedder) for path in folders], chosen.count)
+        chosen.axes.write_bytes(axes.astype(FILE_DTYPE).tobytes())
+    if chosen.token:
+        (common,) = embedder.embed_tokens([COMMON_TEXT])
+        chosen.token.write_bytes(compute_mean_token([common]).astype(FILE_DTYPE).tobytes())
     return 0
 
 

@@ -49,10 +49,10 @@ class PassageSignals(NamedTuple):
 class AnswerSignals:
     """What the first hits of a search tell about the query.
 
-    Of `passages` one without a vector has the highest cosine of the others. `margin` is the distance
-    of the highest cosine from the mean of all, in deviations, less what the best of so many random
-    ones reaches. `evidence` is the score of the first hit, and `rival` that of the next one with
-    another text as a share of it. `length` is the logarithm of the number of terms.
+    Of `passages` one without a vector has the highest cosine of the others. `margin` is the
+    distance of the highest cosine from the mean of all, in deviations, less what the best of so
+    many random ones reaches. `evidence` is the score of the first hit, and `rival` that of the next
+    one with another text as a share of it. `length` is the logarithm of the number of terms.
     """
 
     passages: tuple[PassageSignals, ...]

@@ -107,7 +107,7 @@ def rerank_candidates(
     timer.record(NAME, len(tokens))
     if keys[1:]:
         compared = {key: tokens[key] for key in keys if key in tokens}
-        scores = compute_late_interaction(asked, compared)
+        scores = compute_late_interaction(asked, compared, common)
         candidates = _reorder(
             candidates, keys, {key: weight * score for key, score in scores.items()}
         )
@@ -155,14 +155,17 @@ def _embed_tokens(
     return asked, {key: found for key, found in tokens if len(found.spans)}
 
 
-def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
+def compute_late_interaction(
+    query: TokenVectors, passages: dict[Key, TokenVectors], common: "Vector | None" = None
+) -> Scores:
     """Return, for each passage, the mean over the query's tokens of the best cosine.
 
-    The mean token of all passages is subtracted from every vector.
+    The mean token of all passages, or `common`, is subtracted from every vector.
     """
     if not passages or not len(query.spans):
         return {}
-    found = compare_tokens(query, passages, compute_mean_token([*passages.values()]))
+    centre = compute_mean_token([*passages.values()]) if common is None else common
+    found = compare_tokens(query, passages, centre)
     return {key: float(cosines.mean()) for key, cosines in found.items()}
 
 
