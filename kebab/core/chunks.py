@@ -241,7 +241,7 @@ class ModelProfile:
         """
         return None
 
-    def load_mean_token(self) -> "Vector | None":
+    def load_prose_mean(self) -> "Vector | None":
         """Return the mean vector of the tokens of prose; None when nobody measured it."""
         return None
 

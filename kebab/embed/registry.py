@@ -102,7 +102,7 @@ class EmbeddingModel(ModelProfile):
     fp32 replaces it where it is clearly faster. `licence` is the SPDX identifier of the weights.
     `row` is None for a model of the registry; the confidence of others is not calibrated.
     `language_axes` is the file of the directions, in rows, in which the vectors of a language
-    differ from those of the same text in other languages, `mean_token` that of the mean vector of
+    differ from those of the same text in other languages, `prose_mean` that of the mean vector of
     the tokens of prose in several languages (`tools/language_axes.py` writes both).
     """
 
@@ -120,15 +120,15 @@ class EmbeddingModel(ModelProfile):
     package: IndexPackage | None
     row: CatalogueRow | None = None
     language_axes: str | None = None
-    mean_token: str | None = None
+    prose_mean: str | None = None
 
     def load_language_axes(self) -> "Matrix | None":
         """Return the orthonormal directions, in rows, in which vectors differ by language alone."""
         return _load_rows(self.language_axes, self.dimension) if self.language_axes else None
 
-    def load_mean_token(self) -> "Vector | None":
+    def load_prose_mean(self) -> "Vector | None":
         """Return the mean vector of the tokens of prose."""
-        return _load_rows(self.mean_token, self.dimension)[0] if self.mean_token else None
+        return _load_rows(self.prose_mean, self.dimension)[0] if self.prose_mean else None
 
     @property
     def sources(self) -> list[str]:
@@ -166,7 +166,7 @@ E5_SMALL = EmbeddingModel(
     # Fitted on parallel text: the Universal Declaration of Human Rights in 59 languages, and 200
     # sections of a manual in English and six others.
     language_axes="e5_language_axes.f16",
-    mean_token="e5_mean_token.f16",
+    prose_mean="e5_prose_mean.f16",
     lexical_share=0.5,
     # E5 was trained with a low temperature: a question has cosines of .75 with unrelated passages
     # and .87 with the right one, .71 and .80 across languages.
@@ -427,3 +427,24 @@ def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[s
         return None
     better = _list_models(multilingual=True)[0]
     return f"{other}, which {model.key} does not know", f"kebab model use {better.key}"
+
+
+def describe_locale_model(
+    version: str, locale: str | None, passages: int
+) -> tuple[str, str] | None:
+    """Return why another model fits the questions of a person better, and the command for it.
+
+    It is None when the model relates languages, or the locale is English or tells no language.
+    """
+    model = find_version(version)
+    if model is None or model.is_multilingual or locale in {None, ENGLISH}:
+        return None
+    better = _list_models(multilingual=True)[0]
+    download = f"{better.package.size / 1e6:.0f} MB to download, " if better.package else ""
+    name = get_language_name(locale or "")
+    cause = (
+        f"the locale is {name}, and {model.key} finds little for questions that are not English;"
+        f" {better.key} takes {download}{passages:,} passages to embed again, and twice the time"
+        " for each"
+    )
+    return cause, f"kebab model use {better.key}"

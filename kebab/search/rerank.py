@@ -100,7 +100,7 @@ def rerank_candidates(
         return candidates
     try:
         asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)
-        common = candidates.model.load_mean_token() if across else None
+        common = candidates.model.load_prose_mean() if across else None
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
         return _add_note(candidates, signal.format_message(), signal.format_hint())

@@ -211,7 +211,11 @@ class Ranker:
             vector=ChannelResults(matches.nearest, matches.cosines)
             if matches
             else ChannelResults(),
-            degraded=(result,) if isinstance(result, DegradedChannel) else (),
+            degraded=tuple(
+                note
+                for note in (result if matches is None else matches.note,)
+                if isinstance(note, DegradedChannel)
+            ),
             fused=fused,
             boosts=boosts,
             model=matches.model if matches else None,
