@@ -1,6 +1,5 @@
 import pytest
 
-from kebab.core.queries import Filters
 from kebab.search.languages import QueryLanguage, find_foreign
 from kebab.search.snippet import PassageCache
 
