@@ -78,8 +78,9 @@ def measure_differences(folder: Path, embedder: "Embedder") -> "Matrix":
         texts = path.read_text(encoding="utf-8").splitlines()
         found = [matrix.sum(axis=0) for _, matrix in embedder.embed_passages(texts)]
         means.append(np.sum(found, axis=0) / len(texts))
-    rows: Matrix = np.stack(means)
-    return rows - rows.mean(axis=0)
+    rows = np.stack(means)
+    differences: Matrix = rows - rows.mean(axis=0)
+    return differences
 
 
 def fit_axes(differences: "list[Matrix]", count: int) -> "Matrix":

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 def assign_languages(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, str]:
     """Return the language of each document, the one that lags most behind its share."""
     taken = dict.fromkeys(shares, 0)
-    languages = {}
+    languages: dict[str, str] = {}
     for name in names:
         languages[name] = max(
             shares, key=lambda one: shares[one] * (len(languages) + 1) - 100 * taken[one]

@@ -223,6 +223,7 @@ def test_no_other_model_is_advised_by_the_locale(version, locale):
 
 def test_language_axes_are_orthonormal_and_leave_unit_vectors():
     axes = E5_SMALL.load_language_axes()
+    assert axes is not None
     left = remove_language(np.eye(E5_SMALL.dimension, dtype=np.float32)[:3], axes)
 
     assert np.allclose(axes @ axes.T, np.eye(len(axes)), atol=1e-3)
