@@ -253,8 +253,6 @@ def remove_language(vectors: "Matrix", axes: "Matrix | None") -> "Matrix":
     """
     if axes is None:
         return vectors
-    import numpy as np
-
     rest = vectors - (vectors @ axes.T) @ axes
-    scaled: Matrix = rest / np.linalg.norm(rest, axis=-1, keepdims=True)
+    scaled: Matrix = rest / (rest * rest).sum(axis=-1, keepdims=True) ** 0.5
     return scaled

@@ -206,7 +206,9 @@ def test_no_probe_pair_accepts_everything(model):
 
 
 def test_a_model_for_other_questions_is_advised_by_the_locale():
-    cause, command = describe_locale_model(MINILM.version, "de", 1200)
+    advice = describe_locale_model(MINILM.version, "de", 1200)
+    assert advice is not None
+    cause, command = advice
 
     assert cause.startswith("the locale is German, and all-minilm-l6-v2")
     assert "91 MB to download, 1,200 passages" in cause
