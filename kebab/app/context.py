@@ -204,31 +204,36 @@ class AppContext:
             self.paths.data, keep_days, read_only=self.read_only, now=self.clock.now
         )
 
-    def _dimension(self, version: str) -> int:
-        """Return the dimension of stored vectors.
+    def open_vector_index(self, version: str) -> "MappedVectors":
+        """Open the vectors of an embedding version for search.
 
-        It is 0 for a model that is not known here: its vectors can only be listed and deleted.
+        Those of a model that is not known here have no dimension: they can only be counted.
         """
         from kebab.embed.install import find_version
-
-        model = find_version(version, self.paths.models)
-        return model.dimension if model else 0
-
-    def open_vector_index(self, version: str) -> "MappedVectors":
-        """Open the vectors of an embedding version for search."""
         from kebab.store.lance.vectors import MappedVectors
 
         if version not in self._indexes:
-            dimension, keep = self._dimension(version), not self.read_only
-            self._indexes[version] = MappedVectors(self.paths.data, version, dimension, keep=keep)
+            model = find_version(version, self.paths.models)
+            self._indexes[version] = MappedVectors(
+                self.paths.data,
+                version,
+                model.dimension if model else 0,
+                keep=not self.read_only,
+                load_axes=model.load_language_axes if model else lambda: None,
+            )
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
-        """Open the vectors of an embedding version for writing."""
+        """Open the vectors of an embedding version for writing.
+
+        Those of a model that is not known here can only be listed and deleted.
+        """
+        from kebab.embed.install import find_version
         from kebab.store.lance.vectors import LanceVectors
 
         if version not in self._vectors:
-            dimension = self._dimension(version)
+            model = find_version(version, self.paths.models)
+            dimension = model.dimension if model else 0
             self._vectors[version] = LanceVectors(self.paths.data, version, dimension)
         return self._vectors[version]
 

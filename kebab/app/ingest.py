@@ -17,11 +17,16 @@ from kebab.app.indexing import watch_progress
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.core.content import UnsupportedFormat, describe_unsupported
-from kebab.core.documents import EMBEDDING_VERSION, STDIN
+from kebab.core.documents import EMBEDDING_VERSION, LOCALE_ADVICE, STDIN
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.embed.registry import ModelChoice, choose_models, describe_better_model
+from kebab.embed.registry import (
+    ModelChoice,
+    choose_models,
+    describe_better_model,
+    describe_locale_model,
+)
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingUnavailable,
@@ -260,11 +265,18 @@ class RunEmbedder:
 
 
 def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestReport:
-    """Add to the report which other model would fit the text of the library better."""
+    """Add to the report which other model would fit the library better.
+
+    That one would fit the locale is said once: the notes and the model stay as they are.
+    """
     version = report.embedding.version
     if library is None or version is None or report.embedding.unavailable:
         return report
     advice = describe_better_model(version, library.measure_languages())
+    if advice is None and library.get_value(LOCALE_ADVICE) is None:
+        advice = describe_locale_model(version, read_locale_language(), library.count_all_chunks())
+        if advice is not None and not report.dry_run:
+            library.set_value(LOCALE_ADVICE, version)
     if advice is None:
         return report
     cause, command = advice

@@ -85,8 +85,12 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
             space: VectorSpace | None = None
             version = reader.get_value(EMBEDDING_VERSION)
             if version is not None:
-                scale = context.embedders.find_model(version).cosine_scale
-                space = VectorSpace(vectors=context.open_vector_index(version), scale=scale)
+                model = context.embedders.find_model(version)
+                space = VectorSpace(
+                    vectors=context.open_vector_index(version),
+                    scale=model.cosine_scale,
+                    load_axes=model.load_language_axes,
+                )
             finder = RelatedFinder(reader, document.chunks, space)
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
         catalogue, doc_id = context.build_catalogue(reader), document.summary.doc_id

@@ -27,16 +27,6 @@ class TokenVectors(NamedTuple):
     spans: Sequence[tuple[int, int]]
 
 
-class TokenMatch(NamedTuple):
-    """How far the tokens of the first passages match those of a query.
-
-    `best` is the highest mean of the best cosines, `lead` its distance from that of the others.
-    """
-
-    best: float
-    lead: float
-
-
 class CosineBackground(NamedTuple):
     """The cosines of a query with the stored vectors: their number, mean and deviation."""
 
@@ -177,8 +167,8 @@ class AnswerabilityCurve:
     For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
     its scaled cosine; the best passage counts, because one passage has to hold the words and be
     near in meaning. `margin` weighs how far the highest cosine is above the usual ones, `evidence`
-    the fused score of the first hit, `length` the logarithm of the number of terms. `match` and
-    `lead` weigh how far its tokens match (`TokenMatch`). `start` is the constant.
+    the fused score of the first hit, `length` the logarithm of the number of terms. `match` weighs
+    how far its tokens match those of the query. `start` is the constant.
     """
 
     words: float
@@ -188,7 +178,6 @@ class AnswerabilityCurve:
     start: float
     margin: float = 0.0
     match: float = 0.0
-    lead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +186,8 @@ class Answerability:
 
     `hybrid` is for evidence of both channels, `vector` for vectors alone, `absent` for vectors of a
     query whose every word occurs nowhere. `foreign` is for vectors alone where query and passages
-    are in different languages, `matched` for their token vectors; they are None when the model
-    cannot compare languages.
+    are in different languages, `matched` where their token vectors were compared too; they are None
+    when the model cannot compare languages.
     """
 
     hybrid: AnswerabilityCurve
@@ -244,3 +233,26 @@ class ModelProfile:
     answerability: Answerability
     probe: ProbePair
     alternative: str | None = None
+
+    def load_language_axes(self) -> "Matrix | None":
+        """Return the orthonormal directions, in rows, in which vectors differ by language alone.
+
+        It is None for a model that does not relate languages, or whose directions nobody measured.
+        """
+        return None
+
+    def load_prose_mean(self) -> "Vector | None":
+        """Return the mean vector of the tokens of prose; None when nobody measured it."""
+        return None
+
+
+def remove_language(vectors: "Matrix", axes: "Matrix | None") -> "Matrix":
+    """Return a unit vector, or unit vectors in rows, without what tells only the language.
+
+    Without axes they stay as they are. What is left has length 1 again.
+    """
+    if axes is None:
+        return vectors
+    rest = vectors - (vectors @ axes.T) @ axes
+    scaled: Matrix = rest / (rest * rest).sum(axis=-1, keepdims=True) ** 0.5
+    return scaled

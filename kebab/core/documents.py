@@ -333,6 +333,9 @@ EMBEDDING_VERSION = "embedding_version"
 EMBEDDING_REASON = "embedding_reason"
 """The key of the reason why `auto` chose the embedding model; absent when a person named it."""
 
+LOCALE_ADVICE = "locale_advice"
+"""The key of the version of which it was said that another model would fit the locale."""
+
 
 def build_last_scan_key(source: str) -> str:
     """Return the key of the time when a whole source was last scanned, in nanoseconds."""

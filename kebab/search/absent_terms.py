@@ -142,10 +142,7 @@ class _KnownWords:
     @cached_property
     def passage(self) -> WrittenForm:
         """The script and the language of the first passage."""
-        if not self.first:
-            return WrittenForm(None, None)
-        found = detect_written_form(self.first[0].text)
-        return WrittenForm(found.script, self.first[0].lang or found.language)
+        return _detect_form(self.first[0]) if self.first else WrittenForm(None, None)
 
     @cached_property
     def query(self) -> WrittenForm:
@@ -171,9 +168,13 @@ class _KnownWords:
         """Whether the query is in another language than the first passage.
 
         Words of an unknown language, such as names, are when the passage is in another script and
-        answers without any of them.
+        answers without any of them. Where nothing answers, the notes in another language may say
+        the same in other words, so that one of them is enough.
         """
         if self.reads_foreign:
+            return True
+        forms = map(_detect_form, self.first)
+        if not self.convincing and not all(may_share_words(self.query, one) for one in forms):
             return True
         if may_share_words(self.query, self.passage):
             return False
@@ -241,6 +242,12 @@ class _KnownWords:
             alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             if len(one) - alike <= _LONGEST_ENDING:
                 yield one
+
+
+def _detect_form(chunk: StoredChunk) -> WrittenForm:
+    """Return the script and the language of a passage."""
+    found = detect_written_form(chunk.text)
+    return WrittenForm(found.script, chunk.lang or found.language)
 
 
 def _count_shared(token: str) -> int:

@@ -18,14 +18,15 @@ belong to the model (`Answerability`). `python -m tools.calibrate` fits all of t
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, TokenMatch
+from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.queries import Confidence, Query, StoredChunk
 from kebab.search.code_order import has_mostly_code
+from kebab.search.languages import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_own_coverage, weigh_keywords
-from kebab.text.language import detect_question_language
 
 READ_LIMIT = 5
 """How many of the first hits are read."""
@@ -34,18 +35,28 @@ _FEW = 20
 """So many passages tell half of what a large index tells about the usual cosine."""
 
 
+class PassageSignals(NamedTuple):
+    """The share of the keywords that a passage holds, and its cosine on the scale of the model.
+
+    `foreign` tells whether it is in another language than the query, as far as can be told.
+    """
+
+    words: float
+    cosine: float
+    foreign: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSignals:
     """What the first hits of a search tell about the query.
 
-    `passages` holds for each of them the share of the keywords and the cosine on the scale of the
-    model; a passage without a vector has the highest cosine of the others. `margin` is the distance
-    of the highest cosine from the mean of all, in deviations, less what the best of so many random
-    ones reaches. `evidence` is the score of the first hit, and `rival` that of the next one with
-    another text as a share of it. `length` is the logarithm of the number of terms.
+    Of `passages` one without a vector has the highest cosine of the others. `margin` is the
+    distance of the highest cosine from the mean of all, in deviations, less what the best of so
+    many random ones reaches. `evidence` is the score of the first hit, and `rival` that of the next
+    one with another text as a share of it. `length` is the logarithm of the number of terms.
     """
 
-    passages: tuple[tuple[float, float], ...]
+    passages: tuple[PassageSignals, ...]
     margin: float
     evidence: float
     rival: float
@@ -55,14 +66,17 @@ class AnswerSignals:
     """Whether the query and some passage share a word."""
     by_vectors: bool
     """Whether some passage was compared by its vector."""
-    foreign: bool
-    """Whether the query is in another language than the passages, as far as can be told."""
-    match: TokenMatch | None = None
+    match: float | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
     absent: bool = False
     """Whether every term of the query occurs nowhere."""
     named: bool = False
     """Whether the query is the name of the document of the first hit, perhaps mistyped."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether every passage is in another language than the query."""
+        return all(one.foreign for one in self.passages)
 
 
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
@@ -72,11 +86,14 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     cosines, model = candidates.vector.scores, candidates.model
     intent = classify_intent(candidates.parsed)
     highest = max((cosines[chunk.key] for chunk in first if chunk.key in cosines), default=None)
-    evidence: list[tuple[float, float]] = []
+    language = QueryLanguage(candidates.parsed.plain)
+    evidence: list[PassageSignals] = []
     for chunk in first:
         cosine = cosines.get(chunk.key, highest)
         near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
-        evidence.append((compute_own_coverage(keywords, chunk, passages), near))
+        foreign = highest is not None and language.differs_from(chunk)
+        held = compute_own_coverage(keywords, chunk, passages)
+        evidence.append(PassageSignals(held, near, foreign))
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
         others = (scores[chunk.key] for chunk in first[1:] if chunk.text != first[0].text)
@@ -90,7 +107,6 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         intent=intent,
         by_words=any(chunk.key in candidates.lexical.scores for chunk in first),
         by_vectors=highest is not None,
-        foreign=highest is not None and _is_foreign(candidates.parsed.plain, intent, first),
         match=candidates.match,
         absent=candidates.weighted.rarities.keys()
         <= candidates.weighted.absent - candidates.named.tokens,
@@ -111,7 +127,8 @@ def is_across_languages(candidates: RankedCandidates, passages: PassageCache) ->
     first = read_first_passages(candidates, passages)
     if all(chunk.key not in candidates.vector.scores for chunk in first):
         return False
-    return _is_foreign(candidates.parsed.plain, classify_intent(candidates.parsed), first)
+    language = QueryLanguage(candidates.parsed.plain)
+    return all(map(language.differs_from, first))
 
 
 _LEAST_LIKELY = 0.1
@@ -145,18 +162,6 @@ def compute_margin(highest: float, background: CosineBackground) -> float:
         return 0.0
     distance = (highest - background.mean) / background.deviation
     return count / (count + _FEW) * (distance - math.sqrt(2 * math.log(count)))
-
-
-def _is_foreign(text: str, intent: QueryIntent, first: Sequence[StoredChunk]) -> bool:
-    """Return whether no passage is in the language of a query.
-
-    Of a query in an unknown language only a question is taken to be foreign: names and keywords
-    belong to no language.
-    """
-    code = detect_question_language(text).code
-    if code is None:
-        return intent.asks and any(chunk.lang for chunk in first)
-    return all(chunk.lang not in {None, code} for chunk in first)
 
 
 STRONG = 0.8
@@ -256,8 +261,7 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     signals = read_signals(candidates, passages)
     if not signals.passages:  # a damaged store may have lost them
         return 0.0
-    curves = select_curves(signals, candidates.model.answerability if candidates.model else None)
-    found = max(compute_probability(curve, signals) for curve in curves)
+    found = compute_found(signals, candidates.model.answerability if candidates.model else None)
     answerability = combine(found, compute_precision(PRECISION, signals), signals)
     return max(FAIR, answerability) if signals.named else answerability
 
@@ -269,33 +273,48 @@ def combine(found: float, precision: float, signals: AnswerSignals) -> float:
     """
     intent = signals.intent
     has_equals = not signals.absent and (not intent.asks or intent.need > _MOSTLY)
-    if found >= FAIR and (signals.foreign or has_equals):
+    if found >= FAIR and (signals.passages[0].foreign or has_equals):
         return max(FAIR, found * precision)
     return found * precision
 
 
-def select_curves(signals: AnswerSignals, model: Answerability | None) -> list[AnswerabilityCurve]:
-    """Return the curves that judge a search; the one with the highest probability counts.
+def compute_found(
+    signals: AnswerSignals, model: Answerability | None, lexical: AnswerabilityCurve = LEXICAL
+) -> float:
+    """Return the probability that one of the first hits answers, by the best passage.
 
-    Where query and passages are in different languages, vectors alone may be enough; those of
-    their tokens tell more.
+    Of a passage in another language than the query, vectors alone may tell enough; those of its
+    tokens tell more.
     """
     if model is None or not signals.by_vectors:
-        return [LEXICAL]
+        return compute_probability(lexical, signals)
     same = model.hybrid if signals.by_words else model.vector
-    if not signals.foreign:
-        return [model.absent if signals.absent else same]
-    if signals.match is not None and model.matched is not None:
-        return [same, model.matched] if signals.by_words else [model.matched]
-    return [same] if model.foreign is None else [same, model.foreign]
+    own = [one for one in signals.passages if not one.foreign]
+    foreign = [one for one in signals.passages if one.foreign]
+    by_tokens = model.matched if signals.match is not None else None
+    chosen = [
+        (model.absent if signals.absent else same, own),
+        (same if signals.by_words or not by_tokens else None, foreign),
+        (by_tokens or model.foreign, foreign),
+    ]
+    return max(
+        compute_probability(curve, signals, passages)
+        for curve, passages in chosen
+        if curve and passages
+    )
 
 
-def compute_probability(curve: AnswerabilityCurve, signals: AnswerSignals) -> float:
-    """Return the probability that one of the first hits answers, by the best passage."""
-    best = max(curve.words * held + curve.cosine * near for held, near in signals.passages)
+def compute_probability(
+    curve: AnswerabilityCurve,
+    signals: AnswerSignals,
+    passages: Sequence[PassageSignals] | None = None,
+) -> float:
+    """Return the probability that one of the passages answers, or of some of them, by the best."""
+    read = signals.passages if passages is None else passages
+    best = max(curve.words * one.words + curve.cosine * one.cosine for one in read)
     rest = curve.margin * signals.margin + curve.evidence * signals.evidence
     if signals.match is not None:
-        rest += curve.match * signals.match.best + curve.lead * signals.match.lead
+        rest += curve.match * signals.match
     return _compute_logistic(curve.start + best + rest + curve.length * signals.length)
 
 

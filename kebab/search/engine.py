@@ -126,7 +126,7 @@ class SearchEngine:
             dict.fromkeys(one for found in results for one in found.candidates.degraded)
         )
         has_vectors = query.mode is not Mode.LEXICAL and all(
-            channel.channel != "vector" for channel in degraded
+            channel.channel != "vector" or channel.partial is True for channel in degraded
         )
         if has_vectors and (count := self._library.count_pending()):
             reason = f"passages that still wait for their vector: {count}"

@@ -9,7 +9,7 @@ described need towards its best passage.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from typing import TypeAlias
 from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
+from kebab.search.languages import find_foreign
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache, compute_heading_penalty
@@ -206,6 +207,17 @@ _PLACE_GAIN = 2.0
 Across languages the passages that share a word are seldom right.
 """
 
+_FOREIGN_EVIDENCE = 0.2
+"""The lexical evidence of a passage whose language the query does not share.
+
+It is what the best wrong passages in the language of the query have. Between .15 and .3 hit@1 of
+Russian questions on English passages among Russian ones (XQuAD, 156) is .846 to .853 (.686 without
+it), and that of questions in the language of the passage falls from .3 on.
+"""
+
+_JUDGED = 30
+"""How many of the nearest passages are judged by their language."""
+
 _SAMPLE = 5
 """How many passages show the language of the notes."""
 
@@ -256,15 +268,22 @@ def fuse_channels(
         model.language_trust, (chunk.text for chunk in first), parsed.plain, strength
     )
     share = compute_lexical_share(model, trust, strength, need)
-    scores = fuse(evidence, semantic, share)
+    nearest = islice(matches.cosines, _JUDGED)
+    lexical = add_foreign_evidence(evidence, find_foreign(parsed.plain, nearest, passages))
+    scores = fuse(lexical, semantic, share)
     index = vectors() if need * trust.both > 0 else None
     if index is not None:
         best = select_best(scores, BOOSTED_LIMIT)
         cosines = {key: matches.cosines[key] for key in best if key in matches.cosines}
         moved = apply_relevance_feedback(cosines, best[0], need * trust.both, index)
-        lexical = {key: evidence.get(key, 0.0) for key in best}
-        scores |= fuse(lexical, scale.normalise_all(moved), share)
+        held = {key: lexical.get(key, 0.0) for key in best}
+        scores |= fuse(held, scale.normalise_all(moved), share)
     return scores | place_unembedded([*evidence.items()], scores, matches.cosines, strength)
+
+
+def add_foreign_evidence(evidence: Scores, foreign: Collection[Key]) -> Scores:
+    """Return the lexical evidence with that of passages in another language than the query."""
+    return {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
 
 
 def measure_lexical_strength(evidence: Scores) -> float:

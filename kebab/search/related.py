@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kebab.core.chunks import CosineScale
+from kebab.core.chunks import CosineScale, remove_language
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
@@ -63,10 +63,11 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace:
-    """The vectors of the library, and the scale of their cosines."""
+    """The vectors of the library, and the cosine scale and the language axes of their model."""
 
     vectors: Vectors
     scale: CosineScale
+    load_axes: "Callable[[], Matrix | None]" = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,9 @@ class DocumentVectors:
         keys, rows = self._stack_vectors(self._library.list_allowed_keys(Filters(doc_id=doc)) or [])
         if not keys:
             return None
-        cosines = (self._rows @ rows.T).clip(-1.0, 1.0)
+        axes = self._space.load_axes()
+        cosines = remove_language(self._rows, axes) @ remove_language(rows, axes).T
+        cosines = cosines.clip(-1.0, 1.0)
         scores = [self._space.scale.normalise(best) for best in cosines.max(axis=1).tolist()]
         own, other = divmod(int(cosines.argmax()), len(keys))
         return VectorSimilarity(

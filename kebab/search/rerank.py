@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kebab.core.chunks import TokenMatch, TokenVectors, build_embed_text
+from kebab.core.chunks import TokenVectors, build_embed_text, remove_language
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.errors.system import translate_import_errors
-from kebab.search.answerability import READ_LIMIT, is_across_languages
+from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent, strip_stop_words
 from kebab.search.ranking import (
     Scores,
@@ -53,11 +53,15 @@ if TYPE_CHECKING:
 RERANKED_LIMIT = 20
 """How many of the best candidates are reranked at most."""
 
-UNASKED_LIMIT = 8
-"""The same where nobody asks for it, so that a search stays fast."""
-
 _REACH = 0.2
 """Candidates whose evidence is further below the best are not reranked: few would become first."""
+
+_UNASKED_LIMIT, _UNASKED_REACH = 4, 0.06
+"""The same where nobody asks for it, so that a search stays fast.
+
+280 questions in four languages on English text: hit@1 .789 without, .846 with these, which compare
+2 passages on average, and .854 with eight.
+"""
 
 _WEIGHT = 1.0
 """The weight of the mean cosine beside the fused evidence."""
@@ -87,32 +91,31 @@ def rerank_candidates(
             candidates, "words alone were searched, and reranking compares vectors", None
         )
     weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
-    limit = RERANKED_LIMIT if asked_for else UNASKED_LIMIT
-    close = [one for one in candidates.ranked[:limit] if weight > 0]
-    keys = [key for key, score in close if score >= close[0][1] - _REACH]
+    limit = RERANKED_LIMIT if asked_for else _UNASKED_LIMIT
+    reach = _REACH if asked_for else _UNASKED_REACH
+    close = [one for one in candidates.ranked[:limit] if weight > 0] or candidates.ranked[:1]
+    keys = [key for key, score in close if score >= close[0][1] - reach]
     across = is_across_languages(candidates, passages)
     if not keys[1:] and not across:
         return candidates
-    first = [key for key, _ in candidates.ranked[: READ_LIMIT if across else 0]]
     try:
-        model, wanted = embedder(), list(dict.fromkeys([*keys, *first]))
-        asked, tokens = _embed_tokens(candidates.parsed.plain, wanted, model, passages)
-        common = model.embed_tokens([COMMON_TEXT]) if across else []
+        asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)
+        common = candidates.model.load_prose_mean() if across else None
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
         return _add_note(candidates, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
     if keys[1:]:
         compared = {key: tokens[key] for key in keys if key in tokens}
-        scores = compute_late_interaction(asked, compared)
+        scores = compute_late_interaction(asked, compared, common)
         candidates = _reorder(
             candidates, keys, {key: weight * score for key, score in scores.items()}
         )
-    if not common:
+    if common is None:
         return candidates
     text = candidates.parsed.plain
-    best = {key: tokens[key] for key, _ in candidates.ranked[:READ_LIMIT] if key in tokens}
-    return replace(candidates, match=measure_token_match(text, asked, best, common[0]))
+    best = {key: tokens[key] for key in keys[:_UNASKED_LIMIT] if key in tokens}
+    return replace(candidates, match=measure_token_match(text, asked, best, common))
 
 
 def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
@@ -152,44 +155,30 @@ def _embed_tokens(
     return asked, {key: found for key, found in tokens if len(found.spans)}
 
 
-def compute_late_interaction(query: TokenVectors, passages: dict[Key, TokenVectors]) -> Scores:
+def compute_late_interaction(
+    query: TokenVectors, passages: dict[Key, TokenVectors], common: "Vector | None" = None
+) -> Scores:
     """Return, for each passage, the mean over the query's tokens of the best cosine.
 
-    The mean token of all passages is subtracted from every vector.
+    The mean token of all passages, or `common`, is subtracted from every vector.
     """
     if not passages or not len(query.spans):
         return {}
-    found = compare_tokens(query, passages, compute_mean_token([*passages.values()]))
+    centre = compute_mean_token([*passages.values()]) if common is None else common
+    found = compare_tokens(query, passages, centre)
     return {key: float(cosines.mean()) for key, cosines in found.items()}
 
-
-COMMON_TEXT = """\
-The meeting on Monday was moved to the afternoon, because the train from the north was late. \
-Water boils at a lower temperature in the mountains. \
-She bought three books and a lamp for 40 euros. \
-Der Garten hinter dem Haus gehört seit 1950 meiner Familie. \
-Bitte speichern Sie die Datei, bevor Sie das Programm beenden. \
-El equipo ganó el partido en el último minuto. La receta lleva arroz, tomate y un poco de sal. \
-Le médecin lui a conseillé de dormir davantage. Cette loi concerne toutes les entreprises du pays. \
-В прошлом году население города выросло на два процента. Музыканты играли до поздней ночи. \
-Çocuklar okuldan sonra parkta oynadı. Bilgisayarın belleği yeterli değil. \
-बच्चे बगीचे में खेल रहे हैं। सरकार ने नई सड़क के लिए पैसे दिए। \
-昨日の雨で川の水が増えた。この機械は電気で動きます。 \
-어제 친구와 함께 박물관에 갔다. 설정을 바꾸려면 파일을 열어야 한다. \
-医生建议他每天散步。这座桥建于十九世纪。 \
-ذهب الطلاب إلى المكتبة في الصباح. ارتفعت أسعار النفط هذا الأسبوع."""
-"""Sentences without a common topic. The curves of the models are fitted with this text."""
 
 _LEAST = 1e-9
 
 
 def measure_token_match(
-    text: str, query: TokenVectors, passages: Mapping[Key, TokenVectors], common: TokenVectors
-) -> TokenMatch | None:
-    """Return how far the words of a query match the passages; None without tokens.
+    text: str, query: TokenVectors, passages: Mapping[Key, TokenVectors], common: "Vector"
+) -> float | None:
+    """Return how far the words of a query match the best of some passages; None without tokens.
 
-    A word matches as well as the best of its tokens: few endings have a counterpart. `common` are
-    the tokens of `COMMON_TEXT`.
+    A word matches as well as the best of its tokens: few endings have a counterpart. It is the mean
+    of its best cosines, without the mean token `common` of any prose, so that searches compare.
     """
     if not passages or not len(query.spans):
         return None
@@ -197,10 +186,8 @@ def measure_token_match(
         import numpy as np
 
     starts = find_word_starts(text, query.spans)
-    cosines = compare_tokens(query, passages, compute_mean_token([common])).values()
-    scores = sorted(float(np.maximum.reduceat(found, starts).mean()) for found in cosines)
-    *others, best = scores
-    return TokenMatch(best, best - sum(others) / len(others) if others else 0.0)
+    cosines = compare_tokens(query, passages, common).values()
+    return max(float(np.maximum.reduceat(found, starts).mean()) for found in cosines)
 
 
 def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -401,12 +388,13 @@ def score_meaning(
         EmbeddingUnavailable: The model cannot be loaded.
         TimedOut: The model took too long.
     """
-    asked = embedder.embed_query(query)
+    axes = embedder.profile.load_language_axes()
+    asked = remove_language(embedder.embed_query(query), axes)
     embeddable = [key for key in keys if embedder.supports(texts[key])]
     cosines: dict[str, float] = {}
     passages = [texts[key][:EMBED_CHARS] for key in embeddable]
     for indexes, matrix in embedder.embed_passages(passages):
-        for index, vector in zip(indexes, matrix, strict=True):
+        for index, vector in zip(indexes, remove_language(matrix, axes), strict=True):
             cosines[texts[embeddable[index]]] = float(vector @ asked)
     found = {Key(n): cosines[text] for n, text in enumerate(texts) if text in cosines}
     return embedder.profile.cosine_scale.normalise_all(found)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import UNSET
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile, TokenMatch
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Mode, Query
@@ -108,7 +108,7 @@ class RankedCandidates:
     """The model of the vectors; None when no vectors were compared."""
     background: CosineBackground = NO_BACKGROUND
     """The cosines of the query with the stored vectors."""
-    match: TokenMatch | None = None
+    match: float | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
 
     def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
@@ -247,7 +247,11 @@ class Ranker:
             vector=ChannelResults(matches.nearest, matches.cosines)
             if matches
             else ChannelResults(),
-            degraded=(result,) if isinstance(result, DegradedChannel) else (),
+            degraded=tuple(
+                note
+                for note in (result if matches is None else matches.note,)
+                if isinstance(note, DegradedChannel)
+            ),
             fused=fused,
             boosts=boosts,
             model=matches.model if matches else None,

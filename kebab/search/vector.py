@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
@@ -22,6 +24,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.search import lexical
 from kebab.search.query_parser import ParsedQuery
+from kebab.text.language import detect_question_language
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
@@ -65,6 +68,8 @@ class VectorMatches:
     model: ModelProfile
     from_cache: bool
     background: CosineBackground = NO_BACKGROUND
+    note: DegradedChannel | None = None
+    """Why the nearest passages may be wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +126,7 @@ class VectorRetriever:
                 model=embedder.profile,
                 from_cache=from_cache,
                 background=vectors.measure_background(query),
+                note=describe_unknown_language(embedder.profile, parsed.plain),
             )
         except DEGRADING as signal:
             if mode is Mode.VECTOR:
@@ -170,6 +176,18 @@ def find_nearest(
         if len(found) >= limit or len(rows) < wanted:
             return found[:limit]
         wanted *= 2
+
+
+def describe_unknown_language(model: ModelProfile, text: str) -> DegradedChannel | None:
+    """Return that a model does not know the language of a query, and which one does."""
+    if model.alternative is None or model.language_trust.english == model.language_trust.other:
+        return None
+    language = detect_question_language(text)
+    if language.code in {None, "en"}:
+        return None
+    reason = f"{model.version} knows {model.languages}, and this query is {language.name}"
+    note = build_degraded(reason, f"kebab model use {model.alternative}")
+    return msgspec.structs.replace(note, partial=True)
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

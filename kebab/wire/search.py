@@ -279,7 +279,8 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     hint: str | None
     """The command or step that makes it available."""
     partial: bool | UnsetType = UNSET
-    """True when it was searched, but not over every passage."""
+    """True when it was searched, but not over every passage, or with a model that does not know the
+    language of the query."""
 
 
 class TraceStage(Struct, frozen=True, kw_only=True):

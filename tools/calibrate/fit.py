@@ -27,7 +27,7 @@ START = AnswerabilityCurve(words=1.0, cosine=1.0, evidence=0.0, length=0.0, star
 Names: TypeAlias = tuple[str, ...]
 HYBRID: Names = ("words", "cosine", "margin")
 VECTOR: Names = ("cosine", "margin")
-MATCHED: Names = ("match", "lead")
+MATCHED: Names = ("cosine", "margin", "match")
 LEXICAL: Names = ("words", "evidence", "length")
 
 
@@ -63,15 +63,14 @@ def fit_curve(cases: Sequence[Case], names: Names, lost: float) -> Answerability
 def _list_features(case: Case, curve: AnswerabilityCurve, names: Names) -> list[float]:
     """Return the features of a case, with those of the best passage by a curve."""
     signals = case.signals
-    words, cosine = max(
+    words, cosine, _ = max(
         signals.passages, key=lambda one: curve.words * one[0] + curve.cosine * one[1]
     )
     values = {
         "words": words,
         "cosine": cosine,
         "margin": signals.margin,
-        "match": signals.match.best if signals.match else 0.0,
-        "lead": signals.match.lead if signals.match else 0.0,
+        "match": signals.match or 0.0,
         "evidence": signals.evidence,
         "length": signals.length,
     }

@@ -17,9 +17,8 @@ from kebab.search.answerability import (
     PRECISION,
     PrecisionCurve,
     combine,
+    compute_found,
     compute_precision,
-    compute_probability,
-    select_curves,
 )
 from tools.calibrate import fit
 from tools.calibrate.cases import MODES, Case, Collector, load_cases, save_cases
@@ -75,9 +74,7 @@ class Curves:
     def score(self, case: Case) -> float:
         """Return the answerability of a search."""
         model = None if case.mode == "lexical" else self.model
-        curves = select_curves(case.signals, model)
-        chosen = [self.lexical if curve == LEXICAL else curve for curve in curves]
-        found = max(compute_probability(curve, case.signals) for curve in chosen)
+        found = compute_found(case.signals, model, self.lexical)
         return combine(found, compute_precision(self.precision, case.signals), case.signals)
 
 

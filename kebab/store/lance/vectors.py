@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, compute_digest
 from kebab.errors.system import require_address_space, translate_import_errors, translate_os_errors
@@ -50,15 +50,24 @@ _FOLLOW_S, _FOLLOW_STEP_S = 0.25, 0.005
 A writer takes some 20 ms from the commit to the file; a rebuild takes a second or more.
 """
 
+_LEAST_SQUARE = 1e-6
+"""No vector is taken for shorter, so that a damaged one divides nothing by zero."""
+
 _SAMPLE = 2000
 """How many evenly spaced vectors, about, stand for all of them."""
 
 
 class ExactIndex:
-    """The `Vectors` of one state of the table; of repeated keys the last row counts."""
+    """The `Vectors` of one state of the table; of repeated keys the last row counts.
 
-    def __init__(self, keys: "KeyArray", matrix: "Matrix") -> None:
+    With `axes`, cosines compare what `remove_language` leaves of two vectors. The passages keep
+    their stored vectors: only the length of what is left of each is computed.
+    """
+
+    def __init__(self, keys: "KeyArray", matrix: "Matrix", axes: "Matrix | None" = None) -> None:
         self._matrix = matrix
+        self._axes = axes
+        self._lengths: Scores | None = None
         self._keys, self._rows = _sort_live_keys(keys)
         self._last: tuple[Vector, Scores] | None = None
         self._whole = False
@@ -133,8 +142,21 @@ class ExactIndex:
         remembered = last is not None and last[0] is query
         if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
             return self._score_all(query)[found]
-        scores: Scores = self._load_vectors(self._get_rows(found)) @ query
+        rows = self._load_vectors(self._get_rows(found))
+        scores: Scores = rows @ remove_language(query, self._axes) / self._measure_lengths(rows)
         return scores
+
+    def _measure_lengths(self, rows: "Matrix") -> "Scores":
+        """Return the length of what `remove_language` leaves of unit vectors."""
+        import numpy as np
+
+        if self._axes is None:
+            return np.ones(len(rows), np.float32)
+        removed = rows @ self._axes.T
+        # A damaged vector may be longer than 1.
+        left = np.maximum(1.0 - np.einsum("ij,ij->i", removed, removed), _LEAST_SQUARE)
+        lengths: Scores = np.sqrt(left)
+        return lengths
 
     def _load_vectors(self, rows: "Positions") -> "Matrix":
         """Return some rows; the first query of a large file reads a few rows at a time.
@@ -158,16 +180,22 @@ class ExactIndex:
             return last[1]
         import numpy as np
 
+        asked = remove_language(query, self._axes)
         if last is not None or len(self._matrix) <= LARGE_ROWS:
             self._whole = True
-            products = self._matrix @ query
+            products = self._matrix @ asked
+            if self._lengths is None:
+                self._lengths = self._measure_lengths(self._matrix)
         else:
             # The first query of a large file reads it in parts.
-            parts = []
+            parts, lengths = [], []
             for start in range(0, len(self._matrix), LARGE_PART_ROWS):
-                parts.append(self._matrix[start : start + LARGE_PART_ROWS] @ query)
+                rows = self._matrix[start : start + LARGE_PART_ROWS]
+                parts.append(rows @ asked)
+                lengths.append(self._measure_lengths(rows))
                 release_pages(self._matrix)
-            products = np.concatenate(parts)
+            products, self._lengths = np.concatenate(parts), np.concatenate(lengths)
+        products /= self._lengths
         scores: Scores = products if self._rows is None else products[self._rows]
         self._last = (query, scores)
         return scores
@@ -199,14 +227,24 @@ def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
 class MappedVectors:
     """`Vectors` of one embedding version; every call sees the latest state of the table.
 
-    With `keep` the vector file, when it is missing, is written for the next reader.
+    With `keep` the vector file, when it is missing, is written for the next reader. `load_axes`
+    returns the language axes of the model, if it has any.
     """
 
-    def __init__(self, data_dir: Path, version: str, dimension: int, *, keep: bool = True) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        version: str,
+        dimension: int,
+        *,
+        keep: bool = True,
+        load_axes: "Callable[[], Matrix | None]" = lambda: None,
+    ) -> None:
         self._data_dir = data_dir
         self._version = version
         self._dimension = dimension
         self._keep = keep
+        self._load_axes = load_axes
         self._file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
         self._loaded: ExactIndex | None = None
@@ -253,7 +291,7 @@ class MappedVectors:
             return None
         if self._loaded is None or digest != self._digest:
             self._digest, batch = self._load(digest)
-            self._loaded = ExactIndex(*batch)
+            self._loaded = ExactIndex(*batch, self._load_axes())
         return self._loaded
 
     def _load(self, digest: bytes) -> "tuple[bytes, Batch]":

@@ -2,8 +2,10 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from kebab.core.chunks import remove_language
 from kebab.embed import registry
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import (
@@ -12,6 +14,7 @@ from kebab.embed.registry import (
     MODELS,
     choose_models,
     describe_better_model,
+    describe_locale_model,
     find_model,
     measure_probe,
 )
@@ -200,3 +203,32 @@ def test_any_embedder_with_a_profile_can_be_probed():
 def test_no_probe_pair_accepts_everything(model):
     assert model.probe.tolerance <= 0.1
     assert not model.probe.accepts(0.0)
+
+
+def test_a_model_for_other_questions_is_advised_by_the_locale():
+    advice = describe_locale_model(MINILM.version, "de", 1200)
+    assert advice is not None
+    cause, command = advice
+
+    assert cause.startswith("the locale is German, and all-minilm-l6-v2")
+    assert "91 MB to download, 1,200 passages" in cause
+    assert command == "kebab model use multilingual-e5-small"
+
+
+@pytest.mark.parametrize(
+    ("version", "locale"),
+    [(MINILM.version, "en"), (MINILM.version, None), (E5_SMALL.version, "de")],
+)
+def test_no_other_model_is_advised_by_the_locale(version, locale):
+    assert describe_locale_model(version, locale, 1200) is None
+
+
+def test_language_axes_are_orthonormal_and_leave_unit_vectors():
+    axes = E5_SMALL.load_language_axes()
+    assert axes is not None
+    left = remove_language(np.eye(E5_SMALL.dimension, dtype=np.float32)[:3], axes)
+
+    assert np.allclose(axes @ axes.T, np.eye(len(axes)), atol=1e-3)
+    assert np.allclose(left @ axes.T, 0, atol=1e-3)
+    assert np.allclose(np.linalg.norm(left, axis=1), 1)
+    assert MINILM.load_language_axes() is None

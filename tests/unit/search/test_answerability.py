@@ -10,6 +10,7 @@ from kebab.search.answerability import (
     PRECISION,
     AnswerSignals,
     Calibration,
+    PassageSignals,
     classify_confidence,
     combine,
     compute_logit,
@@ -121,8 +122,8 @@ def test_across_languages_vectors_alone_may_be_enough(base):
 
 def test_one_passage_has_to_hold_the_words_and_be_near():
     curve = AnswerabilityCurve(words=4.0, cosine=4.0, evidence=0.0, length=0.0, start=-6.0)
-    split = _build_signals(passages=((1.0, 0.0), (0.0, 1.0)))
-    joint = _build_signals(passages=((0.2, 0.1), (1.0, 1.0)))
+    split = _build_signals(passages=(PassageSignals(1.0, 0.0), PassageSignals(0.0, 1.0)))
+    joint = _build_signals(passages=(PassageSignals(0.2, 0.1), PassageSignals(1.0, 1.0)))
 
     assert compute_probability(curve, split) < FAIR < compute_probability(curve, joint)
 
@@ -139,7 +140,10 @@ def test_a_rival_and_a_topic_make_the_first_hit_less_certain():
 _TOPIC = QueryIntent(topic=1.0, need=0.0, asks=False)
 
 
-@pytest.mark.parametrize("given", [{"foreign": True}, {"intent": _TOPIC}], ids=["foreign", "topic"])
+_FOREIGN = {"passages": (PassageSignals(0.0, 1.0, foreign=True),)}
+
+
+@pytest.mark.parametrize("given", [_FOREIGN, {"intent": _TOPIC}], ids=["foreign", "topic"])
 @pytest.mark.parametrize(
     ("found", "precision", "expected"), [(0.9, 0.9, 0.81), (0.9, 0.1, FAIR), (0.2, 0.5, 0.1)]
 )
@@ -171,7 +175,7 @@ def test_the_logit_is_the_inverse_of_the_logistic_curve():
 
 def _build_signals(**given):
     values = {
-        "passages": ((1.0, 1.0),),
+        "passages": (PassageSignals(1.0, 1.0),),
         "margin": 0.0,
         "evidence": 0.5,
         "rival": 0.0,
@@ -179,7 +183,6 @@ def _build_signals(**given):
         "intent": QueryIntent(topic=0.0, need=0.0, asks=True),
         "by_words": True,
         "by_vectors": True,
-        "foreign": False,
     }
     return AnswerSignals(**{**values, **given})
 
@@ -207,7 +210,7 @@ def test_words_alone_give_no_signal_of_vectors(base, read):
 
     signals = read("When does the backup run?", Mode.LEXICAL)
 
-    assert signals.passages == ((1.0, 0.0),)
+    assert signals.passages == ((1.0, 0.0, False),)
     assert (signals.margin, signals.by_words, signals.by_vectors) == (0.0, True, False)
     assert not signals.foreign
 
@@ -233,7 +236,7 @@ def test_each_passage_has_its_own_words_and_cosine(base, read):
 def test_another_form_of_a_word_counts_as_held(base, read, question, held):
     base.add("a.md", "Die Sicherung der Dokumente: sie laufen nachts um zwei.")
 
-    ((words, _),) = read(question, Mode.LEXICAL).passages
+    ((words, *_),) = read(question, Mode.LEXICAL).passages
 
     assert (words == 1.0) is held
 

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kebab.core.chunks import LanguageTrust
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.query_parser import parse_query
@@ -16,7 +17,7 @@ from kebab.search.vector import (
     find_scope,
 )
 from kebab.wire.search import DegradedChannel
-from tests.fakes.embedder import HashingEmbedder, no_model
+from tests.fakes.embedder import PROFILE, HashingEmbedder, no_model
 
 
 def _retriever(base, **parts):
@@ -203,3 +204,25 @@ def test_without_a_cache_every_query_is_embedded():
     embed_query(None, embedder, "oil")
 
     assert embedder.embedded == ["oil", "oil"]
+
+
+@pytest.mark.parametrize(
+    ("question", "noted"),
+    [
+        ("Warum ist das Protokoll nicht auf dem Server?", True),
+        ("Why is the record not on the server?", False),
+        ("oil", False),
+    ],
+)
+def test_a_language_that_the_model_does_not_know_is_noted(base, question, noted):
+    trust = LanguageTrust(english=1.0, other=0.0)
+    base.embedder = HashingEmbedder(
+        profile=replace(PROFILE, languages="English", language_trust=trust, alternative="other")
+    )
+    base.add("a.md", "oil embargo")
+
+    found = base.engine().search(Query(text=question)).degraded
+
+    hint, reason = "kebab model use other", "hashing-words-384-v1 knows English, and this query is"
+    expected = [("vector", f"{reason} German", hint, True)] if noted else []
+    assert [(one.channel, one.reason, one.hint, one.partial) for one in found] == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kebab.core.chunks import remove_language
 from kebab.core.ids import Key, sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
@@ -39,6 +40,22 @@ def test_results_equal_an_exhaustive_scan(allowed, limit):
     index = ExactIndex(keys, matrix)
     found = [key for key, _ in index.find_nearest(query, limit, allowed)]
     assert found == exhaustive(keys, matrix, query, limit, allowed)
+
+
+def test_axes_are_removed_from_both_sides_of_a_cosine(monkeypatch):
+    matrix, axes = rows(40), np.eye(16, dtype=np.float32)[:2]
+    query = rows(1, seed=1)[0]
+    left, asked = remove_language(matrix, axes), remove_language(query, axes)
+    expected = np.round(left @ asked, 6).tolist()
+
+    index = ExactIndex(np.arange(40), matrix, axes)
+    some = index.compute_cosines(query, [Key(3), Key(5)])
+    monkeypatch.setattr(vector_search, "LARGE_ROWS", 30)  # read in parts
+    monkeypatch.setattr(vector_search, "LARGE_PART_ROWS", 16)
+    nearest = ExactIndex(np.arange(40), matrix, axes).find_nearest(query, 40)
+
+    assert some == pytest.approx({3: expected[3], 5: expected[5]}, abs=2e-6)
+    assert dict(nearest) == pytest.approx(dict(enumerate(expected)), abs=2e-6)
 
 
 def test_tombstones_are_no_results():

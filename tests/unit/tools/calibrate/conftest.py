@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.answerability import AnswerSignals
+from kebab.search.answerability import AnswerSignals, PassageSignals
 from kebab.search.query_parser import QueryIntent
 from tools.calibrate.cases import Case
 
@@ -11,7 +11,7 @@ def make_case():
         kind="own", *, rank=None, near=0.5, held=0.5, dataset="one", questions="queries", **given
     ):
         values = {
-            "passages": ((held, near), (0.0, 0.1)),
+            "passages": (PassageSignals(held, near), PassageSignals(0.0, 0.1)),
             "margin": 0.0,
             "evidence": 0.5,
             "rival": 0.5,
@@ -19,7 +19,6 @@ def make_case():
             "intent": QueryIntent(topic=0.0, need=0.0, asks=True),
             "by_words": True,
             "by_vectors": True,
-            "foreign": False,
         }
         signals = AnswerSignals(**{**values, **given})
         return Case(
