@@ -138,9 +138,9 @@ _LEAST_LIKELY = 0.1
 def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageCache) -> bool:
     """Return whether the first passages are compared with the query token by token.
 
-    `ask` asks for it by default, and other searches when `rerank` is None across languages. Both
-    leave out code, where it is slow and gains little. In one language the order also decides little
-    where an answer is very unlikely.
+    `ask` asks for it by default. Other searches where `rerank` is None do it across languages, and
+    for questions. Code is left out, because there it is slow and gains little. In one language the
+    order also decides little where an answer is very unlikely.
     """
     if query.rerank is False or (query.rerank and not (query.prose and candidates.model)):
         return query.rerank
@@ -148,7 +148,8 @@ def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageC
         return False
     if is_across_languages(candidates, passages):
         return True
-    return bool(query.rerank) and estimate_answerability(candidates, passages) >= _LEAST_LIKELY
+    asks = query.rerank or (candidates.model and classify_intent(candidates.parsed).asks)
+    return bool(asks) and estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 
 
 def compute_margin(highest: float, background: CosineBackground) -> float:
