@@ -43,7 +43,7 @@ _PROXIMITY_WEIGHT = 0.15
 _PENALTY, _NEED_PENALTY = 0.05, 0.15
 """What a passage loses for each better one of its document: for non-questions, and for needs."""
 
-_MOST_BETTER = 3
+_MOST_BETTER = 8
 """More better passages of the document cost no more, so that a definition below them is found."""
 
 _CONTEXT_PASSAGES = 3
@@ -155,7 +155,7 @@ def compute_document_context(scores: Scores, owners: Mapping[Key, DocNumber]) ->
 def compute_diversity_penalty(
     ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
 ) -> Scores:
-    """Return what each passage loses: `step` for each of up to 3 better ones of its document."""
+    """Return what each passage loses: `step` for each of up to 8 better ones of its document."""
     seen: Counter[DocNumber] = Counter()
     penalties = {}
     for key in ranked:
