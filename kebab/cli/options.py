@@ -207,7 +207,7 @@ mode_option = click.option("--mode", type=MODES, help="Search by words, by meani
 rerank_option = click.option(
     "--rerank/--no-rerank",
     default=None,
-    help="Compare the first passages with the query token by token.",
+    help="Compare more or none of the first passages with the query token by token.",
 )
 per_doc_option = click.option(
     "--per-doc", type=click.IntRange(1), help="Show at most N hits of one document."

@@ -133,9 +133,9 @@ class Search(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The most characters of a snippet."""
     rerank: bool = False
-    """Compare the first passages with the query token by token. The first hit is right more often,
-    and a search takes about a quarter of a second longer. Where query and passages are in different
-    languages, they are compared anyway; `search --no-rerank` does not."""
+    """Compare up to 20 passages with every query token by token, which takes about a quarter of a
+    second. Of questions, and where query and passages are in different languages, up to four that
+    are close to the first are compared anyway; `search --no-rerank` does not."""
 
 
 class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -144,12 +144,20 @@ def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageC
     """
     if query.rerank is False or (query.rerank and not (query.prose and candidates.model)):
         return query.rerank
-    if has_mostly_code(read_first_passages(candidates, passages)):
+    first = read_first_passages(candidates, passages)
+    if has_mostly_code(first):
         return False
     if is_across_languages(candidates, passages):
         return True
-    asks = query.rerank or (candidates.model and classify_intent(candidates.parsed).asks)
-    return bool(asks) and estimate_answerability(candidates, passages) >= _LEAST_LIKELY
+    if query.rerank is None:
+        text, asks = candidates.parsed.plain, classify_intent(candidates.parsed).asks
+        if (
+            candidates.model is None
+            or not asks
+            or all(map(QueryLanguage(text).differs_from, first))
+        ):
+            return False
+    return estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 
 
 def compute_margin(highest: float, background: CosineBackground) -> float:

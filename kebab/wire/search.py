@@ -167,7 +167,8 @@ class SearchRequest(
     hits, and the query. The first hit of every query is always sent, shortened if need be."""
     rerank: bool | None = None
     """Whether to compare the first passages with the query token by token, which takes longer;
-    null means only where query and passages are in different languages."""
+    null means up to four passages that are close to the first, and only for questions and where
+    query and passages are in different languages."""
     trace: bool = False
     """Whether to report the result of each stage."""
     refresh: bool = False

@@ -269,7 +269,7 @@ def test_a_question_in_another_language_is_reranked_by_default(compared):
     assert ask(compared, trace=True).stages[-2].stage == "rerank"
 
 
-def test_a_question_in_the_language_of_the_notes_is_not(compared):
+def test_a_question_without_an_answer_in_the_language_of_the_notes_is_not(compared):
     ask(compared, "Where is the blue gate of the garden?")
 
     assert compared.embedder.compared == []

@@ -38,6 +38,21 @@ def test_a_question_reranks_passages_unless_they_are_code(base, monkeypatch, is_
     assert not should_rerank(replace(question, rerank=False), ranking, passages)
 
 
+@pytest.mark.parametrize(
+    ("text", "mode", "reranked"),
+    [
+        ("where does the oil embargo end?", Mode.HYBRID, True),
+        ("where does the oil embargo end?", Mode.LEXICAL, False),
+        ("oil embargo", Mode.HYBRID, False),
+    ],
+)
+def test_unless_told_otherwise_a_search_reranks_questions_with_vectors(base, text, mode, reranked):
+    base.add("a.md", "the oil embargo does end in March")
+    ranking = _rank(base, text, mode)
+
+    assert should_rerank(Query(text=text), ranking, PassageCache(base.reader())) is reranked
+
+
 def _keys(ranking):
     return [key for key, _ in ranking.ranked]
 
