@@ -9,8 +9,9 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    "kebab": 90_000,
-    "tests": 102_500,
+    # Names of documents, the order of code, languages of passages, ten more grammars.
+    "kebab": 91_500,
+    "tests": 103_500,
     "kebab/app": 11_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,
@@ -29,7 +30,7 @@ MOST_LINES = {
     "kebab/parse": 12_000,
     "kebab/rag": 6_500,
     "kebab/review": 6_500,
-    "kebab/search": 5_500,
+    "kebab/search": 6_000,
     "kebab/source": 1_000,
     "kebab/store": 5_500,
     "kebab/text": 2_000,
@@ -37,7 +38,7 @@ MOST_LINES = {
     "kebab/watch": 1_000,
     "kebab/wire": 5_500,
 }
-MOST_MODULES = {"kebab": 350}
+MOST_MODULES = {"kebab": 355}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
