@@ -48,20 +48,3 @@ def test_copies_are_found_before_and_after_one_is_edited(filled):
     assert (whole["unit"], whole["kind"], part["unit"]) == ("document", "exact", "passage")
     assert [one["doc_path"] for one in part["members"]].count("plan.md") == 1
     assert (edited["kind"], edited["similarity"] < 1) == ("near", True)
-
-
-def test_an_honest_no_and_a_missing_index_are_told_apart(filled):
-    filled.fails("not_indexed", "dupes", status=3)
-    filled.fails("not_indexed", "related", "vault.md", status=3)
-    filled.json("ingest", filled.notes)
-
-    assert filled("dupes", "--tag", "none", "--json", status=1).reply["groups"] == []
-    assert filled("related", "vault.md", "--tag", "none", "--json", status=1).reply["related"] == []
-    assert filled("related", "nowhere", "--json", status=1).reply["found"] is False
-
-
-def test_text_is_for_people_and_pipes(filled):
-    filled.json("ingest", filled.notes)
-
-    assert b"old/vault.md:1" in filled("related", "vault.md").out
-    assert b"\tdocument\t" in filled("dupes").out

@@ -59,15 +59,3 @@ def test_words_and_then_meaning_are_told(filled):
     told = filled("why", "zebra", "disk.md", "--json").reply
 
     assert told["passages"][0]["semantic"]["rank"] >= 1
-
-
-def test_an_unknown_name_is_an_answer(filled):
-    assert filled("why", "restic", "nowhere", "--json", status=1).reply["found"] is False
-
-
-def test_without_an_index_there_is_nothing_to_ask(cli):
-    cli.fails("not_indexed", "why", "restic", "vault.md", status=3)
-
-
-def test_text_begins_with_the_verdict(filled):
-    assert filled("why", "restic vault", "disk.md").out.startswith(b"found at rank ")

@@ -48,17 +48,6 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     assert full.tree() == before
 
 
-def test_a_missing_knowledge_base_is_a_warning_and_is_not_created(desk):
-    before = desk.tree()
-    checks = _checks(desk)
-
-    assert not _failed(checks)
-    assert (checks["database"].status, checks["database"].fix) == ("warn", "kebab ingest FOLDER")
-    assert checks["integrity"].status == "skip"
-    assert checks["embedding_files"].status == "warn"
-    assert desk.tree() == before
-
-
 def test_an_empty_knowledge_base_is_healthy(desk):
     desk.ingest()
     checks = _checks(desk)
@@ -75,14 +64,6 @@ def test_a_damaged_database_fails_only_its_check_and_names_the_fix(full):
 
     assert _failed(checks) == {"database"}
     assert checks["database"].fix == f"mv {full.data} {full.data}.old"
-
-
-def test_a_database_of_a_newer_kebab_is_reported(desk, newer):
-    checks = _checks(desk)
-
-    assert _failed(checks) == {"database"}
-    assert "999" in checks["database"].summary
-    assert "upgrade" in (checks["database"].fix or "")
 
 
 def test_lost_vectors_are_a_failure(full):

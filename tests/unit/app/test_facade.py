@@ -217,17 +217,6 @@ def test_a_newer_database_is_not_read(desk, newer, name):
     assert (caught.value.expected, caught.value.found) == newer
 
 
-def test_not_found_is_a_reply(filled, opened):
-    with opened() as kebab:
-        replies = [
-            kebab.run(InspectDocRequest(name="no")),
-            kebab.run(RmRequest(names=["no"])),
-            kebab.run(FetchDocRequest(name="no")),
-        ]
-
-    assert all(isinstance(reply, NotFound) for reply in replies)
-
-
 def test_a_dry_run_of_a_reset_is_no_write(filled, opened):
     before = filled.tree()
     with opened(read_only=True) as kebab:

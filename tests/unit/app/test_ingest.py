@@ -1,6 +1,5 @@
 """Ingesting into real stores: what changes on disk shows in library, vectors and report."""
 
-import os
 import shutil
 
 import msgspec
@@ -23,10 +22,7 @@ from kebab.errors.catalog import (
     EmbeddingMismatch,
     InvalidInput,
     IoError,
-    Locked,
-    NotIndexed,
     ParseFailed,
-    ReadOnly,
     TooLarge,
     UsageInvalid,
 )
@@ -213,14 +209,6 @@ def test_a_missing_folder_is_refused_with_its_path(desk):
     assert caught.value.path == str(desk.folder / "missing")
 
 
-def test_a_second_writer_is_refused(desk):
-    desk.write("a.md", "the cat\n")
-    with desk.context().open_writer("test"), pytest.raises(Locked) as caught:
-        desk.ingest()
-
-    assert caught.value.holder_pid == os.getpid()
-
-
 def test_a_cancelled_run_keeps_completed_work(desk):
     for number in range(5):
         desk.write(f"{number}.md", f"the cat {number}\n")
@@ -325,27 +313,6 @@ def test_a_title_that_is_not_utf8_is_escaped(desk):
     _text(desk, "the cat", title="caf\udce9", source_uri="file:///caf\udce9")
 
     assert desk.search("cat").hits[0].title == "caf\\xe9"
-
-
-def test_read_only_refuses_and_creates_nothing(desk):
-    desk.write("a.md", "the cat\n")
-    before = desk.tree()
-    context = desk.context(read_only=True)
-
-    with pytest.raises(ReadOnly, match="ingest"):
-        desk.ingest(context=context)
-    with pytest.raises(ReadOnly, match="ingest"):
-        _text(desk, "the dog", context=context)
-
-    assert desk.tree() == before
-
-
-def test_a_database_of_a_newer_kebab_is_left_alone(desk, newer):
-    desk.write("b.md", "the dog\n")
-    with pytest.raises(NotIndexed) as caught:
-        desk.ingest()
-
-    assert (caught.value.expected, caught.value.found) == newer
 
 
 def test_a_failed_item_gets_the_reply_of_its_error():

@@ -4,9 +4,8 @@ import pytest
 
 from kebab.app import related
 from kebab.app.related import find_related, rank_lines
-from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, StoreCorrupt
 from kebab.store.lance.vectors import MappedVectors
-from kebab.wire.record import NotFound
 from kebab.wire.related import RankRequest, RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"
@@ -84,15 +83,6 @@ def test_a_document_is_found_by_every_kind_of_name(desk, spelling):
     assert neighbours(desk, names[spelling]).document.doc_id == doc_id
 
 
-def test_an_unknown_name_is_not_found(desk):
-    fill(desk)
-
-    found = neighbours(desk, "nowhere")
-
-    assert isinstance(found, NotFound)
-    assert found.error.kind == "not_found"
-
-
 def test_filters_and_limit_hold_for_neighbours(desk):
     fill(desk)
     desk.write("more.md", "restic and the vault\n")
@@ -130,11 +120,6 @@ def test_a_filter_that_is_not_utf8_is_refused(desk):
 
     with pytest.raises(InvalidInput):
         neighbours(desk, filters={"tag": ["\udcff"]})
-
-
-def test_without_an_index_there_is_nothing_to_compare(desk):
-    with pytest.raises(NotIndexed):
-        neighbours(desk)
 
 
 LINES = ["the dog runs", "", "the cat sleeps", "a cat and a dog"]

@@ -22,16 +22,6 @@ def _told(desk):
     return describe_build(desk.context(), SchemaRequest())
 
 
-def test_without_a_knowledge_base_figures_are_zero_and_nothing_is_created(desk):
-    before = desk.tree()
-    told = _told(desk)
-
-    assert (told.stats.doc_count, told.stats.chunk_count, told.stats.last_ingest_at) == (0, 0, None)
-    assert (told.stats.index_bytes.sqlite, told.stats.index_bytes.lancedb) == (0, 0)
-    assert (told.models.corpus_revision, told.models.embedding_version) == (0, None)
-    assert desk.tree() == before
-
-
 def test_an_empty_knowledge_base_was_never_changed(desk):
     desk.ingest()
     told = _told(desk)
@@ -125,15 +115,6 @@ def test_every_schema_is_listed(desk):
     assert told.kebab_version == __version__
     line = encode_json(add_envelope(told, command="schema", timestamp="now", exit_code=0))
     load_validators()["schema.v1"].validate(msgspec.json.decode(line))
-
-
-def test_a_database_of_a_newer_kebab_counts_as_none_and_is_reported(desk, newer):
-    told = _told(desk)
-
-    assert told.stats.doc_count == 0
-    assert told.unreadable.code == "not_indexed"
-    assert told.unreadable.details["found"] == 999
-    assert told.unreadable.hint == "pip install --upgrade kebab"
 
 
 def test_without_a_database_nothing_is_reported_unreadable(desk):

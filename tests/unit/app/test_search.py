@@ -18,7 +18,6 @@ from kebab.errors.catalog import (
     EmbeddingUnavailable,
     InvalidCursor,
     InvalidInput,
-    NotIndexed,
     StaleCursor,
     TooLarge,
 )
@@ -311,22 +310,6 @@ def test_one_of_several_queries_must_not_be_empty(library):
     assert caught.value.field == "$.queries[1]"
 
 
-@pytest.mark.parametrize("query", ["", "   ", "\n"])
-def test_an_empty_query_is_refused(library, query):
-    with pytest.raises(InvalidInput) as caught:
-        library.search(query)
-
-    assert caught.value.field == "$.query"
-
-
-def test_without_a_knowledge_base_there_is_nothing_to_search(desk):
-    with pytest.raises(NotIndexed) as caught:
-        desk.search("notes")
-
-    assert caught.value.found is None
-    assert not desk.data.exists()
-
-
 def test_a_trace_is_returned_on_request(library):
     assert library.search("notes").trace is msgspec.UNSET
     assert {"lexical", "vector", "fuse"} <= {
@@ -411,14 +394,6 @@ def test_a_request_is_converted_with_ages_relative_to_now():
     assert (query.text, query.mode, query.per_doc) == ("q", Mode.VECTOR, 2)
     assert query.rerank is None
     assert query.filters == Filters(tag=("a",), since=NOON - 2 * DAY, until=NOON)
-
-
-@pytest.mark.parametrize("field", ["since", "until"])
-def test_an_invalid_date_is_refused_with_its_json_path(library, field):
-    with pytest.raises(InvalidInput) as caught:
-        library.search("notes", **{field: "soon"})
-
-    assert caught.value.field == f"$.{field}"
 
 
 @pytest.mark.parametrize("moment", ["999999y", "9999-12-31", "0001-01-02T00:00:00Z"])

@@ -17,12 +17,6 @@ def test_groups_are_shown_and_progress_ends_once(kebab):
     assert ran.asides[-1]["exit_code"] == 0
 
 
-def test_no_group_has_exit_status_1(kebab):
-    ran = kebab("dupes", "--exact", "--json")
-
-    assert (ran.status, ran.reply["groups"]) == (1, [])
-
-
 @pytest.mark.parametrize(
     "flags",
     [

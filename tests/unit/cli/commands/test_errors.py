@@ -45,13 +45,6 @@ def test_one_error_is_shown_in_full(kebab, failed):
     assert ran.reply["meta"]["argv"] == ["search", "unindexed", "--json"]
 
 
-def test_an_unknown_id_is_a_reply(kebab, failed):
-    ran = kebab("errors", "--id", "nowhere", "--json")
-
-    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
-    assert kebab("errors", "--id", "nowhere").out == "no such error: nowhere\n"
-
-
 @pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
 def test_id_excludes_since_and_by(kebab, more):
     assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"

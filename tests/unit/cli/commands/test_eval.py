@@ -80,17 +80,6 @@ def test_an_unwritable_report_path_is_refused_before_the_run(kebab, opened):
     assert (ran.status, ran.fault["code"], opened) == (2, "io_error", [])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [["eval", "run", "queries.jsonl", "--out", "a.json"], ["eval", "init", "--out", "a.json"]],
-)
-def test_read_only_refuses_to_write_a_file(kebab, golden, line):
-    ran = kebab(*line, "--read-only", "--json")
-
-    assert (ran.status, ran.fault["code"]) == (2, "read_only")
-    assert not (golden / "a.json").exists()
-
-
 def test_a_bad_line_is_named_by_file_and_line(kebab, golden):
     (golden / "bad.jsonl").write_text('{"query": "a", "doc": "b"}\n{"query": 3}\n')
 

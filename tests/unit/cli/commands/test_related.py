@@ -17,13 +17,6 @@ def test_neighbours_are_shown(kebab):
     assert "ops/backup.md:12" in kebab("related", "a.md").out
 
 
-def test_no_neighbour_has_exit_status_1(kebab):
-    ran = kebab("related", "nothing", "--json")
-
-    assert (ran.status, ran.err, ran.reply["related"]) == (1, "", [])
-    assert kebab("related", "nothing").status == 1
-
-
 def test_one_document_is_no_filter_for_neighbours(kebab):
     ran = kebab("related", "a.md", "--doc-id", "x", "--json")
 

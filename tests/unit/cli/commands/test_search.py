@@ -78,12 +78,6 @@ def test_an_empty_stdin_is_invalid_input(kebab, data):
     assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
 
 
-def test_no_hit_has_exit_status_1(kebab):
-    ran = kebab("search", "nothing", "--json")
-
-    assert (ran.status, ran.reply["hits"], ran.reply["exit_code"], ran.err) == (1, [], 1, "")
-
-
 @pytest.mark.parametrize("flags", [["--json"], ["--stream"], []])
 def test_hits_that_do_not_convince_are_shown_with_exit_status_1(kebab, flags):
     ran = kebab("search", "doubt", "-n", "1", *flags)
