@@ -56,16 +56,6 @@ def test_an_empty_knowledge_base_is_healthy(desk):
     assert checks["full_text"].status == "skip"
 
 
-def test_a_damaged_database_fails_only_its_check_and_names_the_fix(full):
-    (full.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
-    for name in ("kebab.sqlite-wal", "kebab.sqlite-shm"):
-        (full.data / name).unlink(missing_ok=True)
-    checks = _checks(full)
-
-    assert _failed(checks) == {"database"}
-    assert checks["database"].fix == f"mv {full.data} {full.data}.old"
-
-
 def test_lost_vectors_are_a_failure(full):
     shutil.rmtree(full.data / "lance")
 
@@ -105,21 +95,6 @@ def test_passages_without_a_vector_are_a_warning(full):
     assert (checks["pending"].status, checks["pending"].fix) == ("warn", "kebab ingest")
 
 
-def test_changed_files_are_a_warning(full):
-    full.write("cat.md", "changed\n")
-    (full.notes / "dog.md").unlink()
-    summary = _checks(full)["files"].summary
-
-    assert summary == "1 file changed since the last scan; 1 file is gone"
-
-
-def test_missing_weights_are_a_warning_with_the_model(full):
-    checks = _checks(full, models_dir=str(full.folder / "none"))
-
-    assert checks["embedding_files"].status == "warn"
-    assert checks["embedding_files"].fix == f"kebab model pull {E5_SMALL.key}"
-
-
 def test_damaged_weights_are_a_failure(desk, own_models):
     file = own_models / E5_SMALL.version / "tokenizer.json"
     file.write_text(file.read_text().swapcase())
@@ -142,17 +117,6 @@ def test_another_model_in_the_settings_is_a_failure(full):
 
     assert _failed(checks) == {"embedding_version"}
     assert checks["embedding_version"].fix == "kebab model use auto"
-
-
-def test_a_file_instead_of_a_folder_is_a_failure(desk):
-    desk.data.write_text("")
-
-    assert "directories" in _failed(_checks(desk))
-
-
-def test_a_running_writer_is_reported(full):
-    with full.context().open_writer("test"):
-        assert "process" in _checks(full)["writer_lock"].summary
 
 
 def test_the_checks_are_fast(full):
