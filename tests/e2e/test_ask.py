@@ -274,9 +274,3 @@ def test_questions_follow_each_other_in_a_chat_of_lines(library, server):
     assert CHECKED in said.out.decode()
     turns = library.json("session", "show", "lines")["turns"]
     assert [one["refusal_reason"] for one in turns] == [None, "llm_self_judge"]
-
-
-def test_a_chat_of_lines_without_a_named_session_stores_nothing(library):
-    library("chat", "--extractive", given=f"{RESTORE}\n{RESTORE}\n".encode())
-
-    assert library.json("session", "list")["sessions"] == []

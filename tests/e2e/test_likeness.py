@@ -35,16 +35,3 @@ def test_neighbours_are_found_by_words_and_then_by_meaning_too(filled):
     assert [one["channel"] for one in by_words["degraded"]] == ["vector"]
     assert by_both["related"][0]["pair"]["cosine"] == pytest.approx(1.0, abs=0.001)
     assert by_both["degraded"] == []
-
-
-def test_copies_are_found_before_and_after_one_is_edited(filled):
-    filled.json("ingest", filled.notes)
-    (whole, part) = filled.json("dupes")["groups"]
-    filled.write("old/vault.md", f"# Vault\n\n{LONGER.replace('week', 'month')}\n")
-    filled.json("ingest", filled.notes)
-
-    (edited, _) = filled.json("dupes")["groups"]
-
-    assert (whole["unit"], whole["kind"], part["unit"]) == ("document", "exact", "passage")
-    assert [one["doc_path"] for one in part["members"]].count("plan.md") == 1
-    assert (edited["kind"], edited["similarity"] < 1) == ("near", True)

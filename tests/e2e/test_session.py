@@ -1,6 +1,5 @@
 """Whole sessions in real processes: the contract as a caller meets it."""
 
-import json
 import os
 import shutil
 import signal
@@ -188,10 +187,3 @@ def test_text_says_the_same_as_json(cli):
     error = cli("search", "", status=2).err.decode()
     assert error.startswith("error: ")
     assert "invalid_input" in error
-
-
-def test_json_may_stand_before_the_subcommand(cli):
-    said = cli("--json", "schema")
-
-    assert said.reply["schema_version"] == "schema.v1"
-    assert json.loads(cli("--output-format", "json", "schema").out)["output_format"] == "json"

@@ -15,7 +15,6 @@ from kebab.core.queries import Filters, Mode
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
-    EmbeddingUnavailable,
     InvalidCursor,
     InvalidInput,
     StaleCursor,
@@ -141,12 +140,6 @@ def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, 
     assert len(everything) == len({hit.chunk_id for hit in everything}) == 28
     assert 0 < len(expected) < len(everything)
     assert found == expected
-
-
-def test_a_filter_that_nothing_passes_finds_nothing(library):
-    page = library.search("notes", tag=["unheard"])
-
-    assert (page.hits, page.has_more, page.next_cursor) == ([], False, None)
 
 
 def test_no_document_has_more_hits_than_per_doc(library):
@@ -303,36 +296,11 @@ def test_a_cursor_of_several_queries_is_bound_to_all_of_them(library):
         library.search("backup", **cursor)
 
 
-def test_one_of_several_queries_must_not_be_empty(library):
-    with pytest.raises(InvalidInput) as caught:
-        library.search("backup", queries=["a", " "])
-
-    assert caught.value.field == "$.queries[1]"
-
-
 def test_a_trace_is_returned_on_request(library):
     assert library.search("notes").trace is msgspec.UNSET
     assert {"lexical", "vector", "fuse"} <= {
         stage.stage for stage in library.search("notes", trace=True).trace
     }
-
-
-def test_without_a_model_the_search_is_lexical_and_the_page_reports_it(desk):
-    desk.write("a.md", "# Cat\n\nthe cat sleeps\n")
-    desk.ingest()
-    page = desk.search("cat")
-
-    assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
-    assert [one.channel for one in page.degraded] == ["vector"]
-    assert desk.search("cat", mode="lexical").degraded == []
-
-
-def test_missing_vectors_in_vector_mode_are_an_error(library):
-    elsewhere = library.context(models_dir=str(library.folder / "empty"))
-
-    with pytest.raises(EmbeddingUnavailable):
-        library.search("notes", context=elsewhere, mode="vector")
-    assert library.search("notes", context=elsewhere).degraded[0].channel == "vector"
 
 
 def test_the_hint_names_the_missing_model(library):

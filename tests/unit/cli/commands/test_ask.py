@@ -74,17 +74,6 @@ def test_a_refusal_has_exit_status_1(kebab):
     assert (machine.reply["refusal_reason"], machine.err) == ("score_gate", "")
 
 
-def test_a_stream_ends_with_the_whole_answer(kebab):
-    ran = kebab("ask", "x", "--stream")
-
-    assert types(ran) == [*FOUR.split(), "final"]
-    assert "".join(one.get("delta", "") for one in ran.events) == "Stop, then **restore** [1]."
-    assert ran.events[-1]["answer"]["answer"] == "Stop, then **restore** [1]."
-    assert "exit_code" not in ran.events[-1]["answer"]
-    assert [one["exit_code"] for one in ran.events] == [None] * 5 + [0]
-    assert (ran.status, ran.err) == (0, "")
-
-
 def test_a_stream_of_a_refusal_has_its_status(kebab):
     ran = kebab("ask", "nothing", "--stream")
 

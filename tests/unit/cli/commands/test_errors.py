@@ -8,18 +8,6 @@ def failed(kebab):
     return [kebab("search", word, "--json").fault["correlation_id"] for word in words]
 
 
-def test_errors_are_counted(kebab, failed):
-    reply = kebab("errors", "--json").reply
-
-    assert (reply["schema_version"], reply["total"]) == ("error_stats.v1", 3)
-    codes = reply["groups"][0]["counts"]
-    assert [(one["value"], one["count"]) for one in codes] == [
-        ("store_corrupt", 2),
-        ("not_indexed", 1),
-    ]
-    assert codes[0]["correlation_ids"] == [failed[2], failed[0]]
-
-
 def test_an_empty_log_has_no_errors(kebab, home):
     ran = kebab("errors", "--json")
 
@@ -33,16 +21,6 @@ def test_what_is_counted_by_and_since_when_are_choices(kebab, failed):
 
     assert [one["by"] for one in by_kind["groups"]] == ["kind"]
     assert (by_kind["total"], later["total"]) == (3, 0)
-
-
-def test_one_error_is_shown_in_full(kebab, failed):
-    ran = kebab("errors", "--id", failed[1], "--json")
-
-    assert ran.status == 0
-    assert (ran.reply["schema_version"], ran.reply["command"]) == ("error_audit.v1", "errors")
-    assert (ran.reply["correlation_id"], ran.reply["exit_code"]) == (failed[1], 0)
-    assert (ran.reply["operation"], ran.reply["status"]) == ("search", 3)
-    assert ran.reply["meta"]["argv"] == ["search", "unindexed", "--json"]
 
 
 @pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
