@@ -86,12 +86,29 @@ def build(record: Callable[..., R], changes: dict[str, Any], /, **fields: Any) -
     return record(**{**fields, **changes})
 
 
+def make_builder(record: Callable[..., R], /, **fields: Any) -> Callable[..., R]:
+    """Return a function that builds a record of these fields, or of others where it is told."""
+    return partial(record, **fields)
+
+
 def line_citation(path: str = "ops/backup.md", start: int = 12, end: int = 13) -> LineCitation:
     """Return the citation of some lines."""
     return LineCitation(path=path, uri=f"{path}#L{start}", line=LineSpan(start=start, end=end))
 
 
-summary = partial(
+def _section(ref: str, title: str, level: int, tokens: int) -> OutlineSection:
+    return OutlineSection(
+        ref=ref,
+        level=level,
+        title=title,
+        heading_path=[title],
+        start_line=1,
+        end_line=40,
+        tokens=tokens,
+    )
+
+
+summary = make_builder(
     DocSummary,
     doc_id=DOC,
     doc_path="ops/backup.md",
@@ -106,18 +123,6 @@ summary = partial(
     indexed_at=WHEN,
     freshness="fresh",
 )
-
-
-def _section(ref: str, title: str, level: int, tokens: int) -> OutlineSection:
-    return OutlineSection(
-        ref=ref,
-        level=level,
-        title=title,
-        heading_path=[title],
-        start_line=1,
-        end_line=40,
-        tokens=tokens,
-    )
 
 
 def hit(rank: int = 1, **changes: Any) -> SearchHit:
@@ -219,7 +224,7 @@ def standing(rank: int | None = None, score: float | None = None, **changes: Any
     return build(Standing, changes, rank=rank, score=score, candidate=rank is not None)
 
 
-account = partial(
+account = make_builder(
     PassageAccount,
     chunk_id=CHUNK,
     heading_path=HEADINGS,
@@ -256,7 +261,7 @@ def reading(**changes: Any) -> QueryReading:
     )
 
 
-explanation = partial(
+explanation = make_builder(
     Explanation,
     query="restore",
     mode="hybrid",
@@ -277,7 +282,7 @@ explanation = partial(
 )
 
 
-duplicate_member = partial(
+duplicate_member = make_builder(
     DuplicateMember,
     similarity=1.0,
     exact=True,
@@ -347,7 +352,7 @@ def answer_warning(message: str, code: str = "odd") -> AnswerWarning:
     return AnswerWarning(code=code, message=message, marker=None, span=None)
 
 
-answer_retrieval = partial(
+answer_retrieval = make_builder(
     AnswerRetrieval,
     trace_id="t" * 32,
     query="how do I restore",
@@ -412,7 +417,7 @@ def doc_list(*documents: DocSummary, **changes: Any) -> DocList:
     )
 
 
-brief = partial(
+brief = make_builder(
     ChunkBrief,
     chunk_id=CHUNK,
     ordinal=0,
@@ -423,7 +428,7 @@ brief = partial(
 )
 
 
-doc_inspection = partial(
+doc_inspection = make_builder(
     DocInspection,
     document=summary(),
     file="/home/ada/notes/ops/backup.md",
@@ -435,7 +440,7 @@ doc_inspection = partial(
 )
 
 
-chunk_inspection = partial(
+chunk_inspection = make_builder(
     ChunkInspection,
     chunk=brief(),
     document=summary(),
@@ -448,7 +453,7 @@ chunk_inspection = partial(
 )
 
 
-fetch_result = partial(
+fetch_result = make_builder(
     FetchResult,
     kind="chunk",
     doc_id=DOC,
@@ -465,7 +470,7 @@ fetch_result = partial(
 )
 
 
-grep_hit = partial(
+grep_hit = make_builder(
     GrepHit,
     **PLACE,
     line=12,
@@ -503,7 +508,7 @@ def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
     )
 
 
-path_explanation = partial(
+path_explanation = make_builder(
     PathExplanation,
     path="ops/paper.pdf",
     file="/home/ada/notes/ops/paper.pdf",
@@ -527,7 +532,7 @@ path_explanation = partial(
 )
 
 
-outline = partial(
+outline = make_builder(
     Outline,
     kind="document",
     ref="ops/my%20note.md",
@@ -585,7 +590,7 @@ def not_found(name: str = "nowhere", *candidates: str) -> NotFound:
     return NotFound(name=name, found=False, error=fault)
 
 
-item = partial(
+item = make_builder(
     IngestItem,
     kind="new",
     doc_id=DOC,
@@ -599,7 +604,7 @@ item = partial(
 )
 
 
-ingest_report = partial(
+ingest_report = make_builder(
     IngestReport,
     scope=["/home/ada/notes"],
     dry_run=False,
@@ -625,7 +630,7 @@ ingest_report = partial(
 )
 
 
-check = partial(
+check = make_builder(
     DoctorCheck,
     name="database",
     status="ok",
@@ -673,7 +678,7 @@ def introspection() -> Introspection:
     )
 
 
-model_row = partial(
+model_row = make_builder(
     ModelRow,
     name="all-MiniLM-L6-v2",
     embedding_version="fastembed-minilml6-384-v1",
@@ -694,7 +699,7 @@ def model_list() -> ModelList:
     return ModelList(models=[model_row()], configured="auto")
 
 
-model_report = partial(ModelReport, model=model_row(), fetched=True, embedded=0, pending=0)
+model_report = make_builder(ModelReport, model=model_row(), fetched=True, embedded=0, pending=0)
 
 
 def remove_report() -> RemoveReport:
@@ -702,7 +707,7 @@ def remove_report() -> RemoveReport:
     return RemoveReport(removed=[summary()], chunks=3, returns=True)
 
 
-reset_report = partial(
+reset_report = make_builder(
     ResetReport,
     data_dir="/home/ada/.local/share/kebab",
     removed=["kebab.db", "vectors"],
@@ -712,7 +717,7 @@ reset_report = partial(
 )
 
 
-init_report = partial(
+init_report = make_builder(
     InitReport,
     config_path="/home/ada/.config/kebab/config.toml",
     written=True,
@@ -721,7 +726,7 @@ init_report = partial(
 )
 
 
-session_summary = partial(
+session_summary = make_builder(
     SessionSummary,
     name="backups",
     turns=2,
@@ -736,7 +741,7 @@ def session_list(*sessions: SessionSummary, **changes: Any) -> SessionList:
     return build(SessionList, changes, sessions=list(sessions), history=True)
 
 
-session_turn = partial(
+session_turn = make_builder(
     SessionTurn,
     turn_index=0,
     question="How do I restore a snapshot?",

@@ -13,13 +13,7 @@ from msgspec import UNSET
 from kebab.app.search import build_filters, build_query, require_utf8
 from kebab.core.queries import Filters, Mode
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.errors.catalog import (
-    EmbeddingMismatch,
-    InvalidCursor,
-    InvalidInput,
-    StaleCursor,
-    TooLarge,
-)
+from kebab.errors.catalog import EmbeddingMismatch, InvalidCursor, InvalidInput, TooLarge
 from kebab.wire.library import ListRequest
 from kebab.wire.search import FilteredRequest, SearchRequest
 
@@ -206,22 +200,6 @@ def test_a_cursor_of_another_knowledge_base_is_refused(library, desk):
 
     with pytest.raises(InvalidCursor, match="not issued by this"):
         desk.search("notes", cursor=cursor)
-
-
-def test_a_cursor_from_before_a_change_is_stale(desk):
-    for number in range(4):
-        desk.write(f"{number}.md", f"notes {number}\n")
-    desk.ingest()
-    cursor = desk.search("notes", limit=2).next_cursor
-    desk.ingest()
-    assert desk.search("notes", limit=2, cursor=cursor).hits
-    desk.write("new.md", "one more\n")
-    desk.ingest()
-
-    with pytest.raises(StaleCursor) as caught:
-        desk.search("notes", limit=2, cursor=cursor)
-
-    assert caught.value.issued_revision < caught.value.current_revision
 
 
 @pytest.mark.parametrize("budget", [1, 100, 200, 450, 900, 1_300, 100_000])

@@ -31,15 +31,6 @@ def test_every_flag_reaches_the_request(kebab, opened):
     assert (request.since, request.path_glob) == ("7d", "a/**")
 
 
-def test_settings_fill_in_missing_flags(kebab, opened, home):
-    (home / "config.toml").write_text('[search]\nmode = "lexical"\n[ask]\nlimit = 3\n')
-
-    kebab("ask", "x", "--config", str(home / "config.toml"))
-
-    request = opened[0].asked[0][1]
-    assert (request.mode, request.limit, request.session) == ("lexical", 3, None)
-
-
 @pytest.mark.parametrize(
     ("setting", "flags", "expected"),
     [

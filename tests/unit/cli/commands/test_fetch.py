@@ -57,16 +57,6 @@ def test_no_reference_is_a_usage_error(kebab):
     assert kebab("fetch", "-", "--json", stdin=b"\n").fault["code"] == "usage_invalid"
 
 
-def test_a_missing_reference_gives_exit_1_and_the_others_all_the_same(kebab):
-    ran = kebab("fetch", "a.md", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "fetch_list.v1")
-    assert [one["schema_version"] for one in ran.reply["results"]] == [
-        "fetch_result.v1",
-        "not_found.v1",
-    ]
-
-
 def test_one_reference_in_a_pipe_prints_its_lines_and_nothing_else(kebab):
     ran = kebab("fetch", "a.md")
 

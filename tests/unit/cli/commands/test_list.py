@@ -67,10 +67,3 @@ def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
         "  nearest: ops",
         "hint: kebab list --tag ops",
     ]
-
-
-def test_json_has_the_explanation_and_nothing_beside_it(kebab):
-    ran = kebab("list", "--tag", "none", "--json")
-
-    assert ran.reply["hint"] == "kebab list --tag ops"
-    assert ran.err == ""

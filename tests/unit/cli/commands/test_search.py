@@ -7,12 +7,6 @@ from kebab.cli.commands.search import add_defaults, read_argument
 from tests.fakes.console import standard_input
 
 
-def test_words_are_joined_to_one_query(kebab, opened):
-    kebab("search", "restore", "a", "backup")
-
-    assert opened[0].asked[0][1].query == "restore a backup"
-
-
 def test_settings_fill_in_missing_flags(kebab, opened, home):
     (home / "config.toml").write_text('[search]\nmode = "lexical"\nlimit = 3\nsnippet_chars = 99\n')
 
@@ -110,27 +104,11 @@ def test_the_next_page_can_be_copied(kebab):
     assert "more: kebab search word -n 1 --page 2" in kebab("search", "word", "-n", "1").out
 
 
-def test_bulk_answers_line_by_line(kebab):
-    lines = b'"word"\n\n{"query": "nothing"}\nnonsense\n{"query": "x", "lmit": 1}\n'
-
-    ran = kebab("search", "--bulk", "-n", "2", stdin=lines)
-
-    assert [one["index"] for one in ran.events] == [0, 1, 2, 3]
-    assert [len(one["response"]["hits"]) for one in ran.events[:2]] == [2, 0]
-    assert [one["error"]["code"] for one in ran.events[2:]] == ["invalid_input"] * 2
-    assert (ran.status, ran.err) == (0, "")
-
-
 def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
     ran = kebab("search", "--bulk", stdin=b'nonsense\n{"query": "x", "lmit": 1}\n')
 
     assert ran.status == 2
     assert [one["query"] for one in ran.events] == [None, "x"]
-
-
-@pytest.mark.parametrize("lines", [b'"nothing"\n', b"", b'"nothing"\nnonsense\n'])
-def test_bulk_without_any_hit_has_exit_status_1(kebab, lines):
-    assert kebab("search", "--bulk", stdin=lines).status == 1
 
 
 @pytest.mark.parametrize("more", [["word"], ["--stream"], ["-q", "word"]])
