@@ -21,16 +21,6 @@ def test_a_dash_reads_the_question_from_stdin(kebab, opened):
     assert opened[1].asked[0][1].question == "\udcff"
 
 
-def test_every_flag_reaches_the_request(kebab, opened):
-    flags = "--session s --extractive --model m --mode vector -n 4 --tag a --tag b --since 7d"
-    kebab("ask", "x", *flags.split(), "--path", "a/**")
-
-    request = opened[0].asked[0][1]
-    assert (request.session, request.extractive, request.model) == ("s", True, "m")
-    assert (request.mode, request.limit, request.tag) == ("vector", 4, ["a", "b"])
-    assert (request.since, request.path_glob) == ("7d", "a/**")
-
-
 @pytest.mark.parametrize(
     ("setting", "flags", "expected"),
     [

@@ -1,14 +1,6 @@
 import pytest
 
 
-def test_flags_reach_the_library(kebab, opened):
-    kebab("dupes", "--threshold", "0.9", "-n", "3", "--cursor", "C", "--lang", "ko")
-
-    ((_, request),) = opened[0].asked
-    assert (request.threshold, request.exact, request.limit) == (0.9, False, 3)
-    assert (request.cursor, request.lang) == ("C", ["ko"])
-
-
 def test_groups_are_shown_and_progress_ends_once(kebab):
     ran = kebab("dupes", "--json")
 

@@ -3,12 +3,6 @@ import pytest
 from kebab.cli.channels import OutputChannel
 
 
-def test_limit_and_offset_reach_the_library(kebab, opened):
-    kebab("list", "-n", "5", "--offset", "10")
-
-    assert (opened[0].asked[0][1].limit, opened[0].asked[0][1].offset) == (5, 10)
-
-
 def test_a_pipe_gets_fields_between_tabs(kebab):
     first, second = kebab("list").out.splitlines()
 

@@ -1,11 +1,3 @@
-def test_the_name_the_limit_and_the_filters_reach_the_library(kebab, opened):
-    kebab("related", "a.md", "-n", "3", "--tag", "ops", "--path", "x/**")
-
-    ((_, request),) = opened[0].asked
-    assert (request.name, request.limit) == ("a.md", 3)
-    assert (request.tag, request.path_glob) == (["ops"], "x/**")
-
-
 def test_ten_neighbours_are_asked_for_without_a_limit(kebab, opened):
     kebab("related", "a.md")
 

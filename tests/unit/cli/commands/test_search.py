@@ -16,16 +16,6 @@ def test_settings_fill_in_missing_flags(kebab, opened, home):
     assert (request.mode, request.limit, request.snippet_chars) == ("lexical", 2, 99)
 
 
-def test_every_flag_reaches_the_request(kebab, opened):
-    flags = "--mode vector -n 4 --cursor C --per-doc 2 --snippet-chars 50 --max-tokens 99 --trace"
-    kebab("search", "x", *flags.split(), "--since", "7d", "--until", "2025-01-01")
-
-    request = opened[0].asked[0][1]
-    assert (request.mode, request.limit, request.cursor, request.per_doc) == ("vector", 4, "C", 2)
-    assert (request.snippet_chars, request.max_tokens, request.trace) == (50, 99, True)
-    assert (request.since, request.until) == ("7d", "2025-01-01")
-
-
 @pytest.mark.parametrize(
     ("setting", "flags", "expected"),
     [
@@ -91,13 +81,6 @@ def test_a_stream_ends_with_how_the_query_was_read(kebab):
     [complete] = [line["data"] for line in lines if line["type"] == "complete"]
     assert complete["convincing"] is False
     assert {"query_parsed", "absent_terms"} <= complete.keys()
-
-
-@pytest.mark.parametrize("level", ["weak", "fair", "strong"])
-def test_the_least_confidence_reaches_the_request(kebab, opened, level):
-    kebab("search", "x", "--min-confidence", level)
-
-    assert opened[0].asked[0][1].min_confidence == level
 
 
 def test_the_next_page_can_be_copied(kebab):
