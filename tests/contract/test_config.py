@@ -41,26 +41,3 @@ def test_what_is_ingested_elsewhere_is_found_elsewhere_only(empty, elsewhere, ke
 
     assert kebab("search", "restore", *flag).status == 0
     assert kebab("search", "restore").status == 3
-
-
-def test_init_writes_the_file_that_is_named(empty, kebab):
-    assert kebab("init", "--config", str(empty / "new.toml"), "--json").reply["written"]
-    assert (empty / "new.toml").exists()
-    assert not (empty / "config").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("limit = = 3", "not TOML"),
-        ("[search]\nlimmit = 3", "did you mean `search.limit`"),
-        ('[search]\nlimit = "three"', "search.limit"),
-    ],
-)
-def test_a_file_that_cannot_be_used_says_why(text, words, empty, kebab):
-    (empty / "bad.toml").write_text(text)
-
-    fault = kebab("list", "--config", str(empty / "bad.toml"), "--json").fault
-
-    assert fault["code"] == "config_invalid"
-    assert words in fault["message"]

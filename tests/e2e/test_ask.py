@@ -76,31 +76,6 @@ def test_two_passages_carry_their_own_claims(ask, library, server):
     assert quotes[int(slugs) > int(sown)].startswith("Beer traps drown")
 
 
-def test_an_answer_that_is_cut_off_is_kept_and_asked_once(library, server, read_lines):
-    server.enqueue(Say(CHECKED, " After th", done_reason="length", completion_tokens=1024))
-    said = library("ask", RESTORE, "--limit", "1", "--stream")
-
-    *events, last = read_lines(said.out)
-    answer = last["answer"]
-    assert (answer["answer"], answer["grounded"]) == (CHECKED, True)
-    assert (answer["usage"]["truncated"], answer["usage"]["downshifts"]) == (True, 0)
-    assert [one["code"] for one in answer["warnings"]] == ["answer_truncated"]
-    assert "restart" not in {one["type"] for one in events}
-    assert len(server.bodies()) == 1
-
-
-def test_a_pipe_gets_the_answer_and_stderr_the_notes(library, server):
-    server.enqueue(Say("Restic checks the repository [1]. It is kept for ninety years [1]."))
-    said = library("ask", RESTORE, "--limit", "1")
-
-    out, err = said.out.decode(), said.err.decode()
-    assert "[unsupported]" in out
-    assert "work/backups.md:19" in out
-    assert "\x1b" not in out + err
-    assert "ninety" in err
-    assert {line.split()[0] for line in err.splitlines()} == {"note:", "hint:"}
-
-
 REFUSALS = [
     ("no_chunks", ("--tag", "nowhere"), RESTORE),
     ("no_chunks", ("--doc-id", "0" * 32), RESTORE),

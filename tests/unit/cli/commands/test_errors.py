@@ -28,12 +28,6 @@ def test_id_excludes_since_and_by(kebab, more):
     assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"
 
 
-def test_it_needs_no_settings(kebab, home, failed):
-    ran = kebab("errors", "--config", str(home / "none.toml"), "--json")
-
-    assert ran.reply["total"] == 3
-
-
 def test_in_a_pipe_fields_are_separated_by_tabs(kebab, failed):
     first = kebab("errors", "--by", "code").out.splitlines()[0].split("\t")
 
