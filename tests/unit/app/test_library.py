@@ -14,7 +14,7 @@ from kebab.app.library import (
     remove_documents,
     remove_source,
 )
-from kebab.core.documents import AmbiguousName, Source
+from kebab.core.documents import AmbiguousName
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import IoError
 from kebab.wire.library import (
@@ -53,21 +53,6 @@ def _inspected(desk, name):
     return found
 
 
-def test_documents_are_listed_by_path_with_their_metadata(three):
-    found = _list(three)
-    alpha, beta, korean = found.documents
-
-    assert [one.doc_path for one in found.documents] == ["a.md", "b.md", "deep/c.txt"]
-    assert (alpha.title, alpha.media, alpha.chunk_count) == ("Alpha", "text/markdown", 1)
-    assert (beta.tags, beta.freshness) == (["ops"], "fresh")
-    assert (korean.lang, korean.media, korean.size) == (
-        "ko",
-        "text/plain",
-        (three.notes / "deep" / "c.txt").stat().st_size,
-    )
-    assert (found.total, found.has_more) == (3, False)
-
-
 def test_a_list_has_pages(three):
     parts = [_list(three, limit=2, offset=offset) for offset in (0, 2, 4)]
 
@@ -99,30 +84,6 @@ def test_every_change_increments_the_revision(three):
     three.ingest()
 
     assert before == unchanged < _list(three).corpus_revision
-
-
-def test_a_document_is_shown_with_its_passages(three):
-    found = _inspected(three, "b.md")
-
-    assert found.file == str(three.notes / "b.md")
-    assert found.document.doc_path == "b.md"
-    assert [chunk.ordinal for chunk in found.chunks] == list(range(len(found.chunks)))
-    assert {chunk.vector for chunk in found.chunks} == {"pending"}
-    assert found.chunks[0].citation.line.start == 4
-    assert found.parser_version.startswith("markdown")
-    assert found.chunker_version
-
-
-def test_text_from_standard_input_has_no_file(three):
-    folder = three.data / "stdin"
-    folder.mkdir()
-    (folder / "t.md").write_text("kept\n")
-    context = three.context()
-    with context.open_writer("test") as library:
-        library.add_source(Source(name="stdin", root=str(folder), kind="stdin"))
-    three.again()
-
-    assert _inspected(three, "t.md").file is None
 
 
 def test_warnings_of_a_document_are_shown(three):

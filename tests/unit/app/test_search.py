@@ -146,14 +146,6 @@ def test_ranks_count_over_all_pages(library):
     assert [hit.rank for hit in _walk(library)] == list(range(1, 29))
 
 
-def test_the_same_cursor_gives_the_same_page(library):
-    first = library.search("notes", limit=3)
-    pages = [library.search("notes", limit=3, cursor=first.next_cursor) for _ in range(2)]
-
-    assert pages[0].hits == pages[1].hits
-    assert not {hit.chunk_id for hit in first.hits} & {hit.chunk_id for hit in pages[0].hits}
-
-
 def test_a_page_has_the_hits_between_those_before_and_after_it(library):
     pages = [library.search("notes", limit=10, page=number) for number in (1, 2, 3, 4)]
 
@@ -173,33 +165,6 @@ def test_a_page_and_a_cursor_exclude_each_other(library):
 
     with pytest.raises(InvalidInput, match="excludes `cursor`"):
         library.search("notes", limit=3, page=2, cursor=cursor)
-
-
-@pytest.mark.parametrize("change", [{"query": "backup"}, {"tag": ["ops"]}, {"mode": "lexical"}])
-def test_a_cursor_belongs_to_its_query(library, change):
-    cursor = library.search("notes", limit=3).next_cursor
-
-    with pytest.raises(InvalidCursor, match="another query"):
-        library.search(**{"query": "notes", **change}, cursor=cursor)
-
-
-@pytest.mark.parametrize(
-    "forge", [lambda c: c[:-1], lambda c: "B" + c[1:], lambda _: "é", str.upper]
-)
-def test_a_tampered_cursor_is_refused(library, forge):
-    cursor = library.search("notes", limit=3).next_cursor
-
-    with pytest.raises(InvalidCursor):
-        library.search("notes", cursor=forge(cursor))
-
-
-def test_a_cursor_of_another_knowledge_base_is_refused(library, desk):
-    desk.write("a.md", "notes one\n")
-    desk.ingest()
-    cursor = library.search("notes", limit=3).next_cursor
-
-    with pytest.raises(InvalidCursor, match="not issued by this"):
-        desk.search("notes", cursor=cursor)
 
 
 @pytest.mark.parametrize("budget", [1, 100, 200, 450, 900, 1_300, 100_000])
