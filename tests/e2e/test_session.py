@@ -65,26 +65,6 @@ def test_vectors_are_made_found_checked_and_changed(local):
     assert local("search", "dog", "--mode", "vector", "--json", status=1).reply["hits"]
 
 
-def test_streams_and_bulk_end_as_they_should(cli, read_lines):
-    cli.write("a.md", "the cat\n")
-    events = read_lines(cli("ingest", cli.notes, "--stream").out)
-    assert [one["kind"] for one in events].count("completed") == 1
-    assert events[-1]["report"]["new"] == 1
-
-    told = read_lines(cli("ingest", cli.notes, "--force", "--json").err)
-    assert [one["kind"] for one in told if "kind" in one][-1] == "completed"
-
-    frames = read_lines(cli("search", "cat", "--stream").out)
-    assert [one["type"] for one in frames][-2:] == ["complete", "end"]
-    items = read_lines(cli("search", "--bulk", given=b'"cat"\n\n{"query":"dog"}\n{nonsense\n').out)
-    assert [one["index"] for one in items] == [0, 1, 2]
-    assert [("error" in one) for one in items] == [False, False, True]
-
-    text = cli.json("ingest", "--stdin", "--title", "Call", given=b"the bird sings\n")
-    assert text["items"][0]["source"] == "stdin"
-    assert cli.json("search", "bird")["hits"][0]["file"] is None
-
-
 ODD: list[tuple[list[str | bytes], int]] = [
     (["search", b"caf\xe9"], 2),
     (["inspect", "doc", b"caf\xe9"], 1),

@@ -28,15 +28,6 @@ def test_the_hint_of_what_was_lost_is_a_command_that_finds_it(filled):
     assert "disk.md" in [hit["doc_path"] for hit in found["hits"]]
 
 
-def test_the_ranks_are_those_of_the_search(filled):
-    hits = filled.json("search", "restic vault", "--trace")["hits"]
-
-    for hit in hits:
-        told = filled.json("why", "restic vault", hit["chunk_id"])
-        assert told["rank"] == hit["rank"]
-        assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
-
-
 def test_the_ranks_of_a_reranked_search_are_told(filled):
     filled.write("safe.md", "# Vault\n\nrestic checks the vault again\n")
     filled.write("home.md", "# Vault\n\nrestic checks the vault at home\n")
@@ -49,13 +40,3 @@ def test_the_ranks_of_a_reranked_search_are_told(filled):
         told = filled.json("why", "restic vault", hit["chunk_id"], "--rerank")
         assert told["rank"] == hit["rank"]
         assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
-
-
-def test_words_and_then_meaning_are_told(filled):
-    filled("why", "zebra", "disk.md", "--json", status=1)
-    filled.install_models()
-    filled.json("ingest", filled.notes)
-
-    told = filled("why", "zebra", "disk.md", "--json").reply
-
-    assert told["passages"][0]["semantic"]["rank"] >= 1

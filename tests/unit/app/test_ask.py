@@ -83,18 +83,6 @@ def verbatim(desk, answer):
         assert all(f"[{one.marker}]" in answer.answer[start:end] for start, end in one.spans)
 
 
-def test_a_question_about_a_name_that_no_note_mentions_is_refused(notes, server):
-    question = "When does the nightly backup of the documents at Ruritania run?"
-    generated = ask(context(notes, server), AskRequest(question=question), lambda _: None)
-
-    for answer in (extracted(notes, question), generated):
-        assert (answer.grounded, answer.refusal_reason) == (False, "absent_terms")
-        assert (answer.answers_question, answer.absent_terms) == ("no", ["Ruritania"])
-        assert answer.answer == "The notes do not mention Ruritania."
-        assert answer.suggestions
-    assert server.asked == []
-
-
 def test_an_extractive_answer_quotes_the_notes(notes):
     answer = extracted(notes)
 
@@ -117,24 +105,6 @@ def test_a_model_answers_and_its_claims_are_cited(notes, server):
     assert heard[0].type == "retrieval_done"
     assert "".join(str(one.delta) for one in heard[1:]) == TRUE
     verbatim(notes, answer)
-
-
-def test_filters_hold_for_answers_as_for_hits(notes):
-    answer = extracted(notes, path_glob="bread.md")
-
-    assert not answer.grounded
-    assert {hit.doc_path for hit in answer.suggestions} <= {"bread.md"}
-
-
-def test_an_off_topic_question_is_refused_without_a_request_to_the_server(notes, server):
-    question = "Who painted the ceiling of the Sistine Chapel?"
-
-    answer = ask(context(notes, server), AskRequest(question=question), lambda _: None)
-
-    assert (answer.grounded, answer.citations) == (False, [])
-    assert answer.refusal_reason in ("score_gate", "no_chunks")
-    assert answer.retrieval.top_score < answer.retrieval.score_gate
-    assert not [one for one in server.asked if one.path == "/api/chat"]
 
 
 @pytest.mark.parametrize("model", ["", "  "])

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app.why import explain_search
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
 
@@ -81,10 +81,3 @@ def test_a_bad_request_is_refused(desk, fields):
 
     with pytest.raises(InvalidInput):
         explain_search(desk.context(), WhyRequest(name="disk.md", search=request))
-
-
-def test_unavailable_vectors_in_vector_mode_are_an_error(desk):
-    fill(desk)
-
-    with pytest.raises(EmbeddingUnavailable):
-        asked(desk, "restic", "disk.md", mode="vector")
