@@ -226,6 +226,19 @@ def test_a_failed_scan_creates_no_empty_knowledge_base(desk):
     assert not desk.data.exists()
 
 
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
+def test_with_a_damaged_model_new_passages_are_indexed_without_vectors(desk, own_models, name):
+    desk.write("a.md", "the cat sleeps\n")
+    desk.ingest()
+    for damaged in own_models.rglob(name):
+        damaged.write_bytes(b"\xff" * damaged.stat().st_size)
+    desk.write("b.md", "the dog runs\n")
+    report = desk.again()
+
+    assert (report.new, report.errors, report.embedding.pending) == (1, 0, 1)
+    assert [hit.doc_path for hit in desk.search("dog", mode="lexical").hits] == ["b.md"]
+
+
 def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
     desk.write("a.md", "the cat\n")
     bad = desk.write("deep/bad.md", "\0\1\2" * 50)

@@ -204,6 +204,14 @@ def test_imported_items_belong_to_one_document(desk):
     assert caught.value.field == "$.imported"
 
 
+def test_a_damaged_index_does_not_stop_a_review(desk):
+    path = desk.write("a.md", TWICE)
+    desk.data.mkdir()
+    desk.context().database.write_bytes(b"no database at all, but long enough to look" * 99)
+
+    assert len(ask(desk.context(), path).items) == 1
+
+
 def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
     desk.write("a.md", TWICE * 3)
     monkeypatch.chdir(desk.folder)
