@@ -53,6 +53,21 @@ def _inspected(desk, name):
     return found
 
 
+def test_documents_are_listed_by_path_with_their_metadata(three):
+    found = _list(three)
+    alpha, beta, korean = found.documents
+
+    assert [one.doc_path for one in found.documents] == ["a.md", "b.md", "deep/c.txt"]
+    assert (alpha.title, alpha.media, alpha.chunk_count) == ("Alpha", "text/markdown", 1)
+    assert (beta.tags, beta.freshness) == (["ops"], "fresh")
+    assert (korean.lang, korean.media, korean.size) == (
+        "ko",
+        "text/plain",
+        (three.notes / "deep" / "c.txt").stat().st_size,
+    )
+    assert (found.total, found.has_more) == (3, False)
+
+
 def test_a_list_has_pages(three):
     parts = [_list(three, limit=2, offset=offset) for offset in (0, 2, 4)]
 

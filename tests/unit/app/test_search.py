@@ -136,6 +136,12 @@ def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, 
     assert found == expected
 
 
+def test_a_filter_that_nothing_passes_finds_nothing(library):
+    page = library.search("notes", tag=["unheard"])
+
+    assert (page.hits, page.has_more, page.next_cursor) == ([], False, None)
+
+
 def test_no_document_has_more_hits_than_per_doc(library):
     hits = _walk(library, per_doc=1)
 

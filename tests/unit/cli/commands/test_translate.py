@@ -20,6 +20,16 @@ def requests(opened):
     return [request for known in opened for what, request in known.asked if what == "translate"]
 
 
+def test_flags_reach_the_library(kebab, note, opened):
+    kebab(
+        "translate", "a.md", "--to", "ko", "--tier", "revise", "-n", "5", "--model", "m", "--json"
+    )
+
+    (request,) = requests(opened)
+    assert (request.name, request.to, request.tier, request.limit) == ("a.md", "ko", "revise", 5)
+    assert (request.model, request.all_pages, request.with_text) == ("m", False, False)
+
+
 def test_text_is_the_document_and_findings_are_on_stderr(kebab, note, opened):
     ran = kebab("translate", "a.md", "--to", "ko", "--fail-on", "never")
 
