@@ -62,46 +62,6 @@ def test_a_long_silence_is_broken_once_in_text(empty, program):
     assert line.startswith(("reading 1 passage", "waiting for gemma3:4b"))
 
 
-@pytest.mark.parametrize("form", ["--json", "--stream"])
-def test_interrupted_before_the_first_token_it_is_cancelled(form, empty, started):
-    process = started("ask", "stuck", form, stdout=-1, stderr=-1)
-    channel = process.stdout if form == "--stream" else process.stderr
-    read_until(channel, b"heartbeat")
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-
-    assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
-    ends = check_channel(out.decode(), status=130, command="ask")
-    assert [one["type"] for one in ends] == ["error"] * (form == "--stream")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_interrupted_later_a_stream_ends_with_what_came(number, empty, started):
-    process = started("ask", "halting", "--stream", stdout=-1, stderr=-1)
-    seen = read_until(process.stdout, b"token")
-    process.send_signal(number)
-    out, err = process.communicate(timeout=20)
-
-    *_, last = check_channel((seen + out).decode(), status=130, command="ask")
-    assert (process.returncode, err) == (130, b"")
-    assert (last["type"], last["exit_code"]) == ("final", 130)
-    assert (last["answer"]["answer"], last["answer"]["refusal_reason"]) == (
-        "Stop,",
-        "llm_stream_aborted",
-    )
-
-
-def test_interrupted_later_under_json_the_answer_is_what_came(empty, started):
-    process = started("ask", "halting", "--json", stdout=-1, stderr=-1)
-    seen = read_until(process.stderr, b"heartbeat")
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-
-    (answer,) = check_channel(out.decode(), status=130, command="ask")
-    check_channel((seen + err).decode(), status=130, command="ask")
-    assert (process.returncode, answer["answer"], answer["exit_code"]) == (130, "Stop,", 130)
-
-
 def test_interrupted_later_in_text_what_came_is_shown(empty, started):
     process = started("ask", "halting", stdout=-1, stderr=-1)
     seen = read_until(process.stderr, b"is writing")

@@ -2,52 +2,12 @@
 
 import pytest
 
-from tests.contract.conftest import check_channel
-
-LOOKUPS = [
-    ["inspect", "doc", "nowhere"],
-    ["inspect", "chunk", "nowhere"],
-    ["fetch", "chunk", "nowhere"],
-    ["fetch", "doc", "nowhere"],
-    ["fetch", "span", "nowhere", "1"],
-    ["related", "nowhere"],
-    ["why", "restore", "nowhere"],
-    ["rm", "nowhere"],
-    ["rm", "work/backups.md", "nowhere"],
-    ["source", "rm", "nowhere"],
-    ["session", "show", "nowhere"],
-    ["session", "rm", "nowhere"],
-    ["explain", "nowhere"],
-    ["errors", "--id", "nowhere"],
-]
 DESTRUCTIVE = [
     ["reset"],
     ["reset", "--models"],
     ["session", "rm", "--all"],
     ["source", "rm", "notes"],
 ]
-
-
-@pytest.mark.parametrize("arguments", LOOKUPS)
-def test_an_unknown_name_is_not_found_and_no_error(arguments, home, kebab):
-    ran = kebab(*arguments, "--json")
-
-    path = (
-        " ".join(arguments[:2])
-        if arguments[0] in ("inspect", "fetch", "session", "source")
-        else None
-    )
-    (reply,) = check_channel(ran.out, status=1, command=path or arguments[0])
-    assert (ran.status, ran.err) == (1, "")
-    assert (reply["schema_version"], reply["found"]) == ("not_found.v1", False)
-    assert (reply["name"], reply["error"]["kind"]) == ("nowhere", "not_found")
-
-
-@pytest.mark.parametrize("arguments", [["model", "pull", "nowhere"], ["model", "use", "nowhere"]])
-def test_a_model_that_the_registry_lacks_is_invalid_input(arguments, home, kebab):
-    ran = kebab(*arguments, "--json")
-
-    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
 
 
 @pytest.mark.parametrize("arguments", [["search", "restore"], ["list"]])

@@ -61,19 +61,6 @@ def find_marker(server, words):
     return prompt[: prompt.index(words)].rpartition(" [")[2].partition("]")[0]
 
 
-def test_an_answer_quotes_the_cited_lines(ask, library, server):
-    reply = ask(RESTORE, "Check the repository first with ", "`restic check ", CHECKED[46:])
-
-    assert (reply["answer"], reply["grounded"], reply["warnings"]) == (CHECKED, True, [])
-    assert find_citations(library, reply) == [
-        "Check the repository first with " + CHECKED.split("with ")[1][:-5] + "."
-    ]
-    assert reply["citations"][0]["citation"]["uri"] == "work/backups.md#L19"
-    assert (reply["mode"], reply["model"]) == ("generative", "gemma3:4b")
-    assert (reply["usage"]["prompt_tokens"], reply["retrieval"]["chunks_used"]) == (7, 1)
-    assert server.ignored() == []
-
-
 def test_two_passages_carry_their_own_claims(ask, library, server):
     flags = ("--doc-id", library.json("search", "tomatoes")["hits"][0]["doc_id"])
     question = "When do tomatoes go out, and what drowns a few slugs?"
@@ -87,85 +74,6 @@ def test_two_passages_carry_their_own_claims(ask, library, server):
     quotes = find_citations(library, ask(question, text, flags=flags))
     assert len(quotes) == 2
     assert quotes[int(slugs) > int(sown)].startswith("Beer traps drown")
-
-
-def test_a_stream_tells_hits_then_tokens_and_one_end(library, server, read_lines):
-    server.enqueue(Say("Check the ", *CHECKED[10:].split("~")))
-    said = library("ask", RESTORE, "--limit", "1", "--stream")
-
-    found, *tokens, last = read_lines(said.out)
-    assert (found["type"], last["type"]) == ("retrieval_done", "final")
-    assert {one["type"] for one in tokens} == {"token"}
-    assert "".join(one["delta"] for one in tokens) == last["answer"]["answer"] == CHECKED
-    assert found["hits"][0]["chunk_id"] == last["answer"]["citations"][0]["chunk_id"]
-    assert [one["exit_code"] for one in (found, *tokens, last)] == [None] * (1 + len(tokens)) + [0]
-    assert said.err == b""
-
-
-def test_an_answer_that_is_cut_off_is_kept_and_asked_once(library, server, read_lines):
-    server.enqueue(Say(CHECKED, " After th", done_reason="length", completion_tokens=1024))
-    said = library("ask", RESTORE, "--limit", "1", "--stream")
-
-    *events, last = read_lines(said.out)
-    answer = last["answer"]
-    assert (answer["answer"], answer["grounded"]) == (CHECKED, True)
-    assert (answer["usage"]["truncated"], answer["usage"]["downshifts"]) == (True, 0)
-    assert [one["code"] for one in answer["warnings"]] == ["answer_truncated"]
-    assert "restart" not in {one["type"] for one in events}
-    assert len(server.bodies()) == 1
-
-
-def test_a_pipe_gets_the_answer_and_stderr_the_notes(library, server):
-    server.enqueue(Say("Restic checks the repository [1]. It is kept for ninety years [1]."))
-    said = library("ask", RESTORE, "--limit", "1")
-
-    out, err = said.out.decode(), said.err.decode()
-    assert "[unsupported]" in out
-    assert "work/backups.md:19" in out
-    assert "\x1b" not in out + err
-    assert "ninety" in err
-    assert {line.split()[0] for line in err.splitlines()} == {"note:", "hint:"}
-
-
-def test_a_session_is_kept_shown_and_forgotten(ask, library, server):
-    first = ask(RESTORE, CHECKED, flags=("--limit", "1", "--session", "backups"))
-    rewritten = "How often does the database go to the NAS?"
-    server.enqueue(Say(rewritten))
-    text = "Every six hours [1]."
-    second = ask(
-        "And how often does the database go there, to the NAS?",
-        text,
-        flags=("--limit", "1", "--session", "backups"),
-    )
-
-    assert [first["turn_index"], second["turn_index"]] == [0, 1]
-    assert second["retrieval"]["query"] == rewritten
-    assert [one["name"] for one in library.json("session", "list")["sessions"]] == ["backups"]
-    shown = library.json("session", "show", "backups")["turns"]
-    assert [one["query"] for one in shown] == [RESTORE, rewritten]
-    assert library.json("session", "rm", "backups")["turns"] == 2
-    for command in ("show", "rm"):
-        missing = library("session", command, "backups", "--json", status=1).reply
-        assert missing["schema_version"] == "not_found.v1"
-
-
-def test_without_history_nothing_is_remembered(ask, library):
-    library.environment["KEBAB_ASK_HISTORY"] = "false"
-    reply = ask(RESTORE, CHECKED, flags=("--limit", "1", "--session", "backups"))
-
-    assert (reply["session_id"], reply["turn_index"]) == (None, None)
-    listed = library.json("session", "list")
-    assert (listed["sessions"], listed["history"]) == ([], False)
-
-
-def test_read_only_answers_and_remembers_nothing(library, server):
-    server.enqueue(Say(CHECKED))
-    reply = library.json("ask", RESTORE, "--limit", "1", "--read-only")
-    refused = library.fails("read_only", "ask", RESTORE, "--read-only", "--session", "backups")
-
-    assert reply["grounded"]
-    assert refused["details"]["operation"] == "ask --session"
-    assert len(server.bodies()) == 1
 
 
 REFUSALS = [
@@ -203,16 +111,6 @@ def test_what_the_notes_do_not_carry_is_marked_or_withheld(ask, library):
     assert "forty" not in withheld["answer"]
     assert withheld["refusal_reason"] == "unsupported_claims"
     assert ask(RESTORE, "Tapes last for forty years [1].", status=1)["citations"] == []
-
-
-def test_an_empty_knowledge_base_is_not_indexed_or_has_no_passage(cli):
-    error = cli.fails("not_indexed", "ask", RESTORE, status=3)
-    cli.fails("not_indexed", "ask", RESTORE, "--extractive", status=3)
-    cli.json("ingest", cli.notes)
-    reply = cli("ask", RESTORE, "--json", status=1).reply
-
-    assert error["hint"]
-    assert reply["refusal_reason"] == "no_chunks"
 
 
 @pytest.mark.parametrize("given", [[""], ["  \n\t"], ["-"], []])
@@ -335,16 +233,6 @@ def test_a_server_with_the_other_protocol_gets_a_key_that_nobody_sees(library):
         assert wrong.encode() not in one
 
 
-def test_the_settings_can_rule_models_out(library, server):
-    library.environment["KEBAB_MODELS_LLM_PROVIDER"] = "extractive"
-    reply = library.json("ask", RESTORE)
-
-    assert (reply["mode"], reply["model"], server.asked) == ("extractive", None, [])
-    assert all(
-        " ".join(quote.split()) in reply["answer"] for quote in find_citations(library, reply)
-    )
-
-
 def test_questions_follow_each_other_in_a_chat_of_lines(library, server):
     server.enqueue(Say(CHECKED), Say(RESTORE), Say("NOT_IN_NOTES"))
     said = library(
@@ -361,9 +249,3 @@ def test_questions_follow_each_other_in_a_chat_of_lines(library, server):
     assert CHECKED in said.out.decode()
     turns = library.json("session", "show", "lines")["turns"]
     assert [one["refusal_reason"] for one in turns] == [None, "llm_self_judge"]
-
-
-def test_a_chat_of_lines_without_a_named_session_stores_nothing(library):
-    library("chat", "--extractive", given=f"{RESTORE}\n{RESTORE}\n".encode())
-
-    assert library.json("session", "list")["sessions"] == []

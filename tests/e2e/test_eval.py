@@ -43,15 +43,6 @@ def test_questions_made_from_the_notes_are_found_in_them(library):
     assert get_figure(report, "lexical", "hit@10") == 1
 
 
-def test_without_a_model_the_modes_that_can_be_had_are_measured(library, golden):
-    report = library.json("eval", "run", golden)
-
-    assert [one["mode"] for one in report["modes"]] == ["hybrid", "lexical"]
-    assert report["skipped"][0]["mode"] == "vector"
-    assert get_figure(report, "lexical", "hit@1") == 1
-    library.fails("embedding_unavailable", "eval", "run", golden, "--mode", "vector")
-
-
 def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
     before = {path: path.read_bytes() for path in library.data.rglob("*.sqlite")}
 
@@ -59,17 +50,6 @@ def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
 
     assert before
     assert {path: path.read_bytes() for path in library.data.rglob("*.sqlite")} == before
-
-
-def test_two_runs_are_compared_and_another_golden_set_is_not(library, golden):
-    line = ("eval", "run", golden, "--mode", "lexical", "--out")
-    library.json(*line, "before.json")
-    library.json(*line, "after.json")
-    library.json(*line, "other.json", "--by-doc")
-
-    pair = library.json("eval", "compare", "before.json", "after.json")["pairs"][0]
-    assert (pair["wins"], pair["losses"], pair["ties"], pair["p_value"]) == (0, 0, 3, 1)
-    library.fails("invalid_input", "eval", "compare", "before.json", "other.json")
 
 
 def test_an_interruption_leaves_an_older_report_alone(library, golden):

@@ -1,13 +1,10 @@
 """Whole sessions in real processes: the contract as a caller meets it."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-from contextlib import closing
 
-import apsw
 import pytest
 
 from tests.fakes.waiting import read_until
@@ -66,77 +63,6 @@ def test_vectors_are_made_found_checked_and_changed(local):
     assert local.json("model", "use", "multilingual-e5-small")["embedded"] == 1
     assert [row["active"] for row in local.json("model", "list")["models"]] == [True, False]
     assert local("search", "dog", "--mode", "vector", "--json", status=1).reply["hits"]
-
-
-def test_streams_and_bulk_end_as_they_should(cli, read_lines):
-    cli.write("a.md", "the cat\n")
-    events = read_lines(cli("ingest", cli.notes, "--stream").out)
-    assert [one["kind"] for one in events].count("completed") == 1
-    assert events[-1]["report"]["new"] == 1
-
-    told = read_lines(cli("ingest", cli.notes, "--force", "--json").err)
-    assert [one["kind"] for one in told if "kind" in one][-1] == "completed"
-
-    frames = read_lines(cli("search", "cat", "--stream").out)
-    assert [one["type"] for one in frames][-2:] == ["complete", "end"]
-    items = read_lines(cli("search", "--bulk", given=b'"cat"\n\n{"query":"dog"}\n{nonsense\n').out)
-    assert [one["index"] for one in items] == [0, 1, 2]
-    assert [("error" in one) for one in items] == [False, False, True]
-
-    text = cli.json("ingest", "--stdin", "--title", "Call", given=b"the bird sings\n")
-    assert text["items"][0]["source"] == "stdin"
-    assert cli.json("search", "bird")["hits"][0]["file"] is None
-
-
-def test_an_honest_no_is_exit_one(local):
-    local.write("a.md", "the cat\n")
-    local.json("ingest", local.notes)
-
-    assert local("search", "zebra", "--json", status=1).reply["hits"] == []
-    for command in (["inspect", "chunk", "0" * 32], ["fetch", "doc", "no.md"], ["rm", "no.md"]):
-        assert local(*command, "--json", status=1).reply["schema_version"] == "not_found.v1"
-    assert (
-        local("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
-    )
-
-
-def test_bad_input_gets_its_code(local):
-    local.write("a.md", "the cat\n")
-    local.json("ingest", local.notes)
-    broken = local.folder / "broken.toml"
-    broken.write_text("limit = [")
-
-    local.fails("io_error", "ingest", local.folder / "missing")
-    local.fails("invalid_input", "search", "")
-    local.fails("usage_invalid", "search", "cat", "--colour", "red")
-    local.fails("usage_invalid", "serach", "cat")
-    local.fails("invalid_cursor", "search", "cat", "--cursor", "AQAAAA")
-    local.fails("config_invalid", "list", "--config", local.folder / "missing.toml")
-    local.fails("config_invalid", "list", "--config", broken)
-    local.fails("invalid_input", "search", "cat", "--since", "soon")
-    local.fails("embedding_unavailable", "search", "cat", "--mode", "vector")
-    local.fails("read_only", "ingest", local.notes, "--read-only")
-
-
-def test_a_database_that_cannot_be_used_says_why(local):
-    local.write("a.md", "the cat\n")
-    local.json("ingest", local.notes)
-    database = local.data / "kebab.sqlite"
-    with closing(apsw.Connection(str(database))) as opened:
-        opened.execute("PRAGMA user_version = 999")
-
-    newer = local.fails("not_indexed", "search", "cat", status=3)["details"]
-    assert newer["found"] == 999 > newer["expected"]
-    local.fails("not_indexed", "ingest", local.notes, status=3)
-    assert local.json("schema")["stats"]["doc_count"] == 0
-    assert local("doctor", "--json", status=3).reply["ok"] is False
-
-    for path in local.data.glob("kebab.sqlite*"):
-        path.unlink()
-    database.write_bytes(b"no database " * 1_000)
-    local.fails("store_corrupt", "search", "cat", status=3)
-    local.json("reset", "--yes")
-    assert local.json("ingest", local.notes)["new"] == 1
 
 
 ODD: list[tuple[list[str | bytes], int]] = [
@@ -241,10 +167,3 @@ def test_text_says_the_same_as_json(cli):
     error = cli("search", "", status=2).err.decode()
     assert error.startswith("error: ")
     assert "invalid_input" in error
-
-
-def test_json_may_stand_before_the_subcommand(cli):
-    said = cli("--json", "schema")
-
-    assert said.reply["schema_version"] == "schema.v1"
-    assert json.loads(cli("--output-format", "json", "schema").out)["output_format"] == "json"

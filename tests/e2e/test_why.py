@@ -28,15 +28,6 @@ def test_the_hint_of_what_was_lost_is_a_command_that_finds_it(filled):
     assert "disk.md" in [hit["doc_path"] for hit in found["hits"]]
 
 
-def test_the_ranks_are_those_of_the_search(filled):
-    hits = filled.json("search", "restic vault", "--trace")["hits"]
-
-    for hit in hits:
-        told = filled.json("why", "restic vault", hit["chunk_id"])
-        assert told["rank"] == hit["rank"]
-        assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
-
-
 def test_the_ranks_of_a_reranked_search_are_told(filled):
     filled.write("safe.md", "# Vault\n\nrestic checks the vault again\n")
     filled.write("home.md", "# Vault\n\nrestic checks the vault at home\n")
@@ -49,25 +40,3 @@ def test_the_ranks_of_a_reranked_search_are_told(filled):
         told = filled.json("why", "restic vault", hit["chunk_id"], "--rerank")
         assert told["rank"] == hit["rank"]
         assert told["passages"][0]["lifts"] == hit["retrieval"]["lifts"]
-
-
-def test_words_and_then_meaning_are_told(filled):
-    filled("why", "zebra", "disk.md", "--json", status=1)
-    filled.install_models()
-    filled.json("ingest", filled.notes)
-
-    told = filled("why", "zebra", "disk.md", "--json").reply
-
-    assert told["passages"][0]["semantic"]["rank"] >= 1
-
-
-def test_an_unknown_name_is_an_answer(filled):
-    assert filled("why", "restic", "nowhere", "--json", status=1).reply["found"] is False
-
-
-def test_without_an_index_there_is_nothing_to_ask(cli):
-    cli.fails("not_indexed", "why", "restic", "vault.md", status=3)
-
-
-def test_text_begins_with_the_verdict(filled):
-    assert filled("why", "restic vault", "disk.md").out.startswith(b"found at rank ")

@@ -1,7 +1,9 @@
 """Wire objects as a small knowledge base would give them."""
 
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from kebab.wire.ask import (
     Answer,
@@ -68,538 +70,30 @@ from kebab.wire.related import (
     TermReading,
 )
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
-from kebab.wire.search import (
-    Lift,
-    Retrieval,
-    SearchHit,
-    SearchResponse,
-)
+from kebab.wire.search import Lift, Retrieval, SearchHit, SearchResponse
 
 WHEN = "2025-01-31T12:00:00.000Z"
 DOC = "d" * 32
 CHUNK = "c" * 32
+PLACE = {"doc_id": DOC, "doc_path": "ops/backup.md", "file": "/home/ada/notes/ops/backup.md"}
+HEADINGS = ["Backups", "Restoring"]
+SNIPPET = "Stop the writer,\nthen restore the snapshot."
+R = TypeVar("R")
+
+
+def build(record: Callable[..., R], changes: dict[str, Any], /, **fields: Any) -> R:
+    """Return a record of these fields, some of them changed."""
+    return record(**{**fields, **changes})
+
+
+def make_builder(record: Callable[..., R], /, **fields: Any) -> Callable[..., R]:
+    """Return a function that builds a record of these fields, or of others where it is told."""
+    return partial(record, **fields)
 
 
 def line_citation(path: str = "ops/backup.md", start: int = 12, end: int = 13) -> LineCitation:
     """Return the citation of some lines."""
     return LineCitation(path=path, uri=f"{path}#L{start}", line=LineSpan(start=start, end=end))
-
-
-def hit(rank: int = 1, **changes: Any) -> SearchHit:
-    """Return a hit."""
-    return SearchHit(
-        **{
-            "rank": rank,
-            "score": 0.83,
-            "confidence": "strong",
-            "score_kind": "calibrated",
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "file": "/home/ada/notes/ops/backup.md",
-            "source": "notes",
-            "title": "Backups",
-            "heading_path": ["Backups", "Restoring"],
-            "chunk_id": CHUNK,
-            "snippet": "Stop the writer,\nthen restore the snapshot.",
-            "highlights": [(22, 29)],
-            "citation": line_citation(),
-            "retrieval": Retrieval(
-                method="lexical",
-                lexical_rank=rank,
-                lexical_score=7.5,
-                vector_rank=None,
-                vector_score=None,
-                fusion_score=0.5,
-            ),
-            "indexed_at": WHEN,
-            "freshness": "fresh",
-            "tags": ["ops"],
-            "lang": "en",
-            "media": "text/markdown",
-            "index_version": "lance-flat-l2-384-v1",
-            "chunker_version": "markdown-v1",
-            "embedding_version": None,
-            **changes,
-        }
-    )
-
-
-def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
-    """Return a page of hits."""
-    return SearchResponse(
-        **{
-            "query": "restore",
-            "mode": "hybrid",
-            "hits": list(hits),
-            "has_more": False,
-            "next_cursor": None,
-            "truncated": False,
-            "degraded": [],
-            "corpus_revision": 7,
-            "timing_ms": 1.25,
-            **changes,
-        }
-    )
-
-
-def related_doc(rank: int = 1, **changes: Any) -> RelatedDoc:
-    """Return a neighbour."""
-    own = MatchedPassage(
-        chunk_id="a" * 32, heading_path=["Restic"], citation=line_citation("ops/restic.md", 3, 9)
-    )
-    found = MatchedPassage(
-        chunk_id=CHUNK, heading_path=["Backups", "Restoring"], citation=line_citation()
-    )
-    return RelatedDoc(
-        **{
-            "rank": rank,
-            "score": 0.41,
-            "vector_score": 0.5,
-            "lexical_score": 0.32,
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "file": "/home/ada/notes/ops/backup.md",
-            "source": "notes",
-            "title": "Backups",
-            "tags": ["ops"],
-            "lang": "en",
-            "media": "text/markdown",
-            "indexed_at": WHEN,
-            "freshness": "fresh",
-            "pair": PassagePair(
-                asked=own,
-                found=found,
-                snippet="Stop the writer,\nthen restore the snapshot.",
-                highlights=[(22, 29)],
-                cosine=0.75,
-            ),
-            "terms": ["restore", "snapshot"],
-            **changes,
-        }
-    )
-
-
-def related_docs(*related: RelatedDoc, **changes: Any) -> RelatedDocs:
-    """Return the neighbours of a document."""
-    return RelatedDocs(
-        **{
-            "document": summary(doc_path="ops/restic.md"),
-            "related": list(related),
-            "degraded": [],
-            "corpus_revision": 7,
-            "timing_ms": 1.25,
-            **changes,
-        }
-    )
-
-
-def standing(rank: int | None = None, score: float | None = None, **changes: Any) -> Standing:
-    """Return where a passage stands; nowhere without a rank."""
-    return Standing(**{"rank": rank, "score": score, "candidate": rank is not None, **changes})
-
-
-def account(**changes: Any) -> PassageAccount:
-    """Return what a search made of a passage: the first of what both channels found."""
-    return PassageAccount(
-        **{
-            "chunk_id": CHUNK,
-            "heading_path": ["Backups", "Restoring"],
-            "citation": line_citation(),
-            "barriers": [],
-            "held": HeldTerms(title=[], headings=["restor"], body=["restor"]),
-            "vector": "committed",
-            "lexical": standing(1, 7.5),
-            "semantic": standing(3, 0.4125),
-            "fused": standing(2, 0.5),
-            "lifts": [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)],
-            "final": standing(1, 0.575),
-            "score": 0.87,
-            "hit_rank": 1,
-            "withheld": None,
-            **changes,
-        }
-    )
-
-
-def reading(**changes: Any) -> QueryReading:
-    """Return how a query of one word was read."""
-    term = TermReading(text="restor", prefix=False, use="asked", weight=1.5, passages=2)
-    return QueryReading(
-        **{
-            "plain": "restore",
-            "terms": [term],
-            "required": [],
-            "excluded": [],
-            "relaxed": False,
-            "filters": [],
-            "topic": 1.0,
-            "need": 0.0,
-            "question": 0.0,
-            **changes,
-        }
-    )
-
-
-def explanation(**changes: Any) -> Explanation:
-    """Return why a document was found."""
-    return Explanation(
-        **{
-            "query": "restore",
-            "mode": "hybrid",
-            "limit": 10,
-            "document": summary(),
-            "found": True,
-            "rank": 1,
-            "verdict": "found",
-            "message": "found at rank 1",
-            "hint": None,
-            "reading": reading(),
-            "lifted": [],
-            "passages": [account()],
-            "candidates": 12,
-            "degraded": [],
-            "corpus_revision": 7,
-            "timing_ms": 1.25,
-            **changes,
-        }
-    )
-
-
-def duplicate_member(**changes: Any) -> DuplicateMember:
-    """Return one of a group of passages."""
-    return DuplicateMember(
-        **{
-            "similarity": 1.0,
-            "exact": True,
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "file": "/home/ada/notes/ops/backup.md",
-            "source": "notes",
-            "title": "Backups",
-            "chunk_id": CHUNK,
-            "heading_path": ["Backups", "Restoring"],
-            "citation": line_citation(),
-            "freshness": "fresh",
-            **changes,
-        }
-    )
-
-
-def duplicate_group(**changes: Any) -> DuplicateGroup:
-    """Return a group of two passages."""
-    other = line_citation("old/backup.md", 4, 4)
-    return DuplicateGroup(
-        **{
-            "unit": "passage",
-            "kind": "near",
-            "similarity": 0.83,
-            "snippet": "Stop the writer,\nthen restore the snapshot.",
-            "members": [
-                duplicate_member(),
-                duplicate_member(similarity=0.83, exact=False, citation=other),
-            ],
-            **changes,
-        }
-    )
-
-
-def duplicates(*groups: DuplicateGroup, **changes: Any) -> Duplicates:
-    """Return a page of groups."""
-    return Duplicates(
-        **{
-            "threshold": 0.7,
-            "exact": False,
-            "groups": list(groups),
-            "total": len(groups),
-            "has_more": False,
-            "next_cursor": None,
-            "compared": 12,
-            "corpus_revision": 7,
-            "timing_ms": 1.25,
-            **changes,
-        }
-    )
-
-
-def answer_citation(marker: int = 1, **changes: Any) -> AnswerCitation:
-    """Return what carries a part of an answer."""
-    return AnswerCitation(
-        **{
-            "marker": marker,
-            "citation": line_citation(),
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "file": "/home/ada/notes/ops/backup.md",
-            "title": "Backups",
-            "heading_path": ["Backups", "Restoring"],
-            "chunk_id": CHUNK,
-            "quote": "Stop the writer,\nthen restore the snapshot.",
-            "spans": [(0, 42)],
-            "freshness": "fresh",
-            **changes,
-        }
-    )
-
-
-def answer_warning(message: str, code: str = "odd") -> AnswerWarning:
-    """Return something that a reader must know."""
-    return AnswerWarning(code=code, message=message, marker=None, span=None)
-
-
-def answer_retrieval(**changes: Any) -> AnswerRetrieval:
-    """Return what was looked at before answering."""
-    return AnswerRetrieval(
-        **{
-            "trace_id": "t" * 32,
-            "query": "how do I restore",
-            "mode": "hybrid",
-            "limit": 8,
-            "chunks_returned": 6,
-            "chunks_used": 5,
-            "top_score": 0.9,
-            "score_gate": 0.3,
-            "degraded": [],
-            "corpus_revision": 7,
-            **changes,
-        }
-    )
-
-
-def answer(text: str = "Stop the writer, then **restore** [1].", **changes: Any) -> Answer:
-    """Return an answer."""
-    return Answer(
-        **{
-            "question": "how do I restore",
-            "answer": text,
-            "grounded": True,
-            "refusal_reason": None,
-            "citations": [answer_citation()],
-            "suggestions": [],
-            "mode": "generative",
-            "model": "gemma3:4b",
-            "embedding": None,
-            "prompt_template_version": "answer-v1",
-            "retrieval": answer_retrieval(),
-            "usage": AnswerUsage(
-                prompt_tokens=900,
-                completion_tokens=60,
-                latency_ms=3210.0,
-                first_token_ms=800.0,
-                finish_reason="stop",
-                truncated=False,
-                downshifts=0,
-            ),
-            "warnings": [],
-            "session_id": None,
-            "turn_index": None,
-            "created_at": WHEN,
-            **changes,
-        }
-    )
-
-
-def refusal(reason: str, text: str = "The notes do not say.", **changes: Any) -> Answer:
-    """Return that there is no answer."""
-    return answer(text, **{"grounded": False, "refusal_reason": reason, "citations": [], **changes})
-
-
-def summary(**changes: Any) -> DocSummary:
-    """Return one document of a list."""
-    return DocSummary(
-        **{
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "source": "notes",
-            "title": "Backups",
-            "media": "text/markdown",
-            "lang": "en",
-            "tags": ["ops"],
-            "size": 2048,
-            "chunk_count": 3,
-            "modified_at": WHEN,
-            "indexed_at": WHEN,
-            "freshness": "fresh",
-            **changes,
-        }
-    )
-
-
-def doc_list(*documents: DocSummary, **changes: Any) -> DocList:
-    """Return a page of documents."""
-    return DocList(
-        **{
-            "documents": list(documents),
-            "total": len(documents),
-            "offset": 0,
-            "has_more": False,
-            "corpus_revision": 7,
-            **changes,
-        }
-    )
-
-
-def brief(**changes: Any) -> ChunkBrief:
-    """Return one passage of a document."""
-    return ChunkBrief(
-        **{
-            "chunk_id": CHUNK,
-            "ordinal": 0,
-            "heading_path": ["Backups", "Restoring"],
-            "citation": line_citation(),
-            "chars": 41,
-            "vector": "committed",
-            **changes,
-        }
-    )
-
-
-def doc_inspection(**changes: Any) -> DocInspection:
-    """Return all that is known of a document."""
-    return DocInspection(
-        **{
-            "document": summary(),
-            "file": "/home/ada/notes/ops/backup.md",
-            "content_hash": "ab" * 32,
-            "parser_version": "markdown-v1",
-            "chunker_version": "markdown-v1",
-            "warnings": [],
-            "chunks": [brief()],
-            **changes,
-        }
-    )
-
-
-def chunk_inspection(**changes: Any) -> ChunkInspection:
-    """Return all that is known of a passage."""
-    return ChunkInspection(
-        **{
-            "chunk": brief(),
-            "document": summary(),
-            "text": "Stop the writer,\nthen restore.",
-            "embed_text": "Backups > Restoring\nStop the writer,\nthen restore.",
-            "text_hash": "ef" * 16,
-            "embedding_version": "fastembed-minilml6-384-v1",
-            "previous_chunk_id": None,
-            "next_chunk_id": "e" * 32,
-            **changes,
-        }
-    )
-
-
-def fetch_result(**changes: Any) -> FetchResult:
-    """Return some lines of a file."""
-    return FetchResult(
-        **{
-            "kind": "chunk",
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "title": "Backups",
-            "chunk_id": CHUNK,
-            "text": "before\nStop the writer,\nthen restore.\nafter\n",
-            "start_line": 11,
-            "end_line": 14,
-            "line_count": 40,
-            "citation": line_citation(),
-            "freshness": "fresh",
-            "truncated": False,
-            **changes,
-        }
-    )
-
-
-def grep_hit(**changes: Any) -> GrepHit:
-    """Return a line that matches."""
-    return GrepHit(
-        **{
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "file": "/home/ada/notes/ops/backup.md",
-            "line": 12,
-            "column": 6,
-            "text": "Stop the writer,",
-            "is_cut": False,
-            "highlights": [(5, 8)],
-            "before": [],
-            "after": [],
-            "heading_path": ["Backups"],
-            "freshness": "fresh",
-            "citation": line_citation(start=12, end=12),
-            **changes,
-        }
-    )
-
-
-def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
-    """Return lines that match in files that were searched."""
-    lines = Counter((hit.doc_id, hit.doc_path, hit.file, hit.freshness) for hit in hits)
-    files = [
-        GrepFile(doc_id=doc_id, doc_path=path, file=file, lines=count, freshness=freshness)
-        for (doc_id, path, file, freshness), count in lines.items()
-    ]
-    return GrepResponse(
-        **{
-            "pattern": "the",
-            "hits": list(hits),
-            "files": files,
-            "matched_lines": len(hits),
-            "searched_files": 4,
-            "skipped": [],
-            "has_more": False,
-            "corpus_revision": 3,
-            "timing_ms": 1.5,
-            **changes,
-        }
-    )
-
-
-def path_explanation(**changes: Any) -> PathExplanation:
-    """Return why a PDF is in the index."""
-    return PathExplanation(
-        **{
-            "path": "ops/paper.pdf",
-            "file": "/home/ada/notes/ops/paper.pdf",
-            "included": True,
-            "reason": "included",
-            "message": "it is in the index",
-            "source": "/home/ada/notes",
-            "size": 2048,
-            "media": "application/pdf",
-            "label": "PDF",
-            "parser": "pdf-v1",
-            "indexed": IndexedState(
-                doc_id=DOC,
-                title="A paper",
-                chunk_count=12,
-                indexed_at="2026-01-02T03:04:05Z",
-                parser_version="pdf-v1",
-                freshness="fresh",
-                warnings=["text of page 3 is unreadable"],
-            ),
-            **changes,
-        }
-    )
-
-
-def outline(**changes: Any) -> Outline:
-    """Return the outline of a document."""
-    return Outline(
-        **{
-            "kind": "document",
-            "ref": "ops/my%20note.md",
-            "documents": 1,
-            "chunks": 3,
-            "tokens": 320,
-            "doc_id": DOC,
-            "doc_path": "ops/my note.md",
-            "line_count": 40,
-            "freshness": "fresh",
-            "sections": [
-                _section("ops/my%20note.md#L1-L40", "Backups", 1, 320),
-                _section("ops/my%20note.md#L9-L12", "Restore", 2, 40),
-            ],
-            **changes,
-        }
-    )
 
 
 def _section(ref: str, title: str, level: int, tokens: int) -> OutlineSection:
@@ -612,6 +106,448 @@ def _section(ref: str, title: str, level: int, tokens: int) -> OutlineSection:
         end_line=40,
         tokens=tokens,
     )
+
+
+summary = make_builder(
+    DocSummary,
+    doc_id=DOC,
+    doc_path="ops/backup.md",
+    source="notes",
+    title="Backups",
+    media="text/markdown",
+    lang="en",
+    tags=["ops"],
+    size=2048,
+    chunk_count=3,
+    modified_at=WHEN,
+    indexed_at=WHEN,
+    freshness="fresh",
+)
+
+
+def hit(rank: int = 1, **changes: Any) -> SearchHit:
+    """Return a hit."""
+    return build(
+        SearchHit,
+        changes,
+        rank=rank,
+        score=0.83,
+        confidence="strong",
+        score_kind="calibrated",
+        **PLACE,
+        source="notes",
+        title="Backups",
+        heading_path=HEADINGS,
+        chunk_id=CHUNK,
+        snippet=SNIPPET,
+        highlights=[(22, 29)],
+        citation=line_citation(),
+        retrieval=Retrieval(
+            method="lexical",
+            lexical_rank=rank,
+            lexical_score=7.5,
+            vector_rank=None,
+            vector_score=None,
+            fusion_score=0.5,
+        ),
+        indexed_at=WHEN,
+        freshness="fresh",
+        tags=["ops"],
+        lang="en",
+        media="text/markdown",
+        index_version="lance-flat-l2-384-v1",
+        chunker_version="markdown-v1",
+        embedding_version=None,
+    )
+
+
+def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
+    """Return a page of hits."""
+    return build(
+        SearchResponse,
+        changes,
+        query="restore",
+        mode="hybrid",
+        hits=list(hits),
+        has_more=False,
+        next_cursor=None,
+        truncated=False,
+        degraded=[],
+        corpus_revision=7,
+        timing_ms=1.25,
+    )
+
+
+def related_doc(rank: int = 1, **changes: Any) -> RelatedDoc:
+    """Return a neighbour."""
+    own = MatchedPassage(
+        chunk_id="a" * 32, heading_path=["Restic"], citation=line_citation("ops/restic.md", 3, 9)
+    )
+    found = MatchedPassage(chunk_id=CHUNK, heading_path=HEADINGS, citation=line_citation())
+    return build(
+        RelatedDoc,
+        changes,
+        rank=rank,
+        score=0.41,
+        vector_score=0.5,
+        lexical_score=0.32,
+        **PLACE,
+        source="notes",
+        title="Backups",
+        tags=["ops"],
+        lang="en",
+        media="text/markdown",
+        indexed_at=WHEN,
+        freshness="fresh",
+        pair=PassagePair(
+            asked=own, found=found, snippet=SNIPPET, highlights=[(22, 29)], cosine=0.75
+        ),
+        terms=["restore", "snapshot"],
+    )
+
+
+def related_docs(*related: RelatedDoc, **changes: Any) -> RelatedDocs:
+    """Return the neighbours of a document."""
+    return build(
+        RelatedDocs,
+        changes,
+        document=summary(doc_path="ops/restic.md"),
+        related=list(related),
+        degraded=[],
+        corpus_revision=7,
+        timing_ms=1.25,
+    )
+
+
+def standing(rank: int | None = None, score: float | None = None, **changes: Any) -> Standing:
+    """Return where a passage stands; nowhere without a rank."""
+    return build(Standing, changes, rank=rank, score=score, candidate=rank is not None)
+
+
+account = make_builder(
+    PassageAccount,
+    chunk_id=CHUNK,
+    heading_path=HEADINGS,
+    citation=line_citation(),
+    barriers=[],
+    held=HeldTerms(title=[], headings=["restor"], body=["restor"]),
+    vector="committed",
+    lexical=standing(1, 7.5),
+    semantic=standing(3, 0.4125),
+    fused=standing(2, 0.5),
+    lifts=[Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)],
+    final=standing(1, 0.575),
+    score=0.87,
+    hit_rank=1,
+    withheld=None,
+)
+
+
+def reading(**changes: Any) -> QueryReading:
+    """Return how a query of one word was read."""
+    term = TermReading(text="restor", prefix=False, use="asked", weight=1.5, passages=2)
+    return build(
+        QueryReading,
+        changes,
+        plain="restore",
+        terms=[term],
+        required=[],
+        excluded=[],
+        relaxed=False,
+        filters=[],
+        topic=1.0,
+        need=0.0,
+        question=0.0,
+    )
+
+
+explanation = make_builder(
+    Explanation,
+    query="restore",
+    mode="hybrid",
+    limit=10,
+    document=summary(),
+    found=True,
+    rank=1,
+    verdict="found",
+    message="found at rank 1",
+    hint=None,
+    reading=reading(),
+    lifted=[],
+    passages=[account()],
+    candidates=12,
+    degraded=[],
+    corpus_revision=7,
+    timing_ms=1.25,
+)
+
+
+duplicate_member = make_builder(
+    DuplicateMember,
+    similarity=1.0,
+    exact=True,
+    **PLACE,
+    source="notes",
+    title="Backups",
+    chunk_id=CHUNK,
+    heading_path=HEADINGS,
+    citation=line_citation(),
+    freshness="fresh",
+)
+
+
+def duplicate_group(**changes: Any) -> DuplicateGroup:
+    """Return a group of two passages."""
+    other = line_citation("old/backup.md", 4, 4)
+    return build(
+        DuplicateGroup,
+        changes,
+        unit="passage",
+        kind="near",
+        similarity=0.83,
+        snippet=SNIPPET,
+        members=[
+            duplicate_member(),
+            duplicate_member(similarity=0.83, exact=False, citation=other),
+        ],
+    )
+
+
+def duplicates(*groups: DuplicateGroup, **changes: Any) -> Duplicates:
+    """Return a page of groups."""
+    return build(
+        Duplicates,
+        changes,
+        threshold=0.7,
+        exact=False,
+        groups=list(groups),
+        total=len(groups),
+        has_more=False,
+        next_cursor=None,
+        compared=12,
+        corpus_revision=7,
+        timing_ms=1.25,
+    )
+
+
+def answer_citation(marker: int = 1, **changes: Any) -> AnswerCitation:
+    """Return what carries a part of an answer."""
+    return build(
+        AnswerCitation,
+        changes,
+        marker=marker,
+        citation=line_citation(),
+        **PLACE,
+        title="Backups",
+        heading_path=HEADINGS,
+        chunk_id=CHUNK,
+        quote=SNIPPET,
+        spans=[(0, 42)],
+        freshness="fresh",
+    )
+
+
+def answer_warning(message: str, code: str = "odd") -> AnswerWarning:
+    """Return something that a reader must know."""
+    return AnswerWarning(code=code, message=message, marker=None, span=None)
+
+
+answer_retrieval = make_builder(
+    AnswerRetrieval,
+    trace_id="t" * 32,
+    query="how do I restore",
+    mode="hybrid",
+    limit=8,
+    chunks_returned=6,
+    chunks_used=5,
+    top_score=0.9,
+    score_gate=0.3,
+    degraded=[],
+    corpus_revision=7,
+)
+
+
+def answer(text: str = "Stop the writer, then **restore** [1].", **changes: Any) -> Answer:
+    """Return an answer."""
+    return build(
+        Answer,
+        changes,
+        question="how do I restore",
+        answer=text,
+        grounded=True,
+        refusal_reason=None,
+        citations=[answer_citation()],
+        suggestions=[],
+        mode="generative",
+        model="gemma3:4b",
+        embedding=None,
+        prompt_template_version="answer-v1",
+        retrieval=answer_retrieval(),
+        usage=AnswerUsage(
+            prompt_tokens=900,
+            completion_tokens=60,
+            latency_ms=3210.0,
+            first_token_ms=800.0,
+            finish_reason="stop",
+            truncated=False,
+            downshifts=0,
+        ),
+        warnings=[],
+        session_id=None,
+        turn_index=None,
+        created_at=WHEN,
+    )
+
+
+def refusal(reason: str, text: str = "The notes do not say.", **changes: Any) -> Answer:
+    """Return that there is no answer."""
+    return answer(text, **{"grounded": False, "refusal_reason": reason, "citations": [], **changes})
+
+
+def doc_list(*documents: DocSummary, **changes: Any) -> DocList:
+    """Return a page of documents."""
+    return build(
+        DocList,
+        changes,
+        documents=list(documents),
+        total=len(documents),
+        offset=0,
+        has_more=False,
+        corpus_revision=7,
+    )
+
+
+brief = make_builder(
+    ChunkBrief,
+    chunk_id=CHUNK,
+    ordinal=0,
+    heading_path=HEADINGS,
+    citation=line_citation(),
+    chars=41,
+    vector="committed",
+)
+
+
+doc_inspection = make_builder(
+    DocInspection,
+    document=summary(),
+    file="/home/ada/notes/ops/backup.md",
+    content_hash="ab" * 32,
+    parser_version="markdown-v1",
+    chunker_version="markdown-v1",
+    warnings=[],
+    chunks=[brief()],
+)
+
+
+chunk_inspection = make_builder(
+    ChunkInspection,
+    chunk=brief(),
+    document=summary(),
+    text="Stop the writer,\nthen restore.",
+    embed_text="Backups > Restoring\nStop the writer,\nthen restore.",
+    text_hash="ef" * 16,
+    embedding_version="fastembed-minilml6-384-v1",
+    previous_chunk_id=None,
+    next_chunk_id="e" * 32,
+)
+
+
+fetch_result = make_builder(
+    FetchResult,
+    kind="chunk",
+    doc_id=DOC,
+    doc_path="ops/backup.md",
+    title="Backups",
+    chunk_id=CHUNK,
+    text="before\nStop the writer,\nthen restore.\nafter\n",
+    start_line=11,
+    end_line=14,
+    line_count=40,
+    citation=line_citation(),
+    freshness="fresh",
+    truncated=False,
+)
+
+
+grep_hit = make_builder(
+    GrepHit,
+    **PLACE,
+    line=12,
+    column=6,
+    text="Stop the writer,",
+    is_cut=False,
+    highlights=[(5, 8)],
+    before=[],
+    after=[],
+    heading_path=["Backups"],
+    freshness="fresh",
+    citation=line_citation(start=12, end=12),
+)
+
+
+def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
+    """Return lines that match in files that were searched."""
+    lines = Counter((hit.doc_id, hit.doc_path, hit.file, hit.freshness) for hit in hits)
+    files = [
+        GrepFile(doc_id=doc_id, doc_path=path, file=file, lines=count, freshness=freshness)
+        for (doc_id, path, file, freshness), count in lines.items()
+    ]
+    return build(
+        GrepResponse,
+        changes,
+        pattern="the",
+        hits=list(hits),
+        files=files,
+        matched_lines=len(hits),
+        searched_files=4,
+        skipped=[],
+        has_more=False,
+        corpus_revision=3,
+        timing_ms=1.5,
+    )
+
+
+path_explanation = make_builder(
+    PathExplanation,
+    path="ops/paper.pdf",
+    file="/home/ada/notes/ops/paper.pdf",
+    included=True,
+    reason="included",
+    message="it is in the index",
+    source="/home/ada/notes",
+    size=2048,
+    media="application/pdf",
+    label="PDF",
+    parser="pdf-v1",
+    indexed=IndexedState(
+        doc_id=DOC,
+        title="A paper",
+        chunk_count=12,
+        indexed_at="2026-01-02T03:04:05Z",
+        parser_version="pdf-v1",
+        freshness="fresh",
+        warnings=["text of page 3 is unreadable"],
+    ),
+)
+
+
+outline = make_builder(
+    Outline,
+    kind="document",
+    ref="ops/my%20note.md",
+    documents=1,
+    chunks=3,
+    tokens=320,
+    doc_id=DOC,
+    doc_path="ops/my note.md",
+    line_count=40,
+    freshness="fresh",
+    sections=[
+        _section("ops/my%20note.md#L1-L40", "Backups", 1, 320),
+        _section("ops/my%20note.md#L9-L12", "Restore", 2, 40),
+    ],
+)
 
 
 def outline_tree(**changes: Any) -> Outline:
@@ -629,17 +565,16 @@ def outline_tree(**changes: Any) -> Outline:
         tokens=300,
         title="About b",
     )
-    return Outline(
-        **{
-            "kind": "folder",
-            "ref": "/n",
-            "documents": 3,
-            "chunks": 9,
-            "tokens": 900,
-            "entries": [folder, document],
-            "hidden": 1,
-            **changes,
-        }
+    return build(
+        Outline,
+        changes,
+        kind="folder",
+        ref="/n",
+        documents=3,
+        chunks=9,
+        tokens=900,
+        entries=[folder, document],
+        hidden=1,
     )
 
 
@@ -655,66 +590,54 @@ def not_found(name: str = "nowhere", *candidates: str) -> NotFound:
     return NotFound(name=name, found=False, error=fault)
 
 
-def item(**changes: Any) -> IngestItem:
-    """Return what happened to one file."""
-    return IngestItem(
-        **{
-            "kind": "new",
-            "doc_id": DOC,
-            "doc_path": "ops/backup.md",
-            "source": "notes",
-            "chunk_count": 3,
-            "embedded": 3,
-            "reused": 0,
-            "warnings": [],
-            "error": None,
-            **changes,
-        }
-    )
+item = make_builder(
+    IngestItem,
+    kind="new",
+    doc_id=DOC,
+    doc_path="ops/backup.md",
+    source="notes",
+    chunk_count=3,
+    embedded=3,
+    reused=0,
+    warnings=[],
+    error=None,
+)
 
 
-def ingest_report(**changes: Any) -> IngestReport:
-    """Return what a run found and did."""
-    return IngestReport(
-        **{
-            "scope": ["/home/ada/notes"],
-            "dry_run": False,
-            "scanned": 12,
-            "new": 3,
-            "updated": 0,
-            "moved": 0,
-            "unchanged": 7,
-            "skipped": 2,
-            "removed": 0,
-            "errors": 0,
-            "cancelled": False,
-            "duration_ms": 1234,
-            "skipped_by_reason": {"binary": 2},
-            "skipped_by_extension": {".png": 2},
-            "skip_examples": {"binary": ["a.png"]},
-            "items": [item()],
-            "embedding": EmbeddingSummary(
-                version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0, unsupported=0
-            ),
-            "slowest": [SlowFile(doc_path="ops/backup.md", duration_ms=42.0)],
-            "documents": 10,
-            **changes,
-        }
-    )
+ingest_report = make_builder(
+    IngestReport,
+    scope=["/home/ada/notes"],
+    dry_run=False,
+    scanned=12,
+    new=3,
+    updated=0,
+    moved=0,
+    unchanged=7,
+    skipped=2,
+    removed=0,
+    errors=0,
+    cancelled=False,
+    duration_ms=1234,
+    skipped_by_reason={"binary": 2},
+    skipped_by_extension={".png": 2},
+    skip_examples={"binary": ["a.png"]},
+    items=[item()],
+    embedding=EmbeddingSummary(
+        version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0, unsupported=0
+    ),
+    slowest=[SlowFile(doc_path="ops/backup.md", duration_ms=42.0)],
+    documents=10,
+)
 
 
-def check(**changes: Any) -> DoctorCheck:
-    """Return one thing that doctor looked at."""
-    return DoctorCheck(
-        **{
-            "name": "database",
-            "status": "ok",
-            "summary": "integrity check passed",
-            "fix": None,
-            "duration_ms": 1.5,
-            **changes,
-        }
-    )
+check = make_builder(
+    DoctorCheck,
+    name="database",
+    status="ok",
+    summary="integrity check passed",
+    fix=None,
+    duration_ms=1.5,
+)
 
 
 def doctor(*checks: DoctorCheck, **changes: Any) -> Doctor:
@@ -755,24 +678,20 @@ def introspection() -> Introspection:
     )
 
 
-def model_row(**changes: Any) -> ModelRow:
-    """Return one embedding model."""
-    return ModelRow(
-        **{
-            "name": "all-MiniLM-L6-v2",
-            "embedding_version": "fastembed-minilml6-384-v1",
-            "dimension": 384,
-            "window": 254,
-            "languages": "English",
-            "installed": True,
-            "active": True,
-            "bytes": 23_000_000,
-            "precision": "int8",
-            "texts_per_second": {"int8": 420.0, "fp32": 160.0},
-            "sources": ["model hub", "package index"],
-            **changes,
-        }
-    )
+model_row = make_builder(
+    ModelRow,
+    name="all-MiniLM-L6-v2",
+    embedding_version="fastembed-minilml6-384-v1",
+    dimension=384,
+    window=254,
+    languages="English",
+    installed=True,
+    active=True,
+    bytes=23_000_000,
+    precision="int8",
+    texts_per_second={"int8": 420.0, "fp32": 160.0},
+    sources=["model hub", "package index"],
+)
 
 
 def model_list() -> ModelList:
@@ -780,11 +699,7 @@ def model_list() -> ModelList:
     return ModelList(models=[model_row()], configured="auto")
 
 
-def model_report(**changes: Any) -> ModelReport:
-    """Return what a pull did."""
-    return ModelReport(
-        **{"model": model_row(), "fetched": True, "embedded": 0, "pending": 0, **changes}
-    )
+model_report = make_builder(ModelReport, model=model_row(), fetched=True, embedded=0, pending=0)
 
 
 def remove_report() -> RemoveReport:
@@ -792,67 +707,51 @@ def remove_report() -> RemoveReport:
     return RemoveReport(removed=[summary()], chunks=3, returns=True)
 
 
-def reset_report(**changes: Any) -> ResetReport:
-    """Return what `reset` deleted."""
-    return ResetReport(
-        **{
-            "data_dir": "/home/ada/.local/share/kebab",
-            "removed": ["kebab.db", "vectors"],
-            "kept": ["mine.txt"],
-            "bytes_freed": 12_345,
-            "models_removed": False,
-            **changes,
-        }
-    )
+reset_report = make_builder(
+    ResetReport,
+    data_dir="/home/ada/.local/share/kebab",
+    removed=["kebab.db", "vectors"],
+    kept=["mine.txt"],
+    bytes_freed=12_345,
+    models_removed=False,
+)
 
 
-def init_report(**changes: Any) -> InitReport:
-    """Return what `init` made."""
-    return InitReport(
-        **{
-            "config_path": "/home/ada/.config/kebab/config.toml",
-            "written": True,
-            "data_dir": "/home/ada/.local/share/kebab",
-            "workspace": None,
-            **changes,
-        }
-    )
+init_report = make_builder(
+    InitReport,
+    config_path="/home/ada/.config/kebab/config.toml",
+    written=True,
+    data_dir="/home/ada/.local/share/kebab",
+    workspace=None,
+)
 
 
-def session_summary(**changes: Any) -> SessionSummary:
-    """Return one session of a list."""
-    return SessionSummary(
-        **{
-            "name": "backups",
-            "turns": 2,
-            "first_question": "How do I restore a snapshot?",
-            "created_at": WHEN,
-            "updated_at": WHEN,
-            **changes,
-        }
-    )
+session_summary = make_builder(
+    SessionSummary,
+    name="backups",
+    turns=2,
+    first_question="How do I restore a snapshot?",
+    created_at=WHEN,
+    updated_at=WHEN,
+)
 
 
 def session_list(*sessions: SessionSummary, **changes: Any) -> SessionList:
     """Return a list of sessions."""
-    return SessionList(**{"sessions": list(sessions), "history": True, **changes})
+    return build(SessionList, changes, sessions=list(sessions), history=True)
 
 
-def session_turn(**changes: Any) -> SessionTurn:
-    """Return one question with its answer."""
-    return SessionTurn(
-        **{
-            "turn_index": 0,
-            "question": "How do I restore a snapshot?",
-            "query": "How do I restore a snapshot?",
-            "answer": "Stop the writer, then restore the snapshot [1].",
-            "refusal_reason": None,
-            "mode": "generative",
-            "model": "gemma4:e4b",
-            "created_at": WHEN,
-            **changes,
-        }
-    )
+session_turn = make_builder(
+    SessionTurn,
+    turn_index=0,
+    question="How do I restore a snapshot?",
+    query="How do I restore a snapshot?",
+    answer="Stop the writer, then restore the snapshot [1].",
+    refusal_reason=None,
+    mode="generative",
+    model="gemma4:e4b",
+    created_at=WHEN,
+)
 
 
 def session_transcript(name: str = "backups", *turns: SessionTurn) -> SessionTranscript:
@@ -869,23 +768,22 @@ def session_removed(*names: str) -> SessionRemoved:
 def source_summary(**changes: Any) -> SourceSummary:
     """Return one source of a list."""
     folder = changes.get("name", "/home/ada/notes")
-    return SourceSummary(
-        **{
-            "name": folder,
-            "folder": folder,
-            "kind": "folder",
-            "state": "present",
-            "documents": 3,
-            "chunks": 9,
-            "last_ingest_at": WHEN,
-            **changes,
-        }
+    return build(
+        SourceSummary,
+        changes,
+        name=folder,
+        folder=folder,
+        kind="folder",
+        state="present",
+        documents=3,
+        chunks=9,
+        last_ingest_at=WHEN,
     )
 
 
 def source_list(*sources: SourceSummary, **changes: Any) -> SourceList:
     """Return a list of sources."""
-    return SourceList(**{"sources": list(sources), "workspace": None, **changes})
+    return build(SourceList, changes, sources=list(sources), workspace=None)
 
 
 def source_removed(**changes: Any) -> SourceRemoved:

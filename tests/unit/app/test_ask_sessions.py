@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.ask import list_sessions, parse_session_name, remove_sessions, show_session
 from kebab.core.answers import AnswerMode, Refusal
-from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.ask import (
     SessionListRequest,
     SessionRemoved,
@@ -13,12 +13,6 @@ from kebab.wire.ask import (
 )
 from kebab.wire.record import NotFound
 from tests.fakes.session_store import turn
-
-USES = {
-    "list": lambda context: list_sessions(context, SessionListRequest()),
-    "show": lambda context: show_session(context, SessionShowRequest(name="backups")),
-    "rm": lambda context: remove_sessions(context, SessionRmRequest(names=["backups"])),
-}
 
 
 @pytest.fixture
@@ -170,29 +164,6 @@ def test_deleting_no_session_is_allowed(talks):
     assert remove_sessions(talks.context(), SessionRmRequest(names=[])) == SessionRemoved(
         names=[], turns=0, found=True
     )
-
-
-def test_read_only_deletes_no_session(talks):
-    with pytest.raises(ReadOnly) as caught:
-        remove_sessions(talks.context(read_only=True), SessionRmRequest(names=["garden"]))
-
-    assert caught.value.operation == "session rm"
-    assert names(talks) == ["backups", "garden"]
-
-
-def test_read_only_allows_reading(talks):
-    context = talks.context(read_only=True)
-
-    assert len(list_sessions(context, SessionListRequest()).sessions) == 2
-    assert isinstance(show_session(context, SessionShowRequest(name="garden")), SessionTranscript)
-
-
-@pytest.mark.parametrize("use", USES)
-def test_without_a_knowledge_base_nothing_is_created(desk, use):
-    with pytest.raises(NotIndexed):
-        USES[use](desk.context())
-
-    assert not desk.data.exists()
 
 
 def test_cursors_stay_valid_over_a_turn(desk):

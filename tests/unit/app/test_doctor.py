@@ -1,8 +1,5 @@
-import shutil
 import time
-from contextlib import closing
 
-import apsw
 import pytest
 
 from kebab import __version__
@@ -48,47 +45,12 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     assert full.tree() == before
 
 
-def test_a_missing_knowledge_base_is_a_warning_and_is_not_created(desk):
-    before = desk.tree()
-    checks = _checks(desk)
-
-    assert not _failed(checks)
-    assert (checks["database"].status, checks["database"].fix) == ("warn", "kebab ingest FOLDER")
-    assert checks["integrity"].status == "skip"
-    assert checks["embedding_files"].status == "warn"
-    assert desk.tree() == before
-
-
 def test_an_empty_knowledge_base_is_healthy(desk):
     desk.ingest()
     checks = _checks(desk)
 
     assert not _failed(checks)
     assert checks["full_text"].status == "skip"
-
-
-def test_a_damaged_database_fails_only_its_check_and_names_the_fix(full):
-    (full.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
-    for name in ("kebab.sqlite-wal", "kebab.sqlite-shm"):
-        (full.data / name).unlink(missing_ok=True)
-    checks = _checks(full)
-
-    assert _failed(checks) == {"database"}
-    assert checks["database"].fix == f"mv {full.data} {full.data}.old"
-
-
-def test_a_database_of_a_newer_kebab_is_reported(desk, newer):
-    checks = _checks(desk)
-
-    assert _failed(checks) == {"database"}
-    assert "999" in checks["database"].summary
-    assert "upgrade" in (checks["database"].fix or "")
-
-
-def test_lost_vectors_are_a_failure(full):
-    shutil.rmtree(full.data / "lance")
-
-    assert _failed(_checks(full)) == {"vectors"}
 
 
 def test_vectors_without_a_passage_are_a_warning(full):
@@ -109,13 +71,6 @@ def test_vectors_to_be_deleted_are_no_warning(full):
     assert _checks(full)["vectors"].status == "ok"
 
 
-def test_words_missing_in_the_index_are_a_failure(full):
-    with closing(apsw.Connection(str(full.data / "kebab.sqlite"))) as database:
-        database.execute("DELETE FROM chunks_fts")
-
-    assert _failed(_checks(full)) & {"integrity", "full_text"}
-
-
 def test_passages_without_a_vector_are_a_warning(full):
     full.write("new.md", "another one\n")
     full.ingest(context=full.context(models_dir=str(full.folder / "none")))
@@ -124,54 +79,12 @@ def test_passages_without_a_vector_are_a_warning(full):
     assert (checks["pending"].status, checks["pending"].fix) == ("warn", "kebab ingest")
 
 
-def test_changed_files_are_a_warning(full):
-    full.write("cat.md", "changed\n")
-    (full.notes / "dog.md").unlink()
-    summary = _checks(full)["files"].summary
-
-    assert summary == "1 file changed since the last scan; 1 file is gone"
-
-
-def test_missing_weights_are_a_warning_with_the_model(full):
-    checks = _checks(full, models_dir=str(full.folder / "none"))
-
-    assert checks["embedding_files"].status == "warn"
-    assert checks["embedding_files"].fix == f"kebab model pull {E5_SMALL.key}"
-
-
-def test_damaged_weights_are_a_failure(desk, own_models):
-    file = own_models / E5_SMALL.version / "tokenizer.json"
-    file.write_text(file.read_text().swapcase())
-    checks = _checks(desk)
-
-    assert _failed(checks) == {"embedding_files"}
-    assert checks["embedding_probe"].status == "skip"
-
-
 def test_weights_of_another_model_are_detected(desk):
     tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
 
     assert _failed(checks) == {"embedding_probe"}
     assert "0.7553" in checks["embedding_probe"].summary
-
-
-def test_another_model_in_the_settings_is_a_failure(full):
-    checks = _checks(full, models__embedding__model=MINILM.key)
-
-    assert _failed(checks) == {"embedding_version"}
-    assert checks["embedding_version"].fix == "kebab model use auto"
-
-
-def test_a_file_instead_of_a_folder_is_a_failure(desk):
-    desk.data.write_text("")
-
-    assert "directories" in _failed(_checks(desk))
-
-
-def test_a_running_writer_is_reported(full):
-    with full.context().open_writer("test"):
-        assert "process" in _checks(full)["writer_lock"].summary
 
 
 def test_the_checks_are_fast(full):

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.doctor import build_inputs
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.errors.catalog import ModelUnreachable, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import ModelUnreachable, StoreCorrupt
 from kebab.store.sqlite.connection import get_expected_schema_version
 
 
@@ -137,11 +137,6 @@ def test_versions_come_from_settings_and_vectors(full, desk):
     versions = _inputs(full, models__embedding__model=MINILM.key).models.read_versions()
 
     assert (versions.configured, versions.stored) == (MINILM.version, E5_SMALL.version)
-
-
-def test_versions_need_a_knowledge_base(desk):
-    with pytest.raises(NotIndexed):
-        _inputs(desk).models.read_versions()
 
 
 def test_the_model_server_of_the_settings_is_checked(desk):

@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, explain_codes, inspect_error
 from kebab.config.settings import Settings, resolve_paths
-from kebab.errors.catalog import IoError, Locked, ModelBusy, ModelNotPulled, build_catalog
+from kebab.errors.catalog import Locked, ModelBusy, ModelNotPulled, build_catalog
 from kebab.wire.error import ErrorCatalog, ErrorsRequest, ExplainRequest, InspectErrorRequest
 from kebab.wire.record import NotFound
 
@@ -181,17 +180,6 @@ def test_a_line_of_a_newer_build_counts(log, fail):
     assert count().total == 2
 
 
-def test_an_unreadable_log_is_an_error(log, fail, monkeypatch):
-    fail(BUSY, 1)
-
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(IoError, match=r"cannot read .*kebab\.log: Permission denied"):
-        count()
-
-
 def test_an_error_is_found_by_its_id_or_a_prefix(log, fail):
     fail(BUSY, 1)
     wanted = fail(ValueError("inner"), 2)
@@ -240,10 +228,3 @@ def test_a_code_returns_its_row():
 
     assert isinstance(found, ErrorCatalog)
     assert [row.code for row in found.errors] == ["locked"]
-
-
-def test_an_unknown_code_is_a_reply_with_the_nearest_codes():
-    missing = explain_code("lock")
-
-    assert isinstance(missing, NotFound)
-    assert missing.error.candidates[:1] == ["locked"]

@@ -8,31 +8,9 @@ import pytest
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel
-from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
-from kebab.wire.health import (
-    DoctorRequest,
-    InitRequest,
-    ModelListRequest,
-    ModelPullRequest,
-    ModelUseRequest,
-    ResetRequest,
-    SchemaRequest,
-)
-from kebab.wire.ingest import IngestRequest, IngestTextRequest
-from kebab.wire.library import (
-    ChunkInspection,
-    DocInspection,
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchResult,
-    FetchSpanRequest,
-    InspectChunkRequest,
-    InspectDocRequest,
-    ListRequest,
-    RemoveReport,
-    RmRequest,
-)
+from kebab.wire.health import ResetRequest
+from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
@@ -41,7 +19,6 @@ from kebab.wire.review import (
     ReviewRulesRequest,
     ReviewRunsRequest,
 )
-from kebab.wire.search import SearchRequest
 from tests.examples import ARGUMENTS, REQUESTS
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
@@ -121,38 +98,6 @@ def filled(lab, opened):
     return lab
 
 
-def test_a_whole_session(lab, opened):
-    lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
-    kinds: list[str] = []
-    with opened() as kebab:
-        assert kebab.run(InitRequest(workspace=str(lab.notes))).written
-        request = IngestRequest(paths=[str(lab.notes)])
-        report = kebab.run(request, report=lambda event: kinds.append(event.kind))
-        text = kebab.run(IngestTextRequest(text=b"the dog runs", title="Dog"))
-        (hit,) = kebab.run(SearchRequest(query="cat", mode="lexical")).hits
-        assert (report.new, text.new, kinds[-1]) == (1, 1, "completed")
-        assert kebab.run(ListRequest()).total == 2
-        assert isinstance(kebab.run(InspectDocRequest(name=hit.doc_id)), DocInspection)
-        passage = kebab.run(InspectChunkRequest(name=hit.chunk_id))
-        assert isinstance(passage, ChunkInspection)
-        for fetched in (
-            kebab.run(FetchChunkRequest(name=hit.chunk_id)),
-            kebab.run(FetchDocRequest(name="a.md")),
-            kebab.run(FetchSpanRequest(name="a.md", start=3)),
-        ):
-            assert isinstance(fetched, FetchResult)
-            assert "the cat sleeps" in fetched.text
-        assert kebab.run(ModelPullRequest(name=MINILM.key)).fetched is False
-        assert kebab.run(ModelUseRequest(name=MINILM.key)).embedded == 2
-        assert kebab.run(ModelListRequest()).models[1].active
-        assert kebab.run(DoctorRequest()).ok
-        assert kebab.run(SchemaRequest()).stats.doc_count == 2
-        assert isinstance(kebab.run(RmRequest(names=["a.md"])), RemoveReport)
-        planned = kebab.run(ResetRequest(dry_run=True))
-        assert planned.removed == kebab.run(ResetRequest()).removed
-    assert not lab.data.exists()
-
-
 def test_constructing_the_facade_opens_and_creates_nothing(lab, opened):
     before = lab.tree()
     with opened():
@@ -215,17 +160,6 @@ def test_a_newer_database_is_not_read(desk, newer, name):
         call(kebab, name)
 
     assert (caught.value.expected, caught.value.found) == newer
-
-
-def test_not_found_is_a_reply(filled, opened):
-    with opened() as kebab:
-        replies = [
-            kebab.run(InspectDocRequest(name="no")),
-            kebab.run(RmRequest(names=["no"])),
-            kebab.run(FetchDocRequest(name="no")),
-        ]
-
-    assert all(isinstance(reply, NotFound) for reply in replies)
 
 
 def test_a_dry_run_of_a_reset_is_no_write(filled, opened):

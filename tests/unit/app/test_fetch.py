@@ -6,7 +6,7 @@ from kebab.app.fetch import fetch_chunk, fetch_doc, fetch_span
 from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
 from kebab.app.outline import outline
-from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
+from kebab.errors.catalog import InvalidInput, IoError
 from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchResult, FetchSpanRequest
 from kebab.wire.record import NotFound
@@ -14,11 +14,6 @@ from tests.fakes.placed import register_formats
 
 LINES = [f"line {number} of the garden" for number in range(1, 41)]
 TEXT = "\n".join(LINES) + "\n"
-FETCHES = {
-    "chunk": lambda context, name: fetch_chunk(context, FetchChunkRequest(name=name)),
-    "doc": lambda context, name: fetch_doc(context, FetchDocRequest(name=name)),
-    "span": lambda context, name: fetch_span(context, FetchSpanRequest(name=name, start=1)),
-}
 
 
 @pytest.fixture
@@ -206,20 +201,6 @@ def test_text_that_is_indexed_only_is_limited_too(garden):
     found = _doc(garden, max_chars=30)
 
     assert (found.truncated, len(found.text), found.end_line) == (True, 30, 2)
-
-
-@pytest.mark.parametrize("fetch", FETCHES.values(), ids=FETCHES)
-def test_not_found_is_a_reply(garden, fetch):
-    found = fetch(garden.context(), "0" * 32)
-
-    assert isinstance(found, NotFound)
-    assert found.error.kind == "not_found"
-
-
-@pytest.mark.parametrize("fetch", FETCHES.values(), ids=FETCHES)
-def test_without_a_knowledge_base_there_is_nothing_to_fetch(desk, fetch):
-    with pytest.raises(NotIndexed):
-        fetch(desk.context(), "a.md")
 
 
 def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.app.fetch_references import fetch_references, fit_budget, share_budget
-from kebab.errors.catalog import NotIndexed
 from kebab.text.model_input import estimate_tokens
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult
@@ -174,11 +173,6 @@ def test_the_reference_of_the_rest_is_unambiguous(desk):
     found = fetch(desk, str(desk.folder / "two" / "a.md"), max_tokens=20)
 
     assert fetch(desk, found.rest).text.startswith("the two")
-
-
-def test_without_a_knowledge_base_there_is_nothing_to_fetch(desk):
-    with pytest.raises(NotIndexed):
-        fetch(desk, "a.md")
 
 
 LINES = "\n".join(f"line {number} of the garden" for number in range(1, 41))

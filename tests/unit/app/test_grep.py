@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from kebab.app.grep import grep
-from kebab.errors.catalog import InvalidInput, NotIndexed, TimedOut
+from kebab.errors.catalog import InvalidInput, TimedOut
 from kebab.wire.fetch import GrepRequest
 
 KOREAN = unicodedata.normalize("NFD", "메모.md")
@@ -185,8 +185,3 @@ def test_what_cannot_be_searched_for_is_refused(shelf):
         search(shelf, "a(")
     with pytest.raises(InvalidInput):
         search(shelf, "caf\udce9")
-
-
-def test_without_a_knowledge_base_there_is_nothing_to_search(desk):
-    with pytest.raises(NotIndexed):
-        search(desk)

@@ -1,8 +1,5 @@
 """Ingesting into real stores: what changes on disk shows in library, vectors and report."""
 
-import os
-import shutil
-
 import msgspec
 import pytest
 from msgspec import structs
@@ -15,18 +12,14 @@ from kebab.app.ingest import (
     to_ingest_report,
 )
 from kebab.app.library import remove_documents
-from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import install
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     DependencyMissing,
-    EmbeddingMismatch,
     InvalidInput,
     IoError,
-    Locked,
-    NotIndexed,
     ParseFailed,
-    ReadOnly,
     TooLarge,
     UsageInvalid,
 )
@@ -62,80 +55,6 @@ def test_files_are_indexed_with_vectors(lab):
     assert report.skip_examples == {"unsupported": ["c.bin"]}
     assert {one.doc_path for one in report.slowest} == {"a.md", "deep/b.txt"}
     assert sorted(_ids(lab)) == ["a.md", "deep/b.txt"]
-
-
-def test_without_a_model_passages_wait_until_an_ingest_has_one(lab, tiny_models):
-    lab.flags["models_dir"] = str(lab.folder / "models")
-    lab.write("a.md", "the cat sleeps\n")
-    told: list[Progress] = []
-    first = ingest(
-        lab.context(),
-        IngestRequest(paths=[str(lab.notes)]),
-        told.append,
-        Cancel(),
-    )
-    shutil.copytree(tiny_models, lab.folder / "models")
-    second = lab.again()
-
-    assert (first.embedding.version, first.embedding.pending) == (None, 1)
-    assert any("words only" in (event.message or "") for event in told)
-    assert told[-1].kind is ProgressKind.COMPLETED
-    assert (second.unchanged, second.embedding.embedded, second.embedding.pending) == (1, 1, 0)
-    assert lab.search("cat").hits[0].retrieval.method == "hybrid"
-
-
-def test_moves_edits_and_deletions_are_applied(lab):
-    for name in ("moves", "changes", "goes"):
-        lab.write(f"{name}.md", f"# {name}\n\nthe {name} of the cat\n")
-    lab.ingest()
-    before = _ids(lab)
-    (lab.notes / "moves.md").rename(lab.notes / "moved.md")
-    (lab.notes / "goes.md").unlink()
-    lab.write("changes.md", "# changes\n\nthe dog in the park\n")
-    report = lab.again()
-
-    assert _kinds(report) == {"moved.md": "moved", "changes.md": "updated", "goes.md": "removed"}
-    after = _ids(lab)
-    assert after == {"moved.md": before["moves.md"], "changes.md": before["changes.md"]}
-    assert {hit.doc_path for hit in lab.search("goes", mode="vector").hits} == set(after)
-    assert lab.search("dog", mode="lexical").hits[0].doc_path == "changes.md"
-
-
-def test_a_run_without_changes_loads_no_model(lab):
-    lab.write("a.md", "the cat sleeps\n")
-    lab.ingest()
-    damaged = lab.context(models_dir=str(lab.folder / "none"))
-
-    report = lab.again(context=damaged)
-
-    assert (report.unchanged, report.embedding.version) == (1, E5_SMALL.version)
-
-
-def test_a_bad_file_is_an_item_with_its_own_error(desk):
-    desk.write("good.md", "the cat\n")
-    (desk.notes / "bad.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4)
-    report = desk.ingest()
-    (bad,) = [item for item in report.items if item.kind == "error"]
-
-    assert (report.new, report.errors) == (1, 1)
-    assert (bad.doc_path, bad.error.code, bad.error.operation) == (
-        "bad.txt",
-        "parse_failed",
-        "ingest",
-    )
-
-
-def test_another_model_in_the_settings_stops_the_run(lab):
-    lab.write("a.md", "the cat sleeps\n")
-    lab.ingest()
-    lab.write("b.md", "the dog runs\n")
-    other = lab.context(models__embedding__model=MINILM.key)
-
-    with pytest.raises(EmbeddingMismatch) as caught:
-        lab.ingest(context=other)
-
-    assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
-    assert sorted(_ids(lab)) == ["a.md"]
 
 
 def test_the_settings_choose_the_model(lab):
@@ -187,54 +106,11 @@ def test_a_dry_run_reports_and_writes_nothing(desk):
     assert sorted(_ids(desk)) == ["a.md"]
 
 
-def test_without_a_path_the_workspace_is_read(desk):
-    desk.write("a.md", "the cat\n")
-    report = desk.again(context=desk.context(workspace=str(desk.notes)))
-
-    assert (report.new, report.scope) == (1, [str(desk.notes)])
-
-
-def test_without_path_and_source_there_is_a_usage_error(desk):
-    with pytest.raises(UsageInvalid, match="name a folder or a file"):
-        desk.again()
-
-
 def test_a_knowledge_base_without_sources_needs_a_path(desk):
     desk.context().open_writer("test").close()
 
     with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
-
-
-def test_a_missing_folder_is_refused_with_its_path(desk):
-    with pytest.raises(IoError) as caught:
-        desk.ingest(desk.folder / "missing")
-
-    assert caught.value.path == str(desk.folder / "missing")
-
-
-def test_a_second_writer_is_refused(desk):
-    desk.write("a.md", "the cat\n")
-    with desk.context().open_writer("test"), pytest.raises(Locked) as caught:
-        desk.ingest()
-
-    assert caught.value.holder_pid == os.getpid()
-
-
-def test_a_cancelled_run_keeps_completed_work(desk):
-    for number in range(5):
-        desk.write(f"{number}.md", f"the cat {number}\n")
-    cancel = Cancel()
-
-    def report(event):
-        if event.kind is ProgressKind.ASSET_FINISHED and event.done == 2:
-            cancel.request()
-
-    told = ingest(desk.context(), IngestRequest(paths=[str(desk.notes)]), report, cancel)
-
-    assert (told.cancelled, told.new) == (True, 2)
-    assert len(_ids(desk)) == 2
-    assert desk.again().new == 3
 
 
 def test_a_text_is_indexed_under_its_title(desk):
@@ -325,27 +201,6 @@ def test_a_title_that_is_not_utf8_is_escaped(desk):
     _text(desk, "the cat", title="caf\udce9", source_uri="file:///caf\udce9")
 
     assert desk.search("cat").hits[0].title == "caf\\xe9"
-
-
-def test_read_only_refuses_and_creates_nothing(desk):
-    desk.write("a.md", "the cat\n")
-    before = desk.tree()
-    context = desk.context(read_only=True)
-
-    with pytest.raises(ReadOnly, match="ingest"):
-        desk.ingest(context=context)
-    with pytest.raises(ReadOnly, match="ingest"):
-        _text(desk, "the dog", context=context)
-
-    assert desk.tree() == before
-
-
-def test_a_database_of_a_newer_kebab_is_left_alone(desk, newer):
-    desk.write("b.md", "the dog\n")
-    with pytest.raises(NotIndexed) as caught:
-        desk.ingest()
-
-    assert (caught.value.expected, caught.value.found) == newer
 
 
 def test_a_failed_item_gets_the_reply_of_its_error():

@@ -1,7 +1,5 @@
 """Listing the sources, and removing one with its documents."""
 
-import os
-
 import pytest
 
 from kebab.app.library import (
@@ -16,9 +14,9 @@ from kebab.app.library import (
     remove_documents,
     remove_source,
 )
-from kebab.core.documents import AmbiguousName, Source
+from kebab.core.documents import AmbiguousName
 from kebab.embed.registry import E5_SMALL
-from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, ReadOnly
+from kebab.errors.catalog import IoError
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
@@ -86,11 +84,6 @@ def test_filters_hold_for_lists(three):
     assert _list(three, path_glob="deep/**", media=("markdown",)).total == 0
 
 
-def test_a_filter_that_is_not_utf8_is_refused(three):
-    with pytest.raises(InvalidInput):
-        _list(three, tag=("caf\udce9",))
-
-
 def test_a_list_reports_the_freshness_of_files(three):
     three.write("a.md", "# Alpha\n\nsomething else\n")
     (three.notes / "b.md").unlink()
@@ -106,30 +99,6 @@ def test_every_change_increments_the_revision(three):
     three.ingest()
 
     assert before == unchanged < _list(three).corpus_revision
-
-
-def test_a_document_is_shown_with_its_passages(three):
-    found = _inspected(three, "b.md")
-
-    assert found.file == str(three.notes / "b.md")
-    assert found.document.doc_path == "b.md"
-    assert [chunk.ordinal for chunk in found.chunks] == list(range(len(found.chunks)))
-    assert {chunk.vector for chunk in found.chunks} == {"pending"}
-    assert found.chunks[0].citation.line.start == 4
-    assert found.parser_version.startswith("markdown")
-    assert found.chunker_version
-
-
-def test_text_from_standard_input_has_no_file(three):
-    folder = three.data / "stdin"
-    folder.mkdir()
-    (folder / "t.md").write_text("kept\n")
-    context = three.context()
-    with context.open_writer("test") as library:
-        library.add_source(Source(name="stdin", root=str(folder), kind="stdin"))
-    three.again()
-
-    assert _inspected(three, "t.md").file is None
 
 
 def test_warnings_of_a_document_are_shown(three):
@@ -164,14 +133,6 @@ def test_a_passage_without_a_vector_names_no_model(three):
 
     assert isinstance(found, ChunkInspection)
     assert (found.embedding_version, found.text) == (None, "# Alpha\n\nthe bird")
-
-
-def test_not_found_is_a_reply(three):
-    for found in (
-        inspect_doc(three.context(), InspectDocRequest(name="no.md")),
-        inspect_chunk(three.context(), InspectChunkRequest(name="0" * 32)),
-    ):
-        assert isinstance(found, NotFound)
 
 
 def test_removing_leaves_the_file_and_reports_that_it_returns(three):
@@ -210,47 +171,6 @@ def test_vectors_of_removed_documents_find_nothing(lab):
     remove_documents(lab.context(), RmRequest(names=["cat.md"]))
 
     assert [hit.doc_path for hit in lab.search("cat", mode="vector").hits] == ["dog.md"]
-
-
-def test_removing_does_not_wait_for_another_writer(three):
-    with three.context().open_writer("test"), pytest.raises(Locked) as caught:
-        remove_documents(three.context(), RmRequest(names=["a.md"]))
-
-    assert caught.value.holder_pid == os.getpid()
-    assert len(three.documents()) == 3
-
-
-def test_read_only_refuses_removal_and_allows_reading(three):
-    before = three.tree()
-    context = three.context(read_only=True)
-
-    with pytest.raises(ReadOnly, match="rm"):
-        remove_documents(context, RmRequest(names=["a.md"]))
-    assert list_documents(context, ListRequest()).total == 3
-    assert isinstance(inspect_doc(context, InspectDocRequest(name="a.md")), DocInspection)
-    assert three.tree() == before
-
-
-@pytest.mark.parametrize(
-    "look",
-    [
-        lambda context: list_documents(context, ListRequest()),
-        lambda context: inspect_doc(context, InspectDocRequest(name="a.md")),
-        lambda context: inspect_chunk(context, InspectChunkRequest(name="a")),
-        lambda context: remove_documents(context, RmRequest(names=["a.md"])),
-    ],
-    ids=["list", "inspect doc", "inspect chunk", "rm"],
-)
-def test_listing_needs_a_usable_database(desk, look, request):
-    with pytest.raises(NotIndexed) as caught:
-        look(desk.context())
-    assert caught.value.found is None
-    assert not desk.data.exists()
-
-    expected, found = request.getfixturevalue("newer")
-    with pytest.raises(NotIndexed) as caught:
-        look(desk.context())
-    assert (caught.value.expected, caught.value.found) == (expected, found)
 
 
 @pytest.fixture
@@ -347,11 +267,6 @@ def test_a_passage_is_found_by_id_and_prefix(full):
     )
     assert isinstance(found, NotFound)
     assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
-
-
-def test_lookups_need_a_knowledge_base(desk):
-    with pytest.raises(NotIndexed):
-        _document(desk, "a.md")
 
 
 def test_the_message_names_the_kind_of_object():
@@ -495,15 +410,3 @@ def test_an_end_that_several_folders_have_is_ambiguous(two):
     assert isinstance(reply, NotFound)
     assert (reply.error.kind, len(reply.error.candidates)) == ("ambiguous", 2)
     assert len(paths(two)) == 4
-
-
-def test_read_only_and_a_writer_refuse(two):
-    with pytest.raises(ReadOnly):
-        remove(two, "old", read_only=True)
-    with two.context().acquire_writer_lock(), pytest.raises(Locked):
-        remove(two, "old")
-
-
-def test_without_an_index_there_are_no_sources(desk):
-    with pytest.raises(NotIndexed):
-        list_sources(desk.context(), SourceListRequest())

@@ -11,7 +11,6 @@ from kebab.app.outline import (
 )
 from kebab.core.documents import DocumentName, StoredDocument
 from kebab.core.ids import DocId
-from kebab.errors.catalog import NotIndexed
 from kebab.wire.fetch import FetchRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
@@ -128,11 +127,6 @@ def test_a_folder_below_a_source_wins_over_one_that_ends_so():
 
     assert find_folders(names, "a") == ["/n/a"]
     assert find_folders(names, "") == find_folders(names, "x.md") == []
-
-
-def test_without_a_knowledge_base_there_is_nothing_to_outline(desk):
-    with pytest.raises(NotIndexed):
-        show(desk)
 
 
 PATHS = ["a.md", "deep/b.md", "deep/c.md", "deep/er/d.md", "other/e.md", "z.md"]

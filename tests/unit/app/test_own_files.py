@@ -11,7 +11,7 @@ from kebab.app.ingest import ingest_text
 from kebab.app.own_files import init, list_own_files, measure_size, reset
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly
+from kebab.errors.catalog import IoError, NotIndexed
 from kebab.wire.health import InitRequest, ResetRequest
 from kebab.wire.ingest import IngestTextRequest
 from tests.fakes.review_store import make_run
@@ -167,14 +167,6 @@ def test_a_file_instead_of_a_parent_folder_is_an_io_error(desk):
         init(desk.context(), InitRequest(workspace=None, force=False))
 
     assert caught.value.op == "create"
-
-
-def test_read_only_refuses_and_creates_nothing(desk):
-    before = desk.tree()
-    with pytest.raises(ReadOnly, match="init"):
-        init(desk.context(read_only=True), InitRequest(workspace=None, force=True))
-
-    assert desk.tree() == before
 
 
 def test_a_replaced_file_is_kept_beside_the_new_one(desk):
@@ -365,28 +357,6 @@ def test_nothing_to_delete_creates_nothing(desk):
 
     assert (report.removed, report.kept, report.bytes_freed) == ([], [], 0)
     assert desk.tree() == before
-
-
-def test_a_broken_database_can_be_deleted(full):
-    (full.data / "kebab.sqlite").write_bytes(b"not a database at all" * 100)
-    reset(full.context(), ResetRequest(models=False))
-
-    assert full.ingest().new == 1
-
-
-def test_nothing_is_deleted_while_another_process_writes(full):
-    with full.context().open_writer("test"), pytest.raises(Locked):
-        reset(full.context(), ResetRequest(models=False))
-
-    assert full.search("cat").hits
-
-
-def test_read_only_refuses(full):
-    before = full.tree()
-    with pytest.raises(ReadOnly, match="reset"):
-        reset(full.context(read_only=True), ResetRequest(models=False))
-
-    assert full.tree() == before
 
 
 def test_a_relative_data_folder_is_below_the_working_folder(tmp_path, monkeypatch):

@@ -4,9 +4,8 @@ import pytest
 
 from kebab.app import related
 from kebab.app.related import find_related, rank_lines
-from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, StoreCorrupt
 from kebab.store.lance.vectors import MappedVectors
-from kebab.wire.record import NotFound
 from kebab.wire.related import RankRequest, RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"
@@ -41,35 +40,6 @@ def test_a_related_document_has_its_matching_passages(desk):
     assert 0 < one.score <= 1
 
 
-def test_without_vectors_words_are_compared_and_reported(desk):
-    fill(desk)
-
-    found = neighbours(desk)
-
-    assert [(one.channel, one.hint) for one in found.degraded] == [("vector", "kebab ingest")]
-    assert (found.related[0].vector_score, found.related[0].pair.cosine) == (None, None)
-
-
-def test_with_vectors_both_scores_are_reported(lab):
-    fill(lab)
-
-    found = neighbours(lab)
-
-    assert found.degraded == []
-    first = next(one for one in found.related if one.doc_path == "disk.md")
-    assert first.vector_score is not None
-    assert first.pair.cosine is not None
-
-
-def test_stored_vectors_are_compared_despite_another_model_in_the_settings(lab):
-    fill(lab)
-
-    found = neighbours(lab, models__embedding__model="multilingual-e5-small")
-
-    assert found.degraded == []
-    assert found.related[0].vector_score is not None
-
-
 @pytest.mark.parametrize("spelling", ["id", "beginning", "path", "absolute"])
 def test_a_document_is_found_by_every_kind_of_name(desk, spelling):
     fill(desk)
@@ -82,15 +52,6 @@ def test_a_document_is_found_by_every_kind_of_name(desk, spelling):
     }
 
     assert neighbours(desk, names[spelling]).document.doc_id == doc_id
-
-
-def test_an_unknown_name_is_not_found(desk):
-    fill(desk)
-
-    found = neighbours(desk, "nowhere")
-
-    assert isinstance(found, NotFound)
-    assert found.error.kind == "not_found"
 
 
 def test_filters_and_limit_hold_for_neighbours(desk):
@@ -132,11 +93,6 @@ def test_a_filter_that_is_not_utf8_is_refused(desk):
         neighbours(desk, filters={"tag": ["\udcff"]})
 
 
-def test_without_an_index_there_is_nothing_to_compare(desk):
-    with pytest.raises(NotIndexed):
-        neighbours(desk)
-
-
 LINES = ["the dog runs", "", "the cat sleeps", "a cat and a dog"]
 
 
@@ -154,14 +110,6 @@ def test_the_best_line_comes_first_and_nothing_is_written(desk):
     assert reply.items[0].index == 2
     assert (reply.total, reply.has_more, [one.rank for one in reply.items]) == (3, False, [1, 2, 3])
     assert desk.tree() == before
-
-
-def test_without_a_model_words_decide_and_the_reply_says_so(desk):
-    reply = ranked(desk, "cat")
-
-    assert reply.embedding_version is None
-    assert [one.channel for one in reply.degraded] == ["vector"]
-    assert ranked(desk, "cat", mode="lexical").degraded == []
 
 
 def test_with_a_model_meanings_are_compared(lab):

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.related import find_duplicates
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidCursor, InvalidInput, NotIndexed, StaleCursor
+from kebab.errors.catalog import InvalidCursor, InvalidInput, StaleCursor
 from kebab.wire.related import DupesRequest
 
 WORDS = [f"word{number}" for number in range(3000)]
@@ -107,8 +107,3 @@ def test_a_filter_that_is_not_utf8_is_refused(desk):
 
     with pytest.raises(InvalidInput):
         find(desk, tag=("\udcff",))
-
-
-def test_without_an_index_there_is_nothing_to_compare(desk):
-    with pytest.raises(NotIndexed):
-        find(desk)

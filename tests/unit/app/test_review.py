@@ -3,11 +3,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kebab.app import review_start
 from kebab.app.review import review
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
-    InvalidCursor,
     InvalidInput,
     IoError,
     ModelUnreachable,
@@ -17,7 +15,6 @@ from kebab.errors.catalog import (
 )
 from kebab.wire.record import NotFound
 from kebab.wire.review import ItemV1, ReviewRequest
-from tests.fakes.language_model import ScriptedModel
 
 TWICE = "the the cat\n"
 
@@ -58,17 +55,6 @@ def test_a_run_is_continued_by_its_id_and_the_cursor(desk):
     assert (len(first.items), len(rest.items), rest.has_more) == (2, 1, False)
     assert again.items == first.items
     assert again.usage.cursor_retry_count == 1
-
-
-def test_all_pages_are_reported_and_the_last_one_is_the_reply(desk):
-    events: list[Any] = []
-    for name in ("a.md", "b.md", "c.md"):
-        desk.write(name, TWICE)
-    last = ask(desk.context(), desk.notes, all_pages=True, events=events)
-
-    pages = [event.data.page for event in events if event.type == "items"]
-    assert [page.document.index for page in pages] == [0, 1, 2]
-    assert pages[-1] == last
 
 
 def test_without_a_server_the_rules_run_and_the_page_tells_how_to_go_on(desk):
@@ -179,14 +165,6 @@ def test_an_unknown_run_or_document_is_not_found(desk):
     assert name.error.candidates == [str(desk.notes / "backup.md")]
 
 
-def test_a_cursor_of_another_run_is_invalid(desk):
-    path = desk.write("a.md", TWICE * 3)
-    first, second = (ask(desk.context(), path, limit=1) for _ in range(2))
-
-    with pytest.raises(InvalidCursor):
-        ask(desk.context(), run_id=first.run_id, cursor=second.next_cursor)
-
-
 def test_a_file_that_changed_makes_its_run_stale(desk):
     path = desk.write("a.md", TWICE * 3)
     page = ask(desk.context(), path, limit=1)
@@ -244,13 +222,3 @@ def test_the_working_folder_may_change_between_two_pages(desk, monkeypatch):
 
     assert rest.document.doc_path == "a.md"
     assert replace(rest.document, doc_path="") == replace(first.document, doc_path="")
-
-
-def test_a_deep_review_without_an_index_says_what_is_not_looked_for(desk, monkeypatch):
-    model = ScriptedModel('{"items": []}')
-    monkeypatch.setattr(review_start, "build_language_model", lambda *_, **__: model)
-    file = desk.write("a.md", "The cat sleeps on the mat.\n")
-    page = ask(desk.context(), file, tier="deep", no_llm=False)
-
-    assert page.usage.requests == 1
-    assert [one.channel for one in page.degraded] == ["related"]

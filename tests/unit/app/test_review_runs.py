@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.app.review import list_rules, list_runs, remove_runs
-from kebab.errors.catalog import ReadOnly
 from kebab.review.rules.registry import RULES
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
@@ -68,14 +67,6 @@ def test_runs_are_deleted_all_or_none(context):
     assert isinstance(removed, ReviewRemoved)
     assert removed.runs == ["r1", "r2"]
     assert list_runs(context, ReviewRunsRequest()).runs == []
-
-
-def test_nothing_is_deleted_under_read_only(desk, context):
-    add_run(context)
-    with pytest.raises(ReadOnly):
-        remove_runs(desk.context(read_only=True), ReviewRmRequest(runs=["r1"]))
-
-    assert len(list_runs(context, ReviewRunsRequest()).runs) == 1
 
 
 def test_all_rules_are_described_with_their_switches(desk):

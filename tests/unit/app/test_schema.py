@@ -1,7 +1,6 @@
 import re
 
 import msgspec
-import pytest
 
 from kebab import __version__
 from kebab.app import schema
@@ -9,27 +8,15 @@ from kebab.app.conversions import check_freshness
 from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
-from kebab.errors.catalog import StoreCorrupt
 from kebab.wire.health import SchemaRequest
-from kebab.wire.json_schema import build_schemas, get_schema_name
+from kebab.wire.json_schema import build_schemas
 from kebab.wire.library import RmRequest
-from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import add_envelope, encode_json
 from tests.contract.conftest import load_validators
 
 
 def _told(desk):
     return describe_build(desk.context(), SchemaRequest())
-
-
-def test_without_a_knowledge_base_figures_are_zero_and_nothing_is_created(desk):
-    before = desk.tree()
-    told = _told(desk)
-
-    assert (told.stats.doc_count, told.stats.chunk_count, told.stats.last_ingest_at) == (0, 0, None)
-    assert (told.stats.index_bytes.sqlite, told.stats.index_bytes.lancedb) == (0, 0)
-    assert (told.models.corpus_revision, told.models.embedding_version) == (0, None)
-    assert desk.tree() == before
 
 
 def test_an_empty_knowledge_base_was_never_changed(desk):
@@ -127,49 +114,10 @@ def test_every_schema_is_listed(desk):
     load_validators()["schema.v1"].validate(msgspec.json.decode(line))
 
 
-def test_a_database_of_a_newer_kebab_counts_as_none_and_is_reported(desk, newer):
-    told = _told(desk)
-
-    assert told.stats.doc_count == 0
-    assert told.unreadable.code == "not_indexed"
-    assert told.unreadable.details["found"] == 999
-    assert told.unreadable.hint == "pip install --upgrade kebab"
-
-
 def test_without_a_database_nothing_is_reported_unreadable(desk):
     assert _told(desk).unreadable is None
     desk.ingest()
     assert _told(desk).unreadable is None
-
-
-def test_a_damaged_database_is_not_hidden(desk):
-    desk.data.mkdir()
-    (desk.data / "kebab.sqlite").write_bytes(b"not a database at all" * 500)
-
-    with pytest.raises(StoreCorrupt):
-        _told(desk)
-
-
-def test_capabilities_agree_with_the_registry_of_operations(desk):
-    able = describe_build(desk.context(), SchemaRequest()).capabilities
-
-    assert able.ingest_progress == (OPERATIONS["ingest"].events is not None)
-    assert able.ingest_cancellation == OPERATIONS["ingest"].cancellable
-    assert able.single_file_ingest == ("ingest_text" in OPERATIONS)
-    assert able.streaming_ask == (OPERATIONS["ask"].events is not None)
-    assert able.rag_multi_turn == ("session" in OPERATIONS["ask"].request.__struct_fields__)
-    assert able.extractive_ask == ("extractive" in OPERATIONS["ask"].request.__struct_fields__)
-    assert able.review == ("review" in OPERATIONS)
-
-
-def test_every_record_of_an_operation_is_listed(desk):
-    records = {
-        get_schema_name(one)
-        for known in OPERATIONS.values()
-        for one in (known.request, *known.replies)
-    }
-
-    assert records <= set(describe_build(desk.context(), SchemaRequest()).wire.schemas)
 
 
 def test_stale_documents_of_a_large_base_are_estimated_from_a_sample(desk, monkeypatch):

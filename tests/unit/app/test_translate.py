@@ -6,7 +6,6 @@ from kebab.app import translate as module
 from kebab.app.translate import translate
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
-    InvalidCursor,
     InvalidInput,
     IoError,
     ModelUnreachable,
@@ -129,13 +128,6 @@ def test_another_format_is_refused(desk, model):
         ask(desk.context(), desk.write("a.rst", "Title\n=====\n\nText.\n"))
     with pytest.raises(UnsupportedMedia):
         ask(desk.context(), desk.write("a.py", "x = 1\n"))
-
-
-def test_a_cursor_of_another_run_is_refused(desk, model):
-    path = desk.write("a.md", TEXT)
-    one, other = ask(desk.context(), path, limit=1), ask(desk.context(), path, limit=1)
-    with pytest.raises(InvalidCursor):
-        ask(desk.context(), run_id=one.run_id, cursor=other.next_cursor)
 
 
 def test_a_changed_document_ends_the_run(desk, model):

@@ -1,8 +1,7 @@
 import pytest
 
 from kebab.app.why import explain_search
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, NotIndexed
-from kebab.wire.record import NotFound
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
 
@@ -54,15 +53,6 @@ def test_a_document_or_a_passage_is_found_by_every_kind_of_name(desk, spelling):
     assert len(found.passages) == (1 if spelling == "passage" else 2)
 
 
-def test_an_unknown_name_is_not_found(desk):
-    fill(desk)
-
-    found = asked(desk, "restic", "nowhere")
-
-    assert isinstance(found, NotFound)
-    assert found.error.kind == "not_found"
-
-
 def test_with_vectors_both_channels_are_reported(lab):
     fill(lab)
 
@@ -91,15 +81,3 @@ def test_a_bad_request_is_refused(desk, fields):
 
     with pytest.raises(InvalidInput):
         explain_search(desk.context(), WhyRequest(name="disk.md", search=request))
-
-
-def test_unavailable_vectors_in_vector_mode_are_an_error(desk):
-    fill(desk)
-
-    with pytest.raises(EmbeddingUnavailable):
-        asked(desk, "restic", "disk.md", mode="vector")
-
-
-def test_without_an_index_there_is_nothing_to_explain(desk):
-    with pytest.raises(NotIndexed):
-        asked(desk, "restic", "disk.md")

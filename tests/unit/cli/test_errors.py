@@ -229,11 +229,6 @@ def test_a_bug_names_the_log(context, err, home):
     assert f"log: {home}/state/kebab/kebab.log: " in written(err)
 
 
-def test_a_mistyped_line_names_the_help_of_its_command(kebab):
-    for line in (["search", "x", "--nope"], ["search", "x", "-n", "many"]):
-        assert kebab(*line, "--json").fault["hint"] == "kebab search --help"
-
-
 def test_a_usage_error_raised_by_a_command_names_its_help(context, err):
     context.command = "model use"
 

@@ -30,11 +30,6 @@ def test_the_version_alone_does_not_even_load_click():
     assert "click" not in done.stderr
 
 
-def test_the_status_of_the_command_is_that_of_the_process(home):
-    assert kebab("explain", "no_such_code").returncode == 1
-    assert kebab("--nonsense").returncode == 2
-
-
 def test_an_early_interruption_is_reported_as_json_when_requested(home, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt

@@ -336,12 +336,6 @@ def test_a_stream_ends_with_the_last_page_and_one_end(call):
     assert err() == []
 
 
-def test_the_exit_status_is_unknown_until_the_work_is_complete(call):
-    context, out, _ = call
-    stream_review(context, lambda *_: make_page())
-    assert list_types(out()) == [("items", None), ("complete", 0), ("end", 0)]
-
-
 def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
     context, out, _ = call
 
@@ -441,15 +435,6 @@ def test_an_interrupted_run_ends_with_what_it_has(call):
     assert stream_review(context, work) is Exit.INTERRUPTED
     assert list_types(out()) == [("stage", None), ("items", None), ("end", 130)]
     assert out()[-1]["data"] == {"run_id": RUN, "completed": False, "reason": "cancelled"}
-
-
-def test_a_document_that_does_not_exist_is_an_error_event_and_status_1(call):
-    context, out, _ = call
-
-    assert stream_review(context, lambda *_: replies.not_found()) is Exit.NO
-    assert list_types(out()) == [("error", 1), ("end", 1)]
-    assert out()[0]["data"] == {"message": replies.not_found().error.message, "retryable": False}
-    assert out()[1]["data"] == {"completed": False, "reason": "not_found"}
 
 
 class Sent:

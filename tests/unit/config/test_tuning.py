@@ -8,17 +8,6 @@ from kebab.config import tuning
 CLIENT = "lance_namespace_urllib3_client"
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
-def test_blas_uses_one_thread_unless_the_user_sets_another_number(monkeypatch, given, expected):
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    if given:
-        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
-
-    tuning.limit_blas_threads()
-
-    assert os.environ["OPENBLAS_NUM_THREADS"] == expected
-
-
 def test_lance_uses_two_threads_unless_the_user_sets_another_number(monkeypatch):
     monkeypatch.setenv("LANCE_CPU_THREADS", "7")
     monkeypatch.delenv("LANCE_IO_THREADS", raising=False)

@@ -1,28 +1,16 @@
 import json
-import threading
 
 import pytest
 
 from kebab.core.answers import Message
-from kebab.errors.catalog import (
-    ContextOverflow,
-    ModelBusy,
-    ModelNotPulled,
-    ModelProtocol,
-    ModelRejected,
-    ModelUnreachable,
-    TimedOut,
-)
+from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelProtocol, ModelRejected
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
-from tests.fakes.dead_ends import never_accepting, refusing
 from tests.fakes.ollama import Answer, Fail, Model, Pause, Raw, Say, fake_ollama
-from tests.fakes.ollama_failures import STRANGE
 
 LIMITS = Deadlines(connect_s=5, first_token_s=20, total_s=40)
 QUESTION = [Message("system", "Be brief."), Message("user", "안녕? \ud800")]
-HTTP_200 = [name for name in STRANGE if STRANGE[name][0] == 200]
 
 
 @pytest.fixture(params=["old", "new"])
@@ -52,19 +40,6 @@ def refusal(server, *steps, **how):
 
 def line(**fields):
     return Raw(json.dumps(fields).encode() + b"\n")
-
-
-def test_an_answer_is_streamed_and_returned(ollama):
-    ollama.enqueue(Say("안", "녕", "!", prompt_tokens=12))
-    heard: list[str] = []
-
-    completion = ask(ollama.url, on_text=heard.append)
-
-    assert heard == ["안", "녕", "!"]
-    assert (completion.text, completion.finish) == ("안녕!", "stop")
-    assert (completion.prompt_tokens, completion.completion_tokens) == (12, 3)
-    assert completion.first_token_ms is not None
-    assert completion.first_token_ms > 0
 
 
 def test_the_request_forbids_truncation_and_keeps_its_options(ollama):
@@ -126,12 +101,6 @@ def test_an_answer_beyond_the_window_is_cut_off(newer, tokens, finish):
     assert ask(newer.url, window=1024).finish == finish
 
 
-def test_lines_and_characters_may_be_split(ollama):
-    ollama.enqueue(Say("日本", "語 한글", drip=1))
-
-    assert ask(ollama.url).text == "日本語 한글"
-
-
 def test_reasoning_is_not_passed_on(ollama):
     ollama.install(Model(name="tiny:latest", capabilities=("completion", "thinking")))
     ollama.enqueue(Say("Yes", thinking=["Let me", " see"]))
@@ -150,15 +119,6 @@ def test_reasoning_restarts_the_limit_for_silence(newer):
     assert ask(newer.url, limits=limits).text == "Yes"
 
 
-def test_an_empty_answer_has_no_first_token(ollama):
-    ollama.enqueue(Say(prompt_tokens=0, metrics={"prompt_eval_duration": 0}))
-
-    completion = ask(ollama.url)
-
-    assert (completion.text, completion.first_token_ms) == ("", None)
-    assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("reason", "finish"),
     [("stop", "stop"), (None, "stop"), ("length", "length"), ("new one", "stop")],
@@ -174,39 +134,8 @@ def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
     assert isinstance(refusal(ollama, Say(done_reason=reason)), ModelProtocol)
 
 
-@pytest.mark.parametrize(
-    ("name", "signal"),
-    [
-        ("missing", ModelNotPulled),
-        ("embedding_only", ModelRejected),
-        ("load_failed", ModelRejected),
-        ("no_memory", ModelRejected),
-        ("bad_option", ModelRejected),
-        ("busy", ModelBusy),
-        ("overflow", ContextOverflow),
-        ("crashed", ModelProtocol),
-        ("load_stalled", TimedOut),
-        ("no_page", ModelProtocol),
-        ("redirect", ModelProtocol),
-        ("forbidden", ModelProtocol),
-        ("html", ModelProtocol),
-        ("silent_500", ModelProtocol),
-        *((name, ModelProtocol) for name in HTTP_200),
-    ],
-)
-def test_failures_before_the_first_token_are_signals(ollama, name, signal):
-    assert type(refusal(ollama, Fail(name))) is signal
-
-
 def test_an_html_page_is_an_unexpected_response(newer):
     assert "`/api/chat` returned a web page (HTTP 200)" in str(refusal(newer, Fail("login")))
-
-
-def test_a_model_without_reasoning_rejects_it(ollama):
-    signal = refusal(ollama, think=True)
-
-    assert isinstance(signal, ModelRejected)
-    assert signal.cause == '"tiny" does not support thinking'
 
 
 def test_a_missing_model_is_named_with_its_server(ollama):
@@ -218,23 +147,6 @@ def test_a_missing_model_is_named_with_its_server(ollama):
         "operation": "ask",
         "models": None,
     }
-
-
-@pytest.mark.parametrize(
-    ("end", "signal"),
-    [
-        ({"end": "error"}, ModelProtocol),
-        ({"error": "the input length exceeds the context length"}, ContextOverflow),
-        ({"end": "cut"}, ModelUnreachable),
-        ({"end": "reset"}, ModelUnreachable),
-        ({"end": "silent"}, ModelProtocol),
-    ],
-)
-def test_an_interrupted_answer_is_a_signal(ollama, end, signal):
-    heard: list[str] = []
-
-    assert type(refusal(ollama, Say("a", "b", **end), on_text=heard.append)) is signal
-    assert heard == ["a", "b"] or end == {"end": "reset"}
 
 
 def test_an_error_line_of_an_old_server_counts_with_status_200(newer):
@@ -311,58 +223,3 @@ def test_a_truncated_prompt_is_an_overflow(newer, window, prompt_tokens, cut):
         }
     else:
         assert ask(newer.url, window=window).prompt_tokens == prompt_tokens
-
-
-@pytest.mark.parametrize(
-    ("step", "limits", "operation"),
-    [
-        (Say("a", held_s=60), {"first_token_s": 0.2}, "first_token"),
-        (Say("a", Pause(60)), {"first_token_s": 0.2}, "next_token"),
-        (Say(*("a", Pause(0.05)) * 1000), {"total_s": 0.3}, "answer"),
-        (Say("a" * 1000, drip=1, drip_s=0.05), {"first_token_s": 0.2}, "first_token"),
-        (Fail("busy", delay_s=60), {"total_s": 0.2}, "answer"),
-    ],
-)
-def test_each_deadline_is_named(newer, step, limits, operation):
-    chosen = Deadlines(**{"connect_s": 5, "first_token_s": 20, "total_s": 40, **limits})
-
-    signal = refusal(newer, step, limits=chosen)
-
-    assert isinstance(signal, TimedOut)
-    assert signal.operation == operation
-    assert newer.asked[0].hung_up.wait(5)
-
-
-@pytest.mark.parametrize(
-    ("place", "cause"),
-    [(refusing, "connection refused"), (never_accepting, "connecting took too long")],
-)
-def test_a_missing_server_is_unreachable(place, cause):
-    limits = Deadlines(connect_s=0.2, first_token_s=20, total_s=40)
-
-    with place() as url, pytest.raises(ModelUnreachable, match=cause):
-        ask(url, limits=limits)
-
-
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_exception_of_the_listener_stops_the_server(newer, kind):
-    newer.enqueue(Say("a", Pause(60), "b"))
-
-    def stop(_text):
-        raise kind
-
-    with pytest.raises(kind):
-        ask(newer.url, on_text=stop)
-
-    assert newer.asked[0].hung_up.wait(5)
-
-
-def test_no_thread_outlasts_an_answer(newer):
-    newer.enqueue(Say("a"))
-
-    ask(newer.url)
-
-    for thread in threading.enumerate():
-        if thread.name == "kebab-http-stream":
-            thread.join(5)
-            assert not thread.is_alive()

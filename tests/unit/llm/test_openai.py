@@ -4,12 +4,11 @@ from itertools import cycle
 import pytest
 
 from kebab.core.answers import Message
-from kebab.errors.catalog import ConfigInvalid, ModelRejected, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ConfigInvalid, ModelRejected, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions, ServerSentEvent, parse_events
-from tests.fakes.dead_ends import refusing
 from tests.fakes.openai import FAILURES, KINDS, Fail, Pause, Say, fake_openai
 
 MESSAGES = [
@@ -146,23 +145,6 @@ def test_a_second_request_has_no_time_limit_of_its_own(server):
     assert raised.value.operation == "answer"
     assert raised.value.deadline_ms <= 300
     assert heard == ["Hello"]
-
-
-def test_a_missing_server_is_unreachable():
-    with refusing() as url, pytest.raises(ModelUnreachable, match="connection refused"):
-        ask(make(url))
-
-
-def test_an_exception_of_the_listener_closes_the_connection(server):
-    server.enqueue(Say("Hello", Pause(60)))
-
-    def on_text(_text):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ask(make(server.url), on_text)
-
-    assert server.hung_up.wait(5)
 
 
 @pytest.mark.parametrize(("name", "kind"), [*zip(FAILURES, cycle(KINDS), strict=False)])

@@ -15,7 +15,6 @@ from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes.openai import (
-    KINDS,
     STRANGE,
     Answer,
     Fail,
@@ -50,20 +49,6 @@ def failure(server, step, kind):
     with pytest.raises(kind) as raised:
         ask(server, heard.append)
     return raised.value, heard
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_is_read_in_pieces(server, kind):
-    server.kind = kind
-    heard: list[str] = []
-    server.enqueue(Say("빵", "은 ", "[1]", prompt_tokens=123, completion_tokens=4))
-
-    completion = ask(server, heard.append)
-
-    assert completion.text == "빵은 [1]"
-    assert heard == ["빵", "은 ", "[1]"]
-    assert (completion.prompt_tokens, completion.completion_tokens) == (123, 4)
-    assert completion.finish == "stop"
 
 
 WORDINGS = {

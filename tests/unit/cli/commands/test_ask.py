@@ -21,25 +21,6 @@ def test_a_dash_reads_the_question_from_stdin(kebab, opened):
     assert opened[1].asked[0][1].question == "\udcff"
 
 
-def test_every_flag_reaches_the_request(kebab, opened):
-    flags = "--session s --extractive --model m --mode vector -n 4 --tag a --tag b --since 7d"
-    kebab("ask", "x", *flags.split(), "--path", "a/**")
-
-    request = opened[0].asked[0][1]
-    assert (request.session, request.extractive, request.model) == ("s", True, "m")
-    assert (request.mode, request.limit, request.tag) == ("vector", 4, ["a", "b"])
-    assert (request.since, request.path_glob) == ("7d", "a/**")
-
-
-def test_settings_fill_in_missing_flags(kebab, opened, home):
-    (home / "config.toml").write_text('[search]\nmode = "lexical"\n[ask]\nlimit = 3\n')
-
-    kebab("ask", "x", "--config", str(home / "config.toml"))
-
-    request = opened[0].asked[0][1]
-    assert (request.mode, request.limit, request.session) == ("lexical", 3, None)
-
-
 @pytest.mark.parametrize(
     ("setting", "flags", "expected"),
     [
@@ -57,14 +38,6 @@ def test_a_flag_switches_reranking_on_and_off(kebab, opened, home, setting, flag
     assert opened[0].asked[0][1].rerank is expected
 
 
-@pytest.mark.parametrize("question", [[], [""], ["-"]])
-def test_an_empty_question_is_invalid_input(kebab, question):
-    ran = kebab("ask", *question, "--json")
-
-    assert (ran.status, ran.out) == (2, "")
-    assert ran.fault["details"]["field"] == "QUESTION"
-
-
 def test_an_answer_in_a_pipe_is_its_text_and_citations(kebab):
     ran = kebab("ask", "x")
 
@@ -80,17 +53,6 @@ def test_a_refusal_has_exit_status_1(kebab):
     assert text.out.startswith("The notes do not say.\n\nnearest:\n")
     assert text.err == "hint: kebab search weak\n"
     assert (machine.reply["refusal_reason"], machine.err) == ("score_gate", "")
-
-
-def test_a_stream_ends_with_the_whole_answer(kebab):
-    ran = kebab("ask", "x", "--stream")
-
-    assert types(ran) == [*FOUR.split(), "final"]
-    assert "".join(one.get("delta", "") for one in ran.events) == "Stop, then **restore** [1]."
-    assert ran.events[-1]["answer"]["answer"] == "Stop, then **restore** [1]."
-    assert "exit_code" not in ran.events[-1]["answer"]
-    assert [one["exit_code"] for one in ran.events] == [None] * 5 + [0]
-    assert (ran.status, ran.err) == (0, "")
 
 
 def test_a_stream_of_a_refusal_has_its_status(kebab):
@@ -127,12 +89,6 @@ def test_settings_that_cannot_be_used_end_the_stream(kebab, home):
     ran = kebab("ask", "x", "--stream", "--config", str(home / "none.toml"))
 
     assert (types(ran), ran.fault["code"]) == (["error"], "config_invalid")
-
-
-def test_a_fault_under_json_leaves_stdout_empty(kebab):
-    ran = kebab("ask", "cut", "--json")
-
-    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "model_unreachable")
 
 
 @pytest.mark.parametrize("flags", [["-n", "0"], ["-n", "101"], ["--mode", "magic"], ["--nope"]])

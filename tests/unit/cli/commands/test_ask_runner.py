@@ -93,15 +93,6 @@ def test_without_a_person_notes_go_to_stderr(context, tmp_path):
     assert (tmp_path / "err").read_text() == "note: odd\n"
 
 
-def test_a_machine_gets_one_object(context, tmp_path):
-    context.flags.machine = True
-
-    print_answer(context, replies.answer(warnings=[replies.answer_warning("odd")]))
-
-    assert (tmp_path / "out").read_text().count("\n") == 1
-    assert (tmp_path / "err").read_text() == ""
-
-
 def test_a_machine_gets_no_tokens_before_the_answer(context, tmp_path):
     context.flags.machine = True
     settings = Settings()

@@ -8,18 +8,6 @@ def failed(kebab):
     return [kebab("search", word, "--json").fault["correlation_id"] for word in words]
 
 
-def test_errors_are_counted(kebab, failed):
-    reply = kebab("errors", "--json").reply
-
-    assert (reply["schema_version"], reply["total"]) == ("error_stats.v1", 3)
-    codes = reply["groups"][0]["counts"]
-    assert [(one["value"], one["count"]) for one in codes] == [
-        ("store_corrupt", 2),
-        ("not_indexed", 1),
-    ]
-    assert codes[0]["correlation_ids"] == [failed[2], failed[0]]
-
-
 def test_an_empty_log_has_no_errors(kebab, home):
     ran = kebab("errors", "--json")
 
@@ -35,32 +23,9 @@ def test_what_is_counted_by_and_since_when_are_choices(kebab, failed):
     assert (by_kind["total"], later["total"]) == (3, 0)
 
 
-def test_one_error_is_shown_in_full(kebab, failed):
-    ran = kebab("errors", "--id", failed[1], "--json")
-
-    assert ran.status == 0
-    assert (ran.reply["schema_version"], ran.reply["command"]) == ("error_audit.v1", "errors")
-    assert (ran.reply["correlation_id"], ran.reply["exit_code"]) == (failed[1], 0)
-    assert (ran.reply["operation"], ran.reply["status"]) == ("search", 3)
-    assert ran.reply["meta"]["argv"] == ["search", "unindexed", "--json"]
-
-
-def test_an_unknown_id_is_a_reply(kebab, failed):
-    ran = kebab("errors", "--id", "nowhere", "--json")
-
-    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
-    assert kebab("errors", "--id", "nowhere").out == "no such error: nowhere\n"
-
-
 @pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
 def test_id_excludes_since_and_by(kebab, more):
     assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"
-
-
-def test_it_needs_no_settings(kebab, home, failed):
-    ran = kebab("errors", "--config", str(home / "none.toml"), "--json")
-
-    assert ran.reply["total"] == 3
 
 
 def test_in_a_pipe_fields_are_separated_by_tabs(kebab, failed):

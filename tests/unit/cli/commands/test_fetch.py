@@ -1,41 +1,15 @@
 import pytest
 
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
 
 
 def test_a_pipe_gets_the_lines_and_nothing_else(kebab):
     assert kebab("fetch", "chunk", "x").out == "before\nStop the writer,\nthen restore.\nafter\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wanted"),
-    [
-        (["chunk", "x", "--context", "3"], FetchChunkRequest(name="x", context=3)),
-        (["doc", "x", "--max-chars", "9"], FetchDocRequest(name="x", max_chars=9)),
-        (["span", "x", "4"], FetchSpanRequest(name="x", start=4)),
-        (
-            ["span", "x", "4", "7", "--context", "1"],
-            FetchSpanRequest(name="x", start=4, end=7, context=1),
-        ),
-    ],
-)
-def test_arguments_reach_the_library(kebab, opened, arguments, wanted):
-    kebab("fetch", *arguments)
-
-    assert opened[0].asked == [("fetch", wanted)]
-
-
 @pytest.mark.parametrize("arguments", [["span", "x"], ["span", "x", "0"], ["span", "x", "one"]])
 def test_lines_begin_at_one(kebab, arguments):
     assert kebab("fetch", *arguments).status == 2
-
-
-def test_references_and_flags_reach_the_library(kebab, opened):
-    kebab("fetch", "a.md:1", "b.md", "--context", "2", "--section", "--max-tokens", "90")
-
-    wanted = FetchRequest(refs=["a.md:1", "b.md"], context=2, section=True, max_tokens=90)
-    assert opened[0].asked == [("fetch", wanted)]
 
 
 @pytest.mark.parametrize("arguments", [["-"], []])
@@ -55,16 +29,6 @@ def test_stdin_takes_the_place_of_its_sign(kebab, opened):
 def test_no_reference_is_a_usage_error(kebab):
     assert kebab("fetch", "--json").fault["code"] == "usage_invalid"
     assert kebab("fetch", "-", "--json", stdin=b"\n").fault["code"] == "usage_invalid"
-
-
-def test_a_missing_reference_gives_exit_1_and_the_others_all_the_same(kebab):
-    ran = kebab("fetch", "a.md", "nowhere", "--json")
-
-    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "fetch_list.v1")
-    assert [one["schema_version"] for one in ran.reply["results"]] == [
-        "fetch_result.v1",
-        "not_found.v1",
-    ]
 
 
 def test_one_reference_in_a_pipe_prints_its_lines_and_nothing_else(kebab):

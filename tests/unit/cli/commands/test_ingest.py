@@ -3,13 +3,6 @@ import pytest
 from kebab.wire.library import ExplainPathsRequest
 
 
-def test_paths_and_flags_reach_the_run(kebab, opened):
-    kebab("ingest", "a", "b", "--force", "--dry-run")
-
-    request = opened[0].asked[0][1]
-    assert (request.paths, request.force, request.dry_run) == (["a", "b"], True, True)
-
-
 def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab):
     ran = kebab("ingest")
 

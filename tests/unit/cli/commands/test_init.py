@@ -20,10 +20,6 @@ def test_only_force_ignores_an_invalid_file(kebab, home, flags, status):
     assert kebab("init", "--config", str(home / "broken.toml"), *flags).status == status
 
 
-def test_the_workspace_is_passed_on(kebab):
-    assert kebab("init", "--workspace", "/notes", "--json").reply["workspace"] == "/notes"
-
-
 def test_the_environment_names_the_file_too(kebab, home, monkeypatch):
     monkeypatch.setenv("KEBAB_CONFIG", str(home / "named.toml"))
 

@@ -3,19 +3,6 @@ import pytest
 from kebab.cli.channels import OutputChannel
 
 
-def test_limit_and_offset_reach_the_library(kebab, opened):
-    kebab("list", "-n", "5", "--offset", "10")
-
-    assert (opened[0].asked[0][1].limit, opened[0].asked[0][1].offset) == (5, 10)
-
-
-@pytest.mark.parametrize("text", ["yesterdayish", ""])
-def test_an_invalid_date_is_invalid_input(kebab, text):
-    ran = kebab("list", "--since", text, "--json")
-
-    assert (ran.status, ran.fault["code"]) == (2, "invalid_input")
-
-
 def test_a_pipe_gets_fields_between_tabs(kebab):
     first, second = kebab("list").out.splitlines()
 
@@ -74,10 +61,3 @@ def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
         "  nearest: ops",
         "hint: kebab list --tag ops",
     ]
-
-
-def test_json_has_the_explanation_and_nothing_beside_it(kebab):
-    ran = kebab("list", "--tag", "none", "--json")
-
-    assert ran.reply["hint"] == "kebab list --tag ops"
-    assert ran.err == ""

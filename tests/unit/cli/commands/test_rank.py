@@ -30,13 +30,6 @@ def test_a_terminal_gets_ten_lines_without_control_characters(kebab, opened, mon
     assert "\x1b[2J" not in ran.out
 
 
-def test_json_is_one_object(kebab):
-    ran = kebab("rank", "x", "--json", stdin=b"a\nb\n")
-
-    assert [one["text"] for one in ran.reply["items"]] == ["b", "a"]
-    assert ran.err == ""
-
-
 def test_no_lines_are_no_result(kebab):
     ran = kebab("rank", "x")
 

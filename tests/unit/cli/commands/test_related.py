@@ -1,11 +1,3 @@
-def test_the_name_the_limit_and_the_filters_reach_the_library(kebab, opened):
-    kebab("related", "a.md", "-n", "3", "--tag", "ops", "--path", "x/**")
-
-    ((_, request),) = opened[0].asked
-    assert (request.name, request.limit) == ("a.md", 3)
-    assert (request.tag, request.path_glob) == (["ops"], "x/**")
-
-
 def test_ten_neighbours_are_asked_for_without_a_limit(kebab, opened):
     kebab("related", "a.md")
 
@@ -15,13 +7,6 @@ def test_ten_neighbours_are_asked_for_without_a_limit(kebab, opened):
 def test_neighbours_are_shown(kebab):
     assert kebab("related", "a.md", "--json").reply["schema_version"] == "related_docs.v1"
     assert "ops/backup.md:12" in kebab("related", "a.md").out
-
-
-def test_no_neighbour_has_exit_status_1(kebab):
-    ran = kebab("related", "nothing", "--json")
-
-    assert (ran.status, ran.err, ran.reply["related"]) == (1, "", [])
-    assert kebab("related", "nothing").status == 1
 
 
 def test_one_document_is_no_filter_for_neighbours(kebab):

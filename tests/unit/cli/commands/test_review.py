@@ -164,12 +164,6 @@ def test_a_rule_is_explained(kebab):
     assert "repeated-word\twarning\ton\t" in kebab("review", "--explain", "all").out
 
 
-def test_an_unknown_rule_has_near_names(kebab):
-    ran = kebab("review", "--explain", "repeated-wrd", "--json")
-
-    assert (ran.status, ran.reply["error"]["candidates"]) == (1, ["repeated-word"])
-
-
 def test_errors_about_imported_items_name_the_flag():
     flags = {param.name: param.opts for param in command.params}
 
@@ -299,21 +293,6 @@ def test_a_stream_of_a_clean_document_has_a_page_too(kebab):
     ran = kebab("review", "b.md", "--stream")
     (page,) = [event["data"]["page"] for event in ran.events if event["type"] == "items"]
     assert (ran.status, page["items"], page["has_more"]) == (0, [], False)
-
-
-def test_a_document_that_does_not_exist_ends_the_stream_with_status_1(kebab):
-    ran = kebab("review", "nowhere", "--stream")
-    assert [event["type"] for event in ran.events] == ["error", "end"]
-    assert (ran.status, ran.events[-1]["data"]["reason"]) == (1, "not_found")
-
-
-def test_an_error_is_an_event_and_is_reported(kebab):
-    ran = kebab("review", "a.md", "--import", "nowhere.json", "--stream")
-
-    assert [event["type"] for event in ran.events] == ["error", "end"]
-    assert [event["exit_code"] for event in ran.events] == [2, 2]
-    assert (ran.status, ran.events[0]["data"]["code"]) == (2, "io_error")
-    assert ran.fault["code"] == "io_error"
 
 
 @pytest.mark.usefixtures("notes")

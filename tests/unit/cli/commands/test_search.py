@@ -7,12 +7,6 @@ from kebab.cli.commands.search import add_defaults, read_argument
 from tests.fakes.console import standard_input
 
 
-def test_words_are_joined_to_one_query(kebab, opened):
-    kebab("search", "restore", "a", "backup")
-
-    assert opened[0].asked[0][1].query == "restore a backup"
-
-
 def test_settings_fill_in_missing_flags(kebab, opened, home):
     (home / "config.toml").write_text('[search]\nmode = "lexical"\nlimit = 3\nsnippet_chars = 99\n')
 
@@ -20,16 +14,6 @@ def test_settings_fill_in_missing_flags(kebab, opened, home):
 
     request = opened[0].asked[0][1]
     assert (request.mode, request.limit, request.snippet_chars) == ("lexical", 2, 99)
-
-
-def test_every_flag_reaches_the_request(kebab, opened):
-    flags = "--mode vector -n 4 --cursor C --per-doc 2 --snippet-chars 50 --max-tokens 99 --trace"
-    kebab("search", "x", *flags.split(), "--since", "7d", "--until", "2025-01-01")
-
-    request = opened[0].asked[0][1]
-    assert (request.mode, request.limit, request.cursor, request.per_doc) == ("vector", 4, "C", 2)
-    assert (request.snippet_chars, request.max_tokens, request.trace) == (50, 99, True)
-    assert (request.since, request.until) == ("7d", "2025-01-01")
 
 
 @pytest.mark.parametrize(
@@ -78,12 +62,6 @@ def test_an_empty_stdin_is_invalid_input(kebab, data):
     assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
 
 
-def test_no_hit_has_exit_status_1(kebab):
-    ran = kebab("search", "nothing", "--json")
-
-    assert (ran.status, ran.reply["hits"], ran.reply["exit_code"], ran.err) == (1, [], 1, "")
-
-
 @pytest.mark.parametrize("flags", [["--json"], ["--stream"], []])
 def test_hits_that_do_not_convince_are_shown_with_exit_status_1(kebab, flags):
     ran = kebab("search", "doubt", "-n", "1", *flags)
@@ -105,26 +83,8 @@ def test_a_stream_ends_with_how_the_query_was_read(kebab):
     assert {"query_parsed", "absent_terms"} <= complete.keys()
 
 
-@pytest.mark.parametrize("level", ["weak", "fair", "strong"])
-def test_the_least_confidence_reaches_the_request(kebab, opened, level):
-    kebab("search", "x", "--min-confidence", level)
-
-    assert opened[0].asked[0][1].min_confidence == level
-
-
 def test_the_next_page_can_be_copied(kebab):
     assert "more: kebab search word -n 1 --page 2" in kebab("search", "word", "-n", "1").out
-
-
-def test_bulk_answers_line_by_line(kebab):
-    lines = b'"word"\n\n{"query": "nothing"}\nnonsense\n{"query": "x", "lmit": 1}\n'
-
-    ran = kebab("search", "--bulk", "-n", "2", stdin=lines)
-
-    assert [one["index"] for one in ran.events] == [0, 1, 2, 3]
-    assert [len(one["response"]["hits"]) for one in ran.events[:2]] == [2, 0]
-    assert [one["error"]["code"] for one in ran.events[2:]] == ["invalid_input"] * 2
-    assert (ran.status, ran.err) == (0, "")
 
 
 def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
@@ -132,11 +92,6 @@ def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
 
     assert ran.status == 2
     assert [one["query"] for one in ran.events] == [None, "x"]
-
-
-@pytest.mark.parametrize("lines", [b'"nothing"\n', b"", b'"nothing"\nnonsense\n'])
-def test_bulk_without_any_hit_has_exit_status_1(kebab, lines):
-    assert kebab("search", "--bulk", stdin=lines).status == 1
 
 
 @pytest.mark.parametrize("more", [["word"], ["--stream"], ["-q", "word"]])

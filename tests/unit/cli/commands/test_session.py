@@ -3,19 +3,6 @@ import pytest
 from kebab.wire.ask import SessionRmRequest
 
 
-def test_sessions_are_listed(kebab):
-    ran = kebab("session", "list", "--json")
-
-    assert [one["name"] for one in ran.reply["sessions"]] == ["backups", "garden"]
-
-
-def test_a_session_is_shown(kebab):
-    reply = kebab("session", "show", "my talk", "--json").reply
-
-    assert (reply["schema_version"], reply["command"]) == ("session_transcript.v1", "session show")
-    assert reply["session"]["name"] == "my talk"
-
-
 def test_sessions_are_deleted_by_name_without_confirmation(kebab, opened):
     ran = kebab("session", "rm", "a", "b", "--json")
 

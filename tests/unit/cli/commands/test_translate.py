@@ -144,10 +144,6 @@ def test_flags_that_make_no_sense_are_refused(kebab, note, opened, words):
     assert requests(opened) == []
 
 
-def test_a_missing_document_is_not_found(kebab, note):
-    assert kebab("translate", "nowhere", "--to", "ko").status == 1
-
-
 def test_findings_are_kept_and_translated_segments_are_none(tmp_path):
     file = tmp_path / "a.md"
     file.write_text("One word.\n", encoding="utf-8")

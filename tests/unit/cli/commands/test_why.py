@@ -1,34 +1,3 @@
-def test_query_name_and_flags_reach_the_library(kebab, opened):
-    kebab(
-        "why",
-        "restore",
-        "a",
-        "backup",
-        "a.md",
-        "-n",
-        "3",
-        "--tag",
-        "ops",
-        "--per-doc",
-        "1",
-        "--rerank",
-    )
-
-    ((_, request),) = opened[0].asked
-    assert request.name == "a.md"
-    assert (request.search.query, request.search.limit) == ("restore a backup", 3)
-    assert (request.search.tag, request.search.per_doc) == (["ops"], 1)
-    assert request.search.rerank is True
-
-
-def test_a_found_document_has_status_0_and_a_lost_document_1(kebab):
-    found = kebab("why", "restore", "a.md", "--json")
-    lost = kebab("why", "restore", "nothing", "--json")
-
-    assert (found.status, found.reply["schema_version"]) == (0, "explanation.v1")
-    assert (lost.status, lost.err, lost.reply["found"]) == (1, "", False)
-
-
 def test_text_begins_with_the_verdict(kebab):
     assert kebab("why", "restore", "a.md").out.startswith("found at rank 1\n")
 
