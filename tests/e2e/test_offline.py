@@ -75,7 +75,7 @@ def test_everything_works_by_words_and_vectors_follow(cut):
 
     tiny_model.install_model(E5_SMALL, cut.models)
     filled = cut.json("ingest", cut.notes)
-    hybrid = cut("search", "cat", "--json", status=1).reply  # random weights convince nobody
+    hybrid = cut.json("search", "cat")  # it is the name of a note, so random weights do not matter
 
     assert (filled["embedding"]["embedded"], filled["embedding"]["pending"]) == (2, 0)
     assert hybrid["degraded"] == []

@@ -222,6 +222,8 @@ def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
         database.set_busy_timeout(_BUSY_MS)
         read_schema_version(database)
         database.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
+        # The folder may be read-only or full; within a transaction this cannot be changed any more.
+        database.execute("PRAGMA temp_store = MEMORY")
         undo.pop_all()
     return database
 

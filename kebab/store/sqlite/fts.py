@@ -310,7 +310,6 @@ class Postings:
 
         self._database = database
         self._weights = np.array(weights, np.float64)
-        database.execute("PRAGMA temp_store = MEMORY")
         database.execute(_INSTANCES)
         rows: list[Any] = database.execute(_SIZES).fetchall()
         self._keys = np.array([key for key, _ in rows], np.int64)

@@ -64,7 +64,10 @@ class AmortizedTable(Generic[T]):
     def query(self, with_table: Callable[[T], R], without_table: Callable[[], R]) -> R:
         """Answer a query from the table, or without it while building the table does not pay."""
         if self._table is None and self._spent and self._spent >= self._estimate_cost():
-            self._table = self._build()
+            try:
+                self._table = self._build()
+            except ImportError:  # words are searched without numpy too
+                self._spent = -inf
         if self._table is not None:
             return with_table(self._table)
         started = self._clock()
@@ -124,11 +127,11 @@ class RevisionCache:
 
 def _estimate_numpy_import_s() -> float:
     """Return the seconds until numpy can be used; infinity without numpy."""
-    if "numpy" in sys.modules:
+    if sys.modules.get("numpy"):
         return 0.0
     from importlib.util import find_spec
 
-    with suppress(ImportError):  # there is too little memory for it
+    with suppress(ImportError, ValueError):  # there is too little memory for it, or it is broken
         return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
     return inf
 
