@@ -4,14 +4,15 @@ A chunk holds blocks of one section, or pieces of them. The title and the headin
 with it; the tokens that they leave for its text are its room (`kebab.chunk.budget`). A chunk that
 begins inside a table or a function is stored with a lead (`Chunk.context`), without which it cannot
 be understood: the header row or the signature. The sentence that introduces a list is no lead: it
-lowered the ranking of sections (`docs/search-quality.md`).
+lowered the ranking of sections (`docs/search-quality.md`). It is not cut from the begin of the list
+where both fit.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, Context, build_contexts
@@ -90,6 +91,8 @@ _MAX_GAP = 200
 """How much text between two blocks may be part of a chunk, such as a comment between paragraphs."""
 
 _HAS_WORD = re.compile(r"\w")
+_INTRODUCTION = (BlockKind.PARAGRAPH, BlockKind.LIST)
+_COLONS = (":", "：")
 
 
 @dataclass(slots=True)
@@ -221,10 +224,18 @@ def _measure_blocks(
         _count_parts(meter, [part for part in parts if not part.size])
     _count_gaps(meter, parts)
     pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
-    for part in parts:
-        glued = part.block.kind is BlockKind.HEADING  # it stays with the piece behind it
+    for part, after in zip_longest(parts, parts[1:]):
+        is_heading = part.block.kind is BlockKind.HEADING
+        glued = is_heading or _introduces_list(meter.text, part, after)
         pieces[part.block].append(Piece(part.where, part.size, glued))
     return pieces
+
+
+def _introduces_list(text: str, part: _Part, after: _Part | None) -> bool:
+    """Return whether a part ends with the sentence that introduces the list behind it."""
+    if after is None or (part.block.kind, after.block.kind) != _INTRODUCTION:
+        return False
+    return text[part.where.start : part.where.end].rstrip().endswith(_COLONS)
 
 
 def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:

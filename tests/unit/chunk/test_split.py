@@ -137,6 +137,19 @@ def test_long_tables_and_code_are_cut_at_lines():
         assert chunk.text.endswith(("|", "```", ")"))
 
 
+@pytest.mark.parametrize(("end", "together"), [(":", True), (".", False)])
+def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
+    items = "".join(f"- item {number} of the list of things to pack\n" for number in range(8))
+    before = "\n\n".join("A long tale of a journey without luggage. " * 4 for _ in range(2))
+    note = (
+        f"{before}\n\nThings that every traveller needs and often forgets at home{end}\n\n{items}"
+    )
+
+    (holder,) = [text for _, text in paths_and_texts(note, 120) if "item 0" in text]
+
+    assert ("forgets at home" in holder) is together
+
+
 def test_a_paragraph_of_usual_length_is_one_chunk():
     paragraph = "The revision of the index grows with every change that is made. " * 8
     chunks = split_document(parse(f"# T\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), Budget())
