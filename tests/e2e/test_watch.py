@@ -112,7 +112,9 @@ class Watched:
         return path
 
     def stop(self, number=signal.SIGINT):
-        """End the watcher; return its exit status and its last event."""
+        """End the watcher between two runs; return its exit status and its last event."""
+        _take_lock(self.data).close()
+        time.sleep(0.3)  # the run that held the lock returns
         self.process.send_signal(number)
         status = self.process.wait(timeout=DEADLINE_S)
         last = self.wait_for("ended")
