@@ -107,10 +107,11 @@ def _find_tags(root: Node, query: Query) -> dict[int, Tag]:
         kind = next(kind for kind in _KINDS if kind in captures)
         node = captures[kind][0]
         texts = [(one.text or b"").decode("utf-8", "replace") for one in captures["name"]]
-        quoted = [text.strip("\"'") for text in texts if text[:1] in "\"'"]
-        names = texts if len(quoted) < len(texts) else quoted
-        found = [_TAG_NAME.match(name.strip("\"'")) for name in names]
-        name = quoted[0] if quoted == names[:1] else ".".join(one[0] for one in found if one)
+        bare = [text.strip("\"'") for text in texts]
+        found = [_TAG_NAME.match(text) for text in bare]
+        name = ".".join(one[0] for one in found if one)
+        if len(texts) == 1 and texts[0][:1] in "\"'":
+            name = bare[0]  # the description of a test, with its blanks
         known = tags.get(node.id)
         if known is None or _KINDS.index(kind) < _KINDS.index(known.kind):
             tags[node.id] = Tag(name, kind, captures.get("end", [node])[-1])
@@ -226,9 +227,7 @@ class SymbolFinder:
         least = _LONG_VALUE if tag.kind == "value" else 1
         if last - own < least or not _NAME.fullmatch(tag.name[:_MAX_NAME_CHARS]):
             return None
-        members = node if tag.kind == "container" else None
-        if tag.kind == "container":
-            members = self._find_body_node(node) or node
+        members = (self._find_body_node(node) or node) if tag.kind == "container" else None
         body = self._find_body(node) if tag.end.id == node.id else tag.end.start_point[0] + 1
         name = tag.name[:_MAX_NAME_CHARS]
         return Symbol(name, first, max(own + 1, min(body, last)), last, members)

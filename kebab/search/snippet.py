@@ -222,6 +222,7 @@ class PassageCache:
     def __init__(self, library: LibraryReader) -> None:
         self._library = library
         self._chunks: dict[Key, StoredChunk] = {}
+        self._numbers: dict[Key, DocNumber] = {}
         self._bodies: dict[Key, tuple[str, ...]] = {}
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
@@ -233,7 +234,10 @@ class PassageCache:
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return the document number of each chunk, without unknown keys."""
-        return self._library.find_doc_numbers(keys)
+        missing = [key for key in keys if key not in self._numbers]
+        if missing:
+            self._numbers.update(self._library.find_doc_numbers(missing))
+        return {key: self._numbers[key] for key in keys if key in self._numbers}
 
     def tokenize_body(self, chunk: StoredChunk) -> tuple[str, ...]:
         """Return the tokens of a passage, in order."""
