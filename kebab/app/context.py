@@ -301,7 +301,12 @@ class AppContext:
             self._readers.close()
 
     def close(self) -> None:
-        """Close the stores that stay open between calls."""
+        """Close the stores that stay open between calls; the next call opens them again.
+
+        What readers keep in memory stays, and serves the same state of the library.
+        """
         self._close_readers()
+        self._indexes.clear()
+        self._vectors.clear()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()

@@ -40,7 +40,6 @@ from kebab.errors.catalog import (
     build_catalog,
 )
 from kebab.errors.signal import Exit, Signal
-from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
@@ -61,15 +60,24 @@ if TYPE_CHECKING:
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
 
-_Key: TypeAlias = tuple[bytes, Paths, Path, bool]
-_FileIdentity: TypeAlias = tuple[int, int] | None
+class _Key(NamedTuple):
+    """What the callers of one knowledge base have in common."""
+
+    settings: bytes
+    paths: Paths
+    config_path: Path
+    read_only: bool
+
+    @property
+    def holds_models(self) -> bool:
+        """Whether the folder of the models is inside of the data folder."""
+        return self.paths.models.is_relative_to(self.paths.data)
 
 
 class _IdleKebab(NamedTuple):
-    """An open knowledge base that no caller uses, and the database file that it opened."""
+    """An open knowledge base that no caller uses."""
 
     key: _Key
-    file: _FileIdentity
     kebab: Kebab
 
 
@@ -77,13 +85,14 @@ class KebabPool:
     """Leases open knowledge bases, each to one caller at a time; threads may share the pool.
 
     The knowledge bases of the same settings share their embedding models. The one used last is
-    leased first, and of those that are idle the oldest is closed.
+    leased first, and of those that are idle the oldest is closed. A knowledge base opens its files
+    again when they were replaced.
     """
 
     def __init__(self, most_idle: int = 4) -> None:
         self._most_idle = most_idle
         self._idle: list[_IdleKebab] = []
-        self._embedders: dict[bytes, Embedders] = {}
+        self._embedders: dict[tuple[bytes, Path], Embedders] = {}
         self._lock = Lock()
 
     @contextmanager
@@ -99,18 +108,35 @@ class KebabPool:
             ConfigInvalid: The settings name an embedding model that does not exist.
         """
         paths, config_path = resolve_paths(settings), config_path.absolute()
-        key = (msgspec.json.encode(settings), paths, config_path, read_only)
-        file = _identify_file(get_database_path(paths.data))
-        kebab = self._take(key, file) or self._open(settings, config_path, read_only=read_only)
+        key = _Key(msgspec.json.encode(settings), paths, config_path, read_only)
+        kebab = self._take(key) or self._open(settings, config_path, read_only=read_only)
         try:
             yield kebab
         except (InvalidInput, InvalidCursor, StaleCursor):
-            self._keep(_IdleKebab(key, file, kebab))
+            self._keep(_IdleKebab(key, kebab))
             raise
         except BaseException:  # Ctrl-C too may have stopped it between two statements
             kebab.close()
             raise
-        self._keep(_IdleKebab(key, file, kebab))
+        self._keep(_IdleKebab(key, kebab))
+
+    def release_files(self) -> None:
+        """Close the files of the knowledge bases that no caller uses.
+
+        Models and what is known of the present state stay in memory, but for models whose files are
+        in a data folder.
+        """
+        with self._lock:
+            idle, self._idle = self._idle, []
+            kept = [one for one in idle if not one.key.holds_models]
+            for one in idle:
+                if one not in kept:
+                    folder = one.key.paths.models
+                    self._embedders = {k: e for k, e in self._embedders.items() if k[1] != folder}
+        for one in idle:
+            one.kebab.close()
+        with self._lock:
+            self._idle = [*kept, *self._idle]
 
     def close(self) -> None:
         """Close the knowledge bases that no caller uses."""
@@ -119,20 +145,18 @@ class KebabPool:
         for one in idle:
             one.kebab.close()
 
-    def _take(self, key: _Key, file: _FileIdentity) -> Kebab | None:
-        """Return an idle knowledge base; those whose database was replaced are closed."""
+    def _take(self, key: _Key) -> Kebab | None:
+        """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
-            replaced = [one for one in self._idle if one.key == key and one.file != file]
-            fitting = [one for one in self._idle if one.key == key and one.file == file]
-            for one in [*replaced, *fitting[-1:]]:
-                self._idle.remove(one)
-        for one in replaced:
-            one.kebab.close()
-        return fitting[-1].kebab if fitting else None
+            fitting = [one for one in self._idle if one.key == key]
+            if not fitting:
+                return None
+            self._idle.remove(fitting[-1])
+        return fitting[-1].kebab
 
     def _open(self, settings: Settings, config_path: Path, *, read_only: bool) -> Kebab:
         models = resolve_paths(settings).models
-        key = msgspec.json.encode([settings.models.embedding, settings.offline, str(models)])
+        key = (msgspec.json.encode([settings.models.embedding, settings.offline]), models)
         with self._lock:
             if key not in self._embedders:
                 self._embedders[key] = Embedders(settings, models)
@@ -146,15 +170,6 @@ class KebabPool:
             del self._idle[: -self._most_idle]
         for one in too_many:
             one.kebab.close()
-
-
-def _identify_file(path: Path) -> _FileIdentity:
-    """Return the device and the number of a file, None when there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 R = TypeVar("R", bound=Reply)

@@ -52,7 +52,7 @@ class Kebab:
         self.close()
 
     def close(self) -> None:
-        """Close the stores that stay open between calls."""
+        """Close the stores that stay open between calls; the next call opens them again."""
         self._context.close()
 
     def run(
