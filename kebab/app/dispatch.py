@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
+
 
 class _Key(NamedTuple):
     """What the callers of one knowledge base have in common."""

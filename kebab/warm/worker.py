@@ -282,8 +282,14 @@ def _read_size(message: bytearray) -> int:
     return int.from_bytes(message[:LENGTH_BYTES], "big")
 
 
-IDLE, BUSY = b"i", b"b"
+IDLE, BUSY, RELEASED = b"i", b"b", b"r"
 """What a worker tells its parent."""
+
+RELEASE = b"r"
+"""The parent asks a worker to close the files of all knowledge bases."""
+
+REST_S = 5.0
+"""After so many seconds without a call a worker closes the files of all knowledge bases."""
 
 _MB = 1 << 20
 
@@ -306,6 +312,13 @@ class KebabOpener:
         """The settings of the call that opened a knowledge base last."""
         self.demand: Demand | None = None
         """The watcher that the call wants."""
+        self.holds_files = False
+        """Whether files of a knowledge base may be open."""
+
+    def release_files(self) -> None:
+        """Close the files of all knowledge bases, so that their folders can be unmounted."""
+        self._pool.release_files()
+        self.holds_files = False
 
     def __call__(self, settings: Any, *, read_only: bool = False, **options: Any) -> Any:
         """Return a knowledge base as a context manager.
@@ -316,6 +329,7 @@ class KebabOpener:
         if not settings.daemon.auto:
             raise RunCold
         self.daemon = settings.daemon
+        self.holds_files = True
         if options.pop("report", None) is not None:
             raise RunCold
         if not read_only:
@@ -367,8 +381,14 @@ class Worker:
             poll.register(one, select.POLLIN)
         self._tell_parent(IDLE)
         while not self._stopping:
-            if any(number == self._control.fileno() for number, _ in poll.poll()):
+            rest = int(REST_S * 1000) if self._opener.holds_files else None
+            ready = {number for number, _ in poll.poll(rest)}
+            if not ready:
+                self._opener.release_files()
+            if self._control.fileno() in ready and not self._answer_parent():
                 return
+            if self._listener.fileno() not in ready:
+                continue
             try:
                 connection = self._listener.accept()[0]
             except OSError:  # another worker was faster
@@ -378,6 +398,17 @@ class Worker:
             self._serve_connection(connection)
             self._busy = False
             self._tell_parent(IDLE)
+
+    def _answer_parent(self) -> bool:
+        """Do what the parent asks for; return whether it still listens."""
+        try:
+            if self._control.recv(1) != RELEASE:
+                return False
+        except OSError:
+            return False
+        self._opener.release_files()
+        self._tell_parent(RELEASED)
+        return True
 
     def _tell_parent(self, state: bytes) -> None:
         """Tell the parent the state; when it no longer listens, end after the running call."""

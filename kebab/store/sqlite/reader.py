@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 import apsw
 
@@ -31,7 +31,9 @@ from kebab.store.sqlite.connection import (
     truncate_log,
 )
 from kebab.store.sqlite.fts import EQUAL_WEIGHTS, Postings, Weights
-from kebab.store.stamps import FileState
+
+if TYPE_CHECKING:
+    from kebab.store.stamps import FileState
 
 T = TypeVar("T")
 R = TypeVar("R")
