@@ -37,6 +37,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("schema", "--json"),
     ("search", "sourdough"),
 )
+_HEARTBEAT = re.compile(rb'^.*"type":"heartbeat".*\n', re.MULTILINE)
 LIBRARIES = ("first", "other", "older", "branch")
 _CHANGING = re.compile(
     rb'"(timestamp|\w+_ms|correlation_id|trace_id|checked_at|created_at)"'
@@ -67,12 +68,12 @@ def _write_over(path: Path, data: bytes, *, keeps_time: bool = False) -> None:
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _spoil(path: Path, start: int) -> None:
-    """Replace all bytes from a place on by others; size and time stay."""
+def _spoil(path: Path, start: int, *, keeps_time: bool = True) -> None:
+    """Replace all bytes from a place on by others; the size stays."""
     if path.is_file():
         data = path.read_bytes()
         noise = bytes(byte ^ 0x5A for byte in data[start:])
-        _write_over(path, data[:start] + noise, keeps_time=True)
+        _write_over(path, data[:start] + noise, keeps_time=keeps_time)
 
 
 CHANGES: Mapping[str, Callable[[Path], object]] = {
@@ -85,7 +86,7 @@ CHANGES: Mapping[str, Callable[[Path], object]] = {
     "pages spoiled": lambda data: _spoil(data / _DATABASE, 4 * _PAGE),
     "log deleted": lambda data: (data / f"{_DATABASE}-wal").unlink(missing_ok=True),
     "log cut off": lambda data: _cut(data / f"{_DATABASE}-wal", 0.5),
-    "log spoiled": lambda data: _spoil(data / f"{_DATABASE}-wal", 0),
+    "log spoiled": lambda data: _spoil(data / f"{_DATABASE}-wal", 0, keeps_time=False),
     "log of another library": lambda data: _write_over(
         data / f"{_DATABASE}-wal", (data.parents[1] / "branch" / f"{_DATABASE}-wal").read_bytes()
     ),
@@ -170,9 +171,7 @@ def run_changes(folder: Path, count: int, seed: int) -> Outcome:
 
     def answer(words: Sequence[str], *, warm: bool) -> tuple[int, bytes, bytes]:
         call = experiment.run(words, warm=warm)
-        return call.returncode, *(
-            _CHANGING.sub(rb'"\1":0', text) for text in (call.stdout, call.stderr)
-        )
+        return call.returncode, *map(_drop_changing, (call.stdout, call.stderr))
 
     for step in range(count):
         library, way = chance.choice(LIBRARIES), chance.choice(WAYS)
@@ -197,6 +196,10 @@ def run_changes(folder: Path, count: int, seed: int) -> Outcome:
             faults.append(f"{where}: {found} instead of {expected}")
     experiment.stop()
     return Outcome(count, answers, dict(sorted(done.items())), faults + experiment.faults)
+
+
+def _drop_changing(output: bytes) -> bytes:
+    return _CHANGING.sub(rb'"\1":0', _HEARTBEAT.sub(b"", output))
 
 
 def build_libraries(folder: Path, data: Path, run: Callable[..., int]) -> None:

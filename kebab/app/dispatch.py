@@ -76,10 +76,11 @@ class _Key(NamedTuple):
 
 
 class _IdleKebab(NamedTuple):
-    """An open knowledge base that no caller uses."""
+    """An open knowledge base that no caller uses, and when that began."""
 
     key: _Key
     kebab: Kebab
+    since: float
 
 
 class KebabPool:
@@ -114,30 +115,31 @@ class KebabPool:
         try:
             yield kebab
         except (InvalidInput, InvalidCursor, StaleCursor):
-            self._keep(_IdleKebab(key, kebab))
+            self._keep(key, kebab)
             raise
         except BaseException:  # Ctrl-C too may have stopped it between two statements
             kebab.close()
             raise
-        self._keep(_IdleKebab(key, kebab))
+        self._keep(key, kebab)
 
-    def release_files(self) -> None:
-        """Close the files of the knowledge bases that no caller uses.
+    def release_files(self, unused_s: float = 0.0) -> bool:
+        """Close the files of the knowledge bases that nobody used for some seconds.
 
         Models and what is known of the present state stay in memory, but for models whose files are
-        in a data folder.
+        in a data folder. Return whether other files may be open.
         """
+        before = time.monotonic() - unused_s
         with self._lock:
-            idle, self._idle = self._idle, []
-            kept = [one for one in idle if not one.key.holds_models]
-            for one in idle:
-                if one not in kept:
-                    folder = one.key.paths.models
-                    self._embedders = {k: e for k, e in self._embedders.items() if k[1] != folder}
-        for one in idle:
-            one.kebab.close()
-        with self._lock:
-            self._idle = [*kept, *self._idle]
+            resting = [one for one in self._idle if one.since <= before]
+            for one in resting:
+                one.kebab.close()
+            gone = [one for one in resting if one.key.holds_models]
+            self._idle = [one for one in self._idle if one not in gone]
+            folders = {one.key.paths.models for one in gone}
+            self._embedders = {
+                key: held for key, held in self._embedders.items() if key[1] not in folders
+            }
+            return any(one.since > before for one in self._idle)
 
     def close(self) -> None:
         """Close the knowledge bases that no caller uses."""
@@ -149,6 +151,9 @@ class KebabPool:
     def _take(self, key: _Key) -> Kebab | None:
         """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
+            for one in self._idle:
+                if one.key.paths.data == key.paths.data:
+                    one.kebab.close_changed_database()
             fitting = [one for one in self._idle if one.key == key]
             if not fitting:
                 return None
@@ -164,9 +169,9 @@ class KebabPool:
             embedders = self._embedders[key]
         return Kebab(settings, config_path=config_path, read_only=read_only, embedders=embedders)
 
-    def _keep(self, kebab: _IdleKebab) -> None:
+    def _keep(self, key: _Key, kebab: Kebab) -> None:
         with self._lock:
-            self._idle.append(kebab)
+            self._idle.append(_IdleKebab(key, kebab, time.monotonic()))
             too_many = self._idle[: -self._most_idle]
             del self._idle[: -self._most_idle]
         for one in too_many:

@@ -288,8 +288,9 @@ IDLE, BUSY, RELEASED = b"i", b"b", b"r"
 RELEASE = b"r"
 """The parent asks a worker to close the files of all knowledge bases."""
 
-REST_S = 5.0
-"""After so many seconds without a call a worker closes the files of all knowledge bases."""
+REST_S, _TICK_S = 4.0, 1.0
+"""A worker closes the files of a knowledge base that it did not use for the first of these seconds.
+It looks as often as the second one says, so all is closed within their sum."""
 
 _MB = 1 << 20
 
@@ -315,10 +316,9 @@ class KebabOpener:
         self.holds_files = False
         """Whether files of a knowledge base may be open."""
 
-    def release_files(self) -> None:
-        """Close the files of all knowledge bases, so that their folders can be unmounted."""
-        self._pool.release_files()
-        self.holds_files = False
+    def release_files(self, unused_s: float = 0.0) -> None:
+        """Close the files of unused knowledge bases, so that their folders can be unmounted."""
+        self.holds_files = self._pool.release_files(unused_s)
 
     def __call__(self, settings: Any, *, read_only: bool = False, **options: Any) -> Any:
         """Return a knowledge base as a context manager.
@@ -381,10 +381,10 @@ class Worker:
             poll.register(one, select.POLLIN)
         self._tell_parent(IDLE)
         while not self._stopping:
-            rest = int(REST_S * 1000) if self._opener.holds_files else None
-            ready = {number for number, _ in poll.poll(rest)}
+            tick = int(_TICK_S * 1000) if self._opener.holds_files else None
+            ready = {number for number, _ in poll.poll(tick)}
             if not ready:
-                self._opener.release_files()
+                self._opener.release_files(REST_S)
             if self._control.fileno() in ready and not self._answer_parent():
                 return
             if self._listener.fileno() not in ready:
@@ -396,6 +396,7 @@ class Worker:
             self._busy = True
             self._tell_parent(BUSY)
             self._serve_connection(connection)
+            self._opener.release_files(REST_S)
             self._busy = False
             self._tell_parent(IDLE)
 

@@ -208,9 +208,10 @@ class QueryCache:
         buffered belongs to the state of the library for which it was computed.
         """
         if self._files is None or not self._files.holds():
-            self._disconnect()
+            self.disconnect()
             self._files = take_file_state(self._path)
-            with suppress(apsw.Error, NotIndexed), ExitStack() as undo:
+            # A damaged file may hold a revision that is no number.
+            with suppress(apsw.Error, NotIndexed, ValueError), ExitStack() as undo:
                 database = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
                 undo.callback(database.close)
                 database.set_busy_timeout(0)
@@ -225,7 +226,8 @@ class QueryCache:
                 undo.pop_all()
         return self._database
 
-    def _disconnect(self) -> None:
+    def disconnect(self) -> None:
+        """Close the connection; buffered answers stay, and the next use opens it again."""
         if self._database is not None:
             self._database.close()
         self._database = self._files = None
@@ -300,7 +302,7 @@ class QueryCache:
             with suppress(OSError, apsw.Error):
                 if log.stat().st_size > _LONG_LOG_BYTES:
                     truncate_log(database)
-        self._disconnect()
+        self.disconnect()
 
 
 class SqliteReader:
@@ -347,15 +349,17 @@ class SqliteReader:
         """The connection of the snapshot, for the catalogue."""
         return self._database
 
-    def begin_snapshot(self) -> bool:
-        """Begin a new snapshot after closing; return False when a file may have changed.
+    def is_current(self) -> bool:
+        """Return whether no file can have changed since the connection was opened.
 
         SQLite answers from its memory, so it does not notice that another program replaced or wrote
         over its files. Opening them anew takes .3 ms.
         """
+        return self._files.holds()
+
+    def begin_snapshot(self) -> bool:
+        """Begin a new snapshot after closing; return whether that was possible."""
         try:
-            if not self._files.holds():
-                return False
             self._database.execute("BEGIN")
             self._current = False
             return read_schema_version(self._database) == get_expected_schema_version()
@@ -550,12 +554,16 @@ class ReaderPool:
 
     def acquire(self) -> SqliteReader:
         """Return a reader with its own snapshot; closing it returns it to the pool."""
-        if self._idle is not None and self._idle.begin_snapshot():
+        if self.is_current() and self._idle is not None and self._idle.begin_snapshot():
             reader, self._idle = self._idle, None
             return reader
         self.close()
         cache, self._cache = self._cache, None
         return SqliteReader(self._data_dir, self._weights, self._take, cache)
+
+    def is_current(self) -> bool:
+        """Return whether the idle reader, if there is one, can be used again."""
+        return self._idle is None or self._idle.is_current()
 
     def close(self) -> None:
         """Close the idle reader; the next one is opened anew."""

@@ -85,11 +85,12 @@ def test_released_knowledge_bases_have_no_file_open_and_keep_their_models(pool, 
     folder, config = tmp_path / "base", tmp_path / "c"
     settings = Settings(data_dir=str(folder), models_dir=str(tmp_path / "models"), offline=True)
     fill(settings, config)
-    assert search(pool, settings, config).hits
     with pool.lease(settings, config_path=config) as first:
         pass
+    assert search(pool, settings, config).hits
+    assert pool.release_files(unused_s=1000.0)
     assert list_open_files(folder) or not Path("/proc/self/fd").exists()
-    pool.release_files()
+    assert not pool.release_files()
     assert not list_open_files(folder)
 
     assert search(pool, settings, config).hits
