@@ -171,7 +171,7 @@ def run_changes(folder: Path, count: int, seed: int) -> Outcome:
 
     def answer(words: Sequence[str], *, warm: bool) -> tuple[int, bytes, bytes]:
         call = experiment.run(words, warm=warm)
-        return call.returncode, *map(_drop_changing, (call.stdout, call.stderr))
+        return call.returncode, _drop_changing(call.stdout), _drop_changing(call.stderr)
 
     for step in range(count):
         library, way = chance.choice(LIBRARIES), chance.choice(WAYS)

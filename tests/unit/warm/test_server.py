@@ -68,16 +68,16 @@ def test_the_status_adds_the_memory_of_all_processes(warm):
 
 def list_uses(warm, folder):
     """Return what the parent and its workers have open, mapped or as working directory there."""
-    workers = [Path(f"/proc/{pid}") for pid in warm.wait_until_idle()]
-    places = [Path(f"/proc/{warm.process.pid}"), *workers]
-    links = [link for place in places for link in (place / "fd").iterdir()]
-    used = [os.path.realpath(link) for link in [*links, *(place / "cwd" for place in workers)]]
+    pids = [warm.process.pid, *warm.wait_until_idle()]
+    places = [Path(f"/proc/{pid}") for pid in pids]
+    links = [link for place in places for link in [place / "cwd", *(place / "fd").iterdir()]]
+    used = [os.path.realpath(link) for link in links]
     mapped = "".join((place / "maps").read_text() for place in places)
     return [*(path for path in used if path.startswith(folder)), *re.findall(folder, mapped)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
-def test_a_worker_at_rest_uses_no_file_of_a_knowledge_base(warm):
+def test_a_process_at_rest_uses_no_file_of_a_knowledge_base(warm):
     assert warm.call("search", "sourdough").returncode == 0
 
     wait_until(lambda: not list_uses(warm, warm.environ["HOME"]))
