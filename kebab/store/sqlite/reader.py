@@ -296,7 +296,7 @@ class QueryCache:
 
         The log only grows while readers are active, so a long one is emptied now.
         """
-        if self._database is not None and (database := self._connect()) is not None:
+        if self._buffer and (database := self._connect()) is not None:
             self._write(database)
             log = self._path.with_name(self._path.name + "-wal")
             with suppress(OSError, apsw.Error):
@@ -567,9 +567,10 @@ class ReaderPool:
 
     def close(self) -> None:
         """Close the idle reader; the next one is opened anew."""
-        if self._idle is not None:
-            self._idle.close_connection()
-            self._idle, self._cache = None, self._idle.cache
+        reader, self._idle = self._idle, None
+        if reader is not None:
+            reader.close_connection()
+            self._cache = reader.cache
 
     def _take(self, reader: SqliteReader) -> bool:
         if self._idle is not None:

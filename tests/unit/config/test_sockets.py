@@ -3,7 +3,6 @@ import subprocess
 
 import pytest
 
-from kebab.config import sockets
 from kebab.config.sockets import find_fault, find_folder, is_private_folder
 
 
@@ -46,7 +45,7 @@ def test_the_folder_of_another_user_is_left_for_that_of_the_state(name, tmp_path
     environ, state = {name: str(tmp_path)}, tmp_path / "my state"
     folder = find_folder(environ)
     os.mkdir(folder, 0o700)  # noqa: PTH102 - a string
-    monkeypatch.setattr(sockets.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
     fault = find_fault(environ, str(state))
 
     assert fault is not None

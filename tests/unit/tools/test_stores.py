@@ -63,6 +63,7 @@ def test_an_open_knowledge_base_answers_as_a_new_one(change, way, world):
     folder, settings = world
     data = folder / "data" / "kebab"
     pool = KebabPool()
+    before = None
     for library in ("first", "branch"):
         way(folder / library, data)
         with pool.lease(settings, config_path=folder / "c") as kebab:
