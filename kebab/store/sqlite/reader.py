@@ -296,7 +296,7 @@ class QueryCache:
 
         The log only grows while readers are active, so a long one is emptied now.
         """
-        if self._buffer and (database := self._connect()) is not None:
+        if self._database is not None and (database := self._connect()) is not None:
             self._write(database)
             log = self._path.with_name(self._path.name + "-wal")
             with suppress(OSError, apsw.Error):
