@@ -24,6 +24,7 @@ from kebab.warm.start import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.watchers import Watchers
 from kebab.warm.worker import (
     BUSY,
+    DISTRUST,
     RELEASE,
     RELEASED,
     WATCH,
@@ -265,6 +266,12 @@ class WarmServer:
             return
         if heard == RELEASED:
             self._note_release(child.pid)
+            return
+        if heard == DISTRUST:
+            for other in self._children.values():
+                if other is not child:
+                    with suppress(OSError):
+                        other.control.send(RELEASE)
             return
         child.busy = heard.endswith(BUSY)
         begun = heard.count(BUSY)

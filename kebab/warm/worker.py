@@ -14,12 +14,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Daemon, Settings, find_default_config, resolve_paths
 from kebab.core.progress import RunCold, refuse_own_work, require_own_process
+from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store.sqlite.connection import get_database_path
 from kebab.warm.client import (
     ACKNOWLEDGED,
@@ -33,6 +35,7 @@ from kebab.warm.client import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 WATCH = b"w"
@@ -210,6 +213,11 @@ class Call:
             handler(number, frame)
 
     @property
+    def is_live(self) -> bool:
+        """Whether the client has shown output, so that the call cannot be repeated."""
+        return self._live
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether so many interruptions came that the process must not be used again."""
         return self.interrupted >= _LEAVING_COUNT
@@ -282,15 +290,14 @@ def _read_size(message: bytearray) -> int:
     return int.from_bytes(message[:LENGTH_BYTES], "big")
 
 
-IDLE, BUSY, RELEASED = b"i", b"b", b"r"
-"""What a worker tells its parent."""
+IDLE, BUSY, RELEASED, DISTRUST = b"i", b"b", b"r", b"d"
+"""What a worker tells its parent; the last asks that the other workers close their files."""
 
 RELEASE = b"r"
 """The parent asks a worker to close the files of all knowledge bases."""
 
 REST_S, _TICK_S = 4.0, 1.0
-"""A worker closes the files of a knowledge base that it did not use for the first of these seconds.
-It looks as often as the second one says, so all is closed within their sum."""
+"""Files of a knowledge base are closed when it was not used so long; how often a worker looks."""
 
 _MB = 1 << 20
 
@@ -315,6 +322,10 @@ class KebabOpener:
         """The watcher that the call wants."""
         self.holds_files = False
         """Whether files of a knowledge base may be open."""
+        self.call: Call | None = None
+        """The call that is served."""
+        self.distrusts = False
+        """Whether the call met a fault of a store."""
 
     def release_files(self, unused_s: float = 0.0) -> None:
         """Close the files of unused knowledge bases, so that their folders can be unmounted."""
@@ -324,7 +335,7 @@ class KebabOpener:
         """Return a knowledge base as a context manager.
 
         Raises:
-            RunCold: The settings switch the warm process off.
+            RunCold: The settings switch the warm process off, or a store has a fault.
         """
         if not settings.daemon.auto:
             raise RunCold
@@ -334,7 +345,22 @@ class KebabOpener:
             raise RunCold
         if not read_only:
             self.demand = build_demand(settings, options["config_path"], os.environ)
-        return self._pool.lease(settings, read_only=read_only, **options)
+        return self._lease(settings, read_only=read_only, **options)
+
+    @contextmanager
+    def _lease(self, settings: Any, **options: Any) -> "Iterator[Any]":
+        """Yield a knowledge base; after a fault of a store the client runs the call itself.
+
+        The fault may come from what warm processes share of a database whose files were replaced.
+        """
+        try:
+            with self._pool.lease(settings, **options) as kebab:
+                yield kebab
+        except (IoError, StoreCorrupt):
+            if self.call is not None and self.call.is_live:
+                raise
+            self.distrusts = True
+            raise RunCold from None
 
 
 class Worker:
@@ -451,6 +477,7 @@ class Worker:
             return
         try:
             call.acknowledge()
+            self._opener.call, self._opener.distrusts = call, False
             status = self._runner.run(call, self._opener, self._leave(call))
             call.ignore_client()
             call.send_result(status)
@@ -459,6 +486,9 @@ class Worker:
                 send_demand(self._control, demand)
         except RunCold:
             call.ignore_client()
+            if self._opener.distrusts:
+                self._opener.release_files()
+                self._tell_parent(DISTRUST)
             call.send_cold()
         except KeyboardInterrupt:  # between the end of the call and `ignore_client`
             call.send_result(130)
