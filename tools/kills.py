@@ -96,7 +96,7 @@ def main() -> int:
 
 def run_kills(folder: Path, count: int, seed: int, longest_s: float = math.inf) -> Outcome:
     """Run calls until there were `count` kills; `folder` has a short path and is empty."""
-    experiment = _Experiment(folder, seed)
+    experiment = Experiment(folder, seed)
     deadline = time.monotonic() + longest_s
     experiment.edit()
     expected = {call: experiment.call(call, warm=False) for call in CALLS}
@@ -115,10 +115,10 @@ def run_kills(folder: Path, count: int, seed: int, longest_s: float = math.inf) 
     )
 
 
-class _Experiment:
+class Experiment:
     """A knowledge base with a warm process of its own."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, more: Mapping[str, str] | None = None) -> None:
         self.kills = self.kills_within_calls = self.calls = self.warm_calls = self.edits = 0
         self.faults: list[str] = []
         self._random = random.Random(seed)  # noqa: S311 - no secret
@@ -135,6 +135,7 @@ class _Experiment:
             "HOME": str(folder),
             "XDG_RUNTIME_DIR": str(folder / "run"),
             "KEBAB_OFFLINE": "true",
+            **(more or {}),
         }
         self._stopping = False
         self._began = threading.Event()

@@ -132,6 +132,7 @@ class AppContext:
         Raises:
             NotIndexed: There is no library that this version can read.
         """
+        self.close_changed_database()
         return self._readers.acquire()
 
     @cached_property
@@ -300,8 +301,23 @@ class AppContext:
         if "_readers" in self.__dict__:
             self._readers.close()
 
+    def close_changed_database(self) -> None:
+        """Close the connections to a database whose files may have changed.
+
+        They share memory, which only the last one that is closed gives up.
+        """
+        if "_readers" in self.__dict__ and not self._readers.is_current():
+            self._readers.close()
+            if "cache" in self.__dict__ and self.cache is not None:
+                self.cache.disconnect()
+
     def close(self) -> None:
-        """Close the stores that stay open between calls."""
+        """Close the stores that stay open between calls; the next call opens them again.
+
+        What readers keep in memory stays, and serves the same state of the library.
+        """
         self._close_readers()
+        self._indexes.clear()
+        self._vectors.clear()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -40,7 +40,6 @@ from kebab.errors.catalog import (
     build_catalog,
 )
 from kebab.errors.signal import Exit, Signal
-from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
@@ -61,29 +60,41 @@ if TYPE_CHECKING:
     from kebab.wire.error import ErrorReply
     from kebab.wire.review import AgentItems
 
-_Key: TypeAlias = tuple[bytes, Paths, Path, bool]
-_FileIdentity: TypeAlias = tuple[int, int] | None
+
+class _Key(NamedTuple):
+    """What the callers of one knowledge base have in common."""
+
+    settings: bytes
+    paths: Paths
+    config_path: Path
+    read_only: bool
+
+    @property
+    def holds_models(self) -> bool:
+        """Whether the folder of the models is inside of the data folder."""
+        return self.paths.models.is_relative_to(self.paths.data)
 
 
 class _IdleKebab(NamedTuple):
-    """An open knowledge base that no caller uses, and the database file that it opened."""
+    """An open knowledge base that no caller uses, and when that began."""
 
     key: _Key
-    file: _FileIdentity
     kebab: Kebab
+    since: float
 
 
 class KebabPool:
     """Leases open knowledge bases, each to one caller at a time; threads may share the pool.
 
     The knowledge bases of the same settings share their embedding models. The one used last is
-    leased first, and of those that are idle the oldest is closed.
+    leased first, and of those that are idle the oldest is closed. A knowledge base opens its files
+    again when they were replaced.
     """
 
     def __init__(self, most_idle: int = 4) -> None:
         self._most_idle = most_idle
         self._idle: list[_IdleKebab] = []
-        self._embedders: dict[bytes, Embedders] = {}
+        self._embedders: dict[tuple[bytes, Path], Embedders] = {}
         self._lock = Lock()
 
     @contextmanager
@@ -99,18 +110,36 @@ class KebabPool:
             ConfigInvalid: The settings name an embedding model that does not exist.
         """
         paths, config_path = resolve_paths(settings), config_path.absolute()
-        key = (msgspec.json.encode(settings), paths, config_path, read_only)
-        file = _identify_file(get_database_path(paths.data))
-        kebab = self._take(key, file) or self._open(settings, config_path, read_only=read_only)
+        key = _Key(msgspec.json.encode(settings), paths, config_path, read_only)
+        kebab = self._take(key) or self._open(settings, config_path, read_only=read_only)
         try:
             yield kebab
         except (InvalidInput, InvalidCursor, StaleCursor):
-            self._keep(_IdleKebab(key, file, kebab))
+            self._keep(key, kebab)
             raise
         except BaseException:  # Ctrl-C too may have stopped it between two statements
             kebab.close()
             raise
-        self._keep(_IdleKebab(key, file, kebab))
+        self._keep(key, kebab)
+
+    def release_files(self, unused_s: float = 0.0) -> bool:
+        """Close the files of the knowledge bases that nobody used for some seconds.
+
+        Models and what is known of the present state stay in memory, but for models whose files are
+        in a data folder. Return whether other files may be open.
+        """
+        before = time.monotonic() - unused_s
+        with self._lock:
+            resting = [one for one in self._idle if one.since <= before]
+            for one in resting:
+                one.kebab.close()
+            gone = [one for one in resting if one.key.holds_models]
+            self._idle = [one for one in self._idle if one not in gone]
+            folders = {one.key.paths.models for one in gone}
+            self._embedders = {
+                key: held for key, held in self._embedders.items() if key[1] not in folders
+            }
+            return any(one.since > before for one in self._idle)
 
     def close(self) -> None:
         """Close the knowledge bases that no caller uses."""
@@ -119,42 +148,34 @@ class KebabPool:
         for one in idle:
             one.kebab.close()
 
-    def _take(self, key: _Key, file: _FileIdentity) -> Kebab | None:
-        """Return an idle knowledge base; those whose database was replaced are closed."""
+    def _take(self, key: _Key) -> Kebab | None:
+        """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
-            replaced = [one for one in self._idle if one.key == key and one.file != file]
-            fitting = [one for one in self._idle if one.key == key and one.file == file]
-            for one in [*replaced, *fitting[-1:]]:
-                self._idle.remove(one)
-        for one in replaced:
-            one.kebab.close()
-        return fitting[-1].kebab if fitting else None
+            for one in self._idle:
+                if one.key.paths.data == key.paths.data:
+                    one.kebab.close_changed_database()
+            fitting = [one for one in self._idle if one.key == key]
+            if not fitting:
+                return None
+            self._idle.remove(fitting[-1])
+        return fitting[-1].kebab
 
     def _open(self, settings: Settings, config_path: Path, *, read_only: bool) -> Kebab:
         models = resolve_paths(settings).models
-        key = msgspec.json.encode([settings.models.embedding, settings.offline, str(models)])
+        key = (msgspec.json.encode([settings.models.embedding, settings.offline]), models)
         with self._lock:
             if key not in self._embedders:
                 self._embedders[key] = Embedders(settings, models)
             embedders = self._embedders[key]
         return Kebab(settings, config_path=config_path, read_only=read_only, embedders=embedders)
 
-    def _keep(self, kebab: _IdleKebab) -> None:
+    def _keep(self, key: _Key, kebab: Kebab) -> None:
         with self._lock:
-            self._idle.append(kebab)
+            self._idle.append(_IdleKebab(key, kebab, time.monotonic()))
             too_many = self._idle[: -self._most_idle]
             del self._idle[: -self._most_idle]
         for one in too_many:
             one.kebab.close()
-
-
-def _identify_file(path: Path) -> _FileIdentity:
-    """Return the device and the number of a file, None when there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 R = TypeVar("R", bound=Reply)

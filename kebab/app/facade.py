@@ -52,8 +52,12 @@ class Kebab:
         self.close()
 
     def close(self) -> None:
-        """Close the stores that stay open between calls."""
+        """Close the stores that stay open between calls; the next call opens them again."""
         self._context.close()
+
+    def close_changed_database(self) -> None:
+        """Close the connections to a database whose files may have changed."""
+        self._context.close_changed_database()
 
     def run(
         self,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kebab.wire.record import NotFound, Reply
 
 _LEAVING_COUNT = 2
+_WARNED, _DAY_S = "sockets.warned", 86_400
 
 
 class Interrupts:
@@ -216,6 +217,13 @@ class CommandContext:
             **more,
         )
 
+    def release_stores(self) -> None:
+        """Let the warm process close the files that this command is about to replace or delete."""
+        if os.name == "posix":
+            from kebab.warm.client import release_stores
+
+            release_stores(os.environ)
+
     def require_writable(self, operation: str) -> None:
         """Refuse to write a file with `--read-only`.
 
@@ -317,16 +325,38 @@ class CommandContext:
 def start_warm_process(context: CommandContext) -> None:
     """Leave a warm process behind for the next call, if the settings of this one allow it.
 
-    The call is over, so nothing that happens here is reported.
+    The call is over, so no error is reported. That the folder of the sockets cannot be used is said
+    once a day.
     """
     with suppress(OSError, ImportError, KeyboardInterrupt):
         settings = context.find_settings()
         if settings is None or not settings.daemon.auto:
             return
+        from kebab.config.settings import resolve_paths
+        from kebab.config.sockets import find_fault
+
+        state = resolve_paths(settings).state
+        fault = find_fault(os.environ, str(state))
+        if fault is not None:
+            if _begins_day(state / _WARNED):
+                context.warn(*fault)
+            return
         from kebab.warm.start import start_in_background
 
         read_only = ["--read-only"] if context.flags.read_only else []
         start_in_background([*list_place_flags(context.flags), *read_only], os.environ)
+
+
+def _begins_day(marker: Path) -> bool:
+    """Touch a file; return whether that did not happen within the last day."""
+    now = time.time()
+    with suppress(FileNotFoundError):
+        if abs(now - marker.stat().st_mtime) < _DAY_S:
+            return False
+    with suppress(OSError):
+        marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        marker.touch()
+    return True
 
 
 def list_place_flags(flags: Flags) -> list[str]:

@@ -151,7 +151,11 @@ def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
     rebuild = suggest_move(machine.data)
     checks = (
         Check("configuration", partial(check_settings, machine.read_settings), init),
-        Check("directories", partial(check_folders, machine.folders), init),
+        Check(
+            "directories",
+            partial(check_folders, machine.folders, machine.find_socket_fault),
+            init,
+        ),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
@@ -197,8 +201,9 @@ class SettingsFile:
 class MachineInputs:
     """The inputs of the checks of the machine.
 
-    `folders` are the folders that kebab writes to, by purpose. `find_writer` returns the process
-    that is writing.
+    `folders` are the folders that kebab writes to, by purpose. `find_socket_fault` returns why the
+    warm process is not used, and the command that mends it. `find_writer` returns the process that
+    is writing.
     """
 
     read_settings: Callable[[], SettingsFile]
@@ -206,6 +211,7 @@ class MachineInputs:
     data: Path
     log: Path
     find_writer: Callable[[], int | None]
+    find_socket_fault: Callable[[], tuple[str, str] | None] = lambda: None
 
 
 def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
@@ -229,8 +235,11 @@ def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
     return succeed(str(where))
 
 
-def check_folders(folders: Mapping[str, Path]) -> Finding:
-    """Check that every folder can be written or created."""
+def check_folders(
+    folders: Mapping[str, Path],
+    find_socket_fault: Callable[[], tuple[str, str] | None] = lambda: None,
+) -> Finding:
+    """Check that every folder can be written or created, and that of the sockets be used."""
     for purpose, path in folders.items():
         existing = _find_existing_folder(path)
         if not existing.is_dir():
@@ -242,6 +251,8 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
         if not os.access(existing, os.W_OK | os.X_OK):
             summary = f"no permission to write the {purpose} folder: {existing}"
             return fail(summary, f"chmod u+rwx {shlex.quote(str(existing))}")
+    if fault := find_socket_fault():
+        return warn(*fault)
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 

@@ -7,9 +7,10 @@ takes half a millisecond, and `socket` with its `selectors` and `enum` five; the
 
 import marshal
 import os
-import stat
 import sys
 from time import monotonic
+
+from kebab.config.sockets import find_folder, is_private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "OMP_", "MALLOC_", "SSL_CERT_")
 """The variables that the interpreter and native libraries read once, at their start."""
+
+_HOMES = ("HOME", "XDG_STATE_HOME")
+"""Calls with another home have a warm process of their own, which `serve --stop` ends alone."""
 
 _NAMESPACES = ("mnt", "net", "pid", "user")
 _SANDBOX = (b"NoNewPrivs:", b"Seccomp:", b"CapEff:")
@@ -33,7 +37,7 @@ def compute_identity(environ: "Mapping[str, str]") -> bytes:
     """Return what a warm process must share with a call that it serves.
 
     It has the installation with the time of its last change, the interpreter and what that read at
-    its start, the file system and the namespaces, and the rights of the process.
+    its start, the file system and the namespaces, the rights of the process, and the home.
     """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     read_once = sorted(item for item in environ.items() if item[0].startswith(_INTERPRETER))
@@ -48,17 +52,9 @@ def compute_identity(environ: "Mapping[str, str]") -> bytes:
         sys.version,
         sys.getfilesystemencoding(),
         read_once,
+        [environ.get(name) for name in _HOMES],
     )
     return repr(parts).encode("utf-8", "surrogatepass")
-
-
-def find_folder(environ: "Mapping[str, str]") -> str:
-    """Return the folder of the sockets of this user, whether or not it exists."""
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(runtime):
-        return os.path.join(runtime, "kebab")
-    temporary = environ.get("TMPDIR", "")
-    return os.path.join(temporary if os.path.isabs(temporary) else "/tmp", f"kebab-{os.getuid()}")  # noqa: S108 - the folder is checked before use
 
 
 def find_socket(environ: "Mapping[str, str]", identity: bytes) -> str | None:
@@ -70,16 +66,6 @@ def find_socket(environ: "Mapping[str, str]", identity: bytes) -> str | None:
     name = hash(int.from_bytes(identity, "big")) % _MAX_IDENTITY
     path = os.path.join(find_folder(environ), f"{name:015x}")
     return path if len(os.fsencode(path)) <= _LONGEST_ADDRESS else None
-
-
-def is_private_folder(path: str) -> bool:
-    """Return whether a path is a folder of this user that nobody else can enter."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return False
-    private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
-    return private and status.st_uid == os.geteuid()
 
 
 def is_own_peer(connection: "_socket.socket") -> bool:
@@ -163,8 +149,13 @@ SHOW = b"\0"
 says that it is alive. Any other byte is the number of a signal that the client received."""
 
 LENGTH_BYTES = 4
+CONTROL = ".ctl"
+"""The end of the name of the socket for questions about the process itself."""
+RELEASE_REQUEST = b"release\n"
+
 VARIABLE = "KEBAB_DAEMON_AUTO"
 _ANSWER_S = 0.05
+_RELEASE_S = 0.5
 _SHOW_S = 0.2
 _MOST_UNANSWERED = 150
 """So often a client asks a worker in vain until it takes it for hung, after half a minute."""
@@ -255,6 +246,34 @@ def connect(path: str) -> "_socket.socket":
     connection.settimeout(_ANSWER_S)
     connection.connect(path)
     return connection
+
+
+def release_stores(environ: "Mapping[str, str]", seconds: float = _RELEASE_S) -> None:
+    """Ask the warm processes of this user to close the files of all knowledge bases.
+
+    Call it before you replace or delete such files. A worker does so after the call that it runs,
+    and nobody waits for longer than `seconds`. It opens the files again when a call needs them.
+    A process that does not answer changes nothing: each one notices what was replaced.
+    """
+    folder = find_folder(environ)
+    if not is_private_folder(folder):
+        return
+    ends = monotonic() + seconds
+    for name in os.listdir(folder):
+        if not name.endswith(CONTROL):
+            continue
+        connection = None
+        try:
+            connection = connect(os.path.join(folder, name))
+            if is_own_peer(connection):
+                connection.sendall(RELEASE_REQUEST)
+                connection.settimeout(max(_ANSWER_S, ends - monotonic()))
+                connection.recv(1)
+        except (OSError, ImportError):
+            continue
+        finally:
+            if connection is not None:
+                connection.close()
 
 
 def _send_call(connection: "_socket.socket", arguments: "Sequence[str]", identity: bytes) -> None:

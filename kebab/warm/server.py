@@ -19,11 +19,14 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kebab import __version__
-from kebab.warm.client import is_own_peer
+from kebab.warm.client import RELEASE_REQUEST, is_own_peer
 from kebab.warm.start import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.watchers import Watchers
 from kebab.warm.worker import (
     BUSY,
+    DISTRUST,
+    RELEASE,
+    RELEASED,
     WATCH,
     CallRunner,
     Demand,
@@ -139,6 +142,8 @@ class WarmServer:
         self._failures = 0
         self._stopping = False
         self._waiting_for_end: list[socket.socket] = []
+        self._waiting_for_release: list[tuple[socket.socket, set[int]]] = []
+        """Who asked for the release of files, and the workers that have not released them yet."""
         self._code = CodeCheck()
 
     def serve(self, *, on_start: Callable[[], None] = lambda: None) -> bool:
@@ -259,6 +264,15 @@ class WarmServer:
             self._failures += not child.calls
             self._forget(child)
             return
+        if heard == RELEASED:
+            self._note_release(child.pid)
+            return
+        if heard == DISTRUST:
+            for other in self._children.values():
+                if other is not child:
+                    with suppress(OSError):
+                        other.control.send(RELEASE)
+            return
         child.busy = heard.endswith(BUSY)
         begun = heard.count(BUSY)
         child.calls += begun
@@ -272,6 +286,7 @@ class WarmServer:
             self._selector.unregister(child.control)
         child.control.close()
         self._children.pop(child.pid, None)
+        self._note_release(child.pid)
 
     def _reap(self) -> None:
         """Collect workers that ended; many that end without a call are a defect, so stop."""
@@ -300,12 +315,35 @@ class WarmServer:
             if not is_own_peer(connection):
                 connection.close()
                 return
-            if connection.recv(_REQUEST_BYTES) == b"stop\n":
+            request = connection.recv(_REQUEST_BYTES)
+            if request == RELEASE_REQUEST:
+                self._release_files(connection)
+                return
+            if request == b"stop\n":
                 self._stopping = True
                 self._waiting_for_end.append(connection)
                 return
             connection.sendall(json.dumps(self._describe()).encode())
             connection.close()
+
+    def _release_files(self, connection: socket.socket) -> None:
+        """Ask all workers to close their files; `connection` is closed when they have done so."""
+        waiting = {*self._children}
+        self._waiting_for_release.append((connection, waiting))
+        for child in [*self._children.values()]:
+            try:
+                child.control.send(RELEASE)
+            except OSError:  # it ended
+                self._note_release(child.pid)
+        self._note_release(0)
+
+    def _note_release(self, pid: int) -> None:
+        """Note that a worker has no files of a knowledge base open."""
+        for connection, waiting in [*self._waiting_for_release]:
+            waiting.discard(pid)
+            if not waiting:
+                connection.close()
+                self._waiting_for_release.remove((connection, waiting))
 
     def _describe(self) -> dict[str, Any]:
         """Return the status as the fields of the reply."""

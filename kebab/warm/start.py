@@ -11,11 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from kebab.config.sockets import is_private_folder
 from kebab.errors.system import translate_os_errors
 from kebab.warm import client
-from kebab.warm.client import is_private_folder
+from kebab.warm.client import CONTROL
 
-LOCK, CONTROL, _NEW = ".lock", ".ctl", ".new"
+LOCK, _NEW = ".lock", ".new"
 _BACKLOG = 64
 
 

@@ -14,12 +14,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Daemon, Settings, find_default_config, resolve_paths
 from kebab.core.progress import RunCold, refuse_own_work, require_own_process
+from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store.sqlite.connection import get_database_path
 from kebab.warm.client import (
     ACKNOWLEDGED,
@@ -33,6 +35,7 @@ from kebab.warm.client import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 WATCH = b"w"
@@ -210,6 +213,11 @@ class Call:
             handler(number, frame)
 
     @property
+    def is_live(self) -> bool:
+        """Whether the client has shown output, so that the call cannot be repeated."""
+        return self._live
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether so many interruptions came that the process must not be used again."""
         return self.interrupted >= _LEAVING_COUNT
@@ -282,8 +290,14 @@ def _read_size(message: bytearray) -> int:
     return int.from_bytes(message[:LENGTH_BYTES], "big")
 
 
-IDLE, BUSY = b"i", b"b"
-"""What a worker tells its parent."""
+IDLE, BUSY, RELEASED, DISTRUST = b"i", b"b", b"r", b"d"
+"""What a worker tells its parent; the last asks that the other workers close their files."""
+
+RELEASE = b"r"
+"""The parent asks a worker to close the files of all knowledge bases."""
+
+REST_S, _TICK_S = 4.0, 1.0
+"""Files of a knowledge base are closed when it was not used so long; how often a worker looks."""
 
 _MB = 1 << 20
 
@@ -306,21 +320,47 @@ class KebabOpener:
         """The settings of the call that opened a knowledge base last."""
         self.demand: Demand | None = None
         """The watcher that the call wants."""
+        self.holds_files = False
+        """Whether files of a knowledge base may be open."""
+        self.call: Call | None = None
+        """The call that is served."""
+        self.distrusts = False
+        """Whether the call met a fault of a store."""
+
+    def release_files(self, unused_s: float = 0.0) -> None:
+        """Close the files of unused knowledge bases, so that their folders can be unmounted."""
+        self.holds_files = self._pool.release_files(unused_s)
 
     def __call__(self, settings: Any, *, read_only: bool = False, **options: Any) -> Any:
         """Return a knowledge base as a context manager.
 
         Raises:
-            RunCold: The settings switch the warm process off.
+            RunCold: The settings switch the warm process off, or a store has a fault.
         """
         if not settings.daemon.auto:
             raise RunCold
         self.daemon = settings.daemon
+        self.holds_files = True
         if options.pop("report", None) is not None:
             raise RunCold
         if not read_only:
             self.demand = build_demand(settings, options["config_path"], os.environ)
-        return self._pool.lease(settings, read_only=read_only, **options)
+        return self._lease(settings, read_only=read_only, **options)
+
+    @contextmanager
+    def _lease(self, settings: Any, **options: Any) -> "Iterator[Any]":
+        """Yield a knowledge base; after a fault of a store the client runs the call itself.
+
+        The fault may come from what warm processes share of a database whose files were replaced.
+        """
+        try:
+            with self._pool.lease(settings, **options) as kebab:
+                yield kebab
+        except (IoError, StoreCorrupt):
+            if self.call is not None and self.call.is_live:
+                raise
+            self.distrusts = True
+            raise RunCold from None
 
 
 class Worker:
@@ -367,8 +407,14 @@ class Worker:
             poll.register(one, select.POLLIN)
         self._tell_parent(IDLE)
         while not self._stopping:
-            if any(number == self._control.fileno() for number, _ in poll.poll()):
+            tick = int(_TICK_S * 1000) if self._opener.holds_files else None
+            ready = {number for number, _ in poll.poll(tick)}
+            if not ready:
+                self._opener.release_files(REST_S)
+            if self._control.fileno() in ready and not self._answer_parent():
                 return
+            if self._listener.fileno() not in ready:
+                continue
             try:
                 connection = self._listener.accept()[0]
             except OSError:  # another worker was faster
@@ -376,8 +422,20 @@ class Worker:
             self._busy = True
             self._tell_parent(BUSY)
             self._serve_connection(connection)
+            self._opener.release_files(REST_S)
             self._busy = False
             self._tell_parent(IDLE)
+
+    def _answer_parent(self) -> bool:
+        """Do what the parent asks for; return whether it still listens."""
+        try:
+            if self._control.recv(1) != RELEASE:
+                return False
+        except OSError:
+            return False
+        self._opener.release_files()
+        self._tell_parent(RELEASED)
+        return True
 
     def _tell_parent(self, state: bytes) -> None:
         """Tell the parent the state; when it no longer listens, end after the running call."""
@@ -419,6 +477,7 @@ class Worker:
             return
         try:
             call.acknowledge()
+            self._opener.call, self._opener.distrusts = call, False
             status = self._runner.run(call, self._opener, self._leave(call))
             call.ignore_client()
             call.send_result(status)
@@ -427,6 +486,9 @@ class Worker:
                 send_demand(self._control, demand)
         except RunCold:
             call.ignore_client()
+            if self._opener.distrusts:
+                self._opener.release_files()
+                self._tell_parent(DISTRUST)
             call.send_cold()
         except KeyboardInterrupt:  # between the end of the call and `ignore_client`
             call.send_result(130)

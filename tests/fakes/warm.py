@@ -24,6 +24,7 @@ class WarmProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "kebab", "serve"],
             env=self.environ,
+            cwd=environ["HOME"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -116,7 +116,7 @@ print(*(set(sys.modules) - before))
     )
 
     ours = {"kebab", "kebab.cli", "kebab.cli.main"}
-    client = {"kebab.warm", "kebab.warm.client"}
+    client = {"kebab.warm", "kebab.warm.client", "kebab.config", "kebab.config.sockets"}
     assert set(done.stdout.split()) <= {"gc", *ours, *client}
 
 

@@ -55,6 +55,8 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     if flags.pop("explain"):
         return _explain(context, paths, stream=stream)
     settings = context.load_settings()
+    if not flags["dry_run"]:
+        context.release_stores()
     with report_cancellable_work(context, stream=stream) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
             reply = _ingest(kebab, paths, flags, reporter, cancel)

@@ -77,6 +77,7 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     --all` lists other names.
     """
     request = ModelUseRequest(name=name, folder=folder)
+    context.release_stores()
     return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),

@@ -28,5 +28,6 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
         if not yes:
             plan = kebab.run(ResetRequest(models=models, dry_run=True))
             confirm(context, "reset", partial(render_reset_plan, plan))
+        context.release_stores()
         reply = kebab.run(ResetRequest(models=models))
     return context.print_reply(reply, render_reset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
+from contextlib import chdir, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -248,8 +248,10 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
         import_module(f"kebab.cli.commands.{name}")
     writable = not context.flags.read_only
     demand = build_demand(settings, context.config_path, os.environ) if writable else None
-    if background:
-        os.chdir("/")
+    folder = "/"
+    with suppress(OSError):  # the folder of the caller may be deleted by now
+        folder = os.getcwd()  # noqa: PTH109 - a string is wanted
+    os.chdir("/")
 
     def announce() -> None:
         if not background and not context.flags.machine:
@@ -258,7 +260,7 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     server = WarmServer(
         path,
         client.compute_identity(os.environ),
-        CallRunner(run_call, partial(_preload, context)),
+        CallRunner(run_call, partial(_preload, context, folder)),
         settings.daemon.idle_minutes * _MINUTE_S,
         demand,
     )
@@ -268,14 +270,18 @@ def _serve(context: CommandContext, *, background: bool) -> Exit:
     return Exit.DONE
 
 
-def _preload(context: CommandContext, opener: KebabOpener) -> None:
-    """Open what a search needs; a knowledge base that cannot be searched is left alone."""
+def _preload(context: CommandContext, folder: str, opener: KebabOpener) -> None:
+    """Open what a search needs; a knowledge base that cannot be searched is left alone.
+
+    Relative paths of the settings begin at `folder`, which is not kept in use.
+    """
     from kebab.wire.search import SearchRequest
 
     settings = context.load_settings()
     request = SearchRequest(query="kebab", mode=settings.search.mode, limit=1)
     with (
-        suppress(Signal, RunCold),
+        suppress(Signal, RunCold, OSError),
+        chdir(folder),
         # Read-only, because a search that nobody asked for must leave nothing behind.
         opener(settings, config_path=context.config_path, read_only=True) as kebab,
     ):

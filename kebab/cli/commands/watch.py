@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.app.facade import Kebab
+    from kebab.app.watched import WatchedFolder
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.core.progress import Cancel
@@ -101,6 +103,10 @@ def _build_watcher(
     require_watchfiles()
     reader = AppContext(settings, config_path=context.config_path, read_only=True)
 
+    def find_folders() -> list[WatchedFolder]:
+        with closing(reader):  # a watcher at rest has no database open
+            return find_watched_folders(reader, resolve_targets(paths))
+
     def is_stopped() -> bool:
         return cancel.requested or is_reader_gone(context.channels.out)
 
@@ -111,7 +117,7 @@ def _build_watcher(
         ingest=lambda request: kebab.run(request, cancel=cancel),
         ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
         folders=FolderWatch(
-            partial(find_watched_folders, reader, resolve_targets(paths)),
+            find_folders,
             lambda folders: open_notifier(folders, is_stopped),
             is_stopped,
         ),

@@ -28,6 +28,7 @@ from kebab.store.lance.vector_file import (
     VectorFile,
     release_pages,
 )
+from kebab.store.stamps import FileState
 
 if TYPE_CHECKING:
     import numpy as np
@@ -247,6 +248,7 @@ class MappedVectors:
         self._load_axes = load_axes
         self._file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
+        self._files: FileState | None = None
         self._loaded: ExactIndex | None = None
 
     def find_nearest(
@@ -283,16 +285,27 @@ class MappedVectors:
     def load_index(self) -> ExactIndex | None:
         """Return the index of the latest state, which never changes; None without a table.
 
+        A mapped file that was cut off would end the process, and one that was written over would
+        give wrong cosines, so it is mapped again when it may have changed.
+
         Raises:
             StoreCorrupt: The table cannot be read.
         """
         digest = self._read_digest()
-        if digest is None:
-            return None
-        if self._loaded is None or digest != self._digest:
+        if digest is None or digest != self._digest or not (self._files and self._files.holds()):
+            self._loaded = None
+        if digest is not None and self._loaded is None:
+            self._files = self._take_file_state()
             self._digest, batch = self._load(digest)
             self._loaded = ExactIndex(*batch, self._load_axes())
         return self._loaded
+
+    def _take_file_state(self) -> FileState:
+        """Return the state of the file to map, or of the table that is read without one."""
+        path = vector_file.get_vector_file_path(self._data_dir, self._version)
+        table = vector_file.get_table_path(self._data_dir, self._version)
+        data = [] if path.exists() else sorted(table.glob("data/*"))
+        return FileState([str(path), *map(str, data)])
 
     def _load(self, digest: bytes) -> "tuple[bytes, Batch]":
         """Return the rows of the latest state, and its digest."""

@@ -19,6 +19,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.fts import lower_text
+from kebab.store.stamps import FileState
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
@@ -228,18 +229,9 @@ def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
     return database
 
 
-def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
-    """Return device and inode of the file that is now at the path of a connection.
-
-    None when there is no file, or when SQLite would not notice that it changed.
-    """
-    if database.open_flags & apsw.SQLITE_OPEN_URI:
-        return None
-    try:
-        stat = Path(database.filename).stat()
-    except OSError:
-        return None
-    return stat.st_dev, stat.st_ino
+def take_file_state(path: Path) -> FileState:
+    """Return the state of a database file, its log and its shared memory."""
+    return FileState((str(path),), logs=(f"{path}-wal",), mapped=(f"{path}-shm",))
 
 
 _MAGIC = b"SQLite format 3\0"
@@ -520,7 +512,8 @@ class Transactions:
             self._database.execute("ROLLBACK")
 
 
-_REVISION = "corpus_revision"
+_REVISION, _STATE = "corpus_revision", "corpus_state"
+_STATE_BYTES = 8
 _MAX_RUNS = 256
 
 
@@ -548,8 +541,20 @@ def get_revision(database: apsw.Connection) -> int:
 
 
 def advance_revision(database: apsw.Connection) -> None:
-    """Raise the corpus revision by one."""
-    set_value(database, _REVISION, str(get_revision(database) + 1))
+    """Raise the corpus revision by one, and give the new state a name of its own."""
+    revision = get_revision(database) + 1
+    set_value(database, _REVISION, str(revision))
+    set_value(database, _STATE, f"{revision} {os.urandom(_STATE_BYTES).hex()}")
+
+
+def read_state_name(database: apsw.Connection) -> str | None:
+    """Return a name that no other state of any library has.
+
+    Two libraries may have the same revision, for instance a restored copy that went on another way.
+    None when the library was written by a build without such names.
+    """
+    name = get_value(database, _STATE)
+    return name if name and name.partition(" ")[0] == str(get_revision(database)) else None
 
 
 def record_run(

@@ -308,9 +308,8 @@ class Postings:
     def __init__(self, database: apsw.Connection, weights: Sequence[float]) -> None:
         import numpy as np
 
-        self._database = database
         self._weights = np.array(weights, np.float64)
-        database.execute(_INSTANCES)
+        self.follow(database)
         rows: list[Any] = database.execute(_SIZES).fetchall()
         self._keys = np.array([key for key, _ in rows], np.int64)
         tokens = sum_varints(size for _, size in rows)
@@ -319,6 +318,11 @@ class Postings:
         self._rows: OrderedDict[str, TermPostings] = OrderedDict()
         self.cached_rows = 0
         """How many rows of words are cached."""
+
+    def follow(self, database: apsw.Connection) -> None:
+        """Read from now on through another connection to the same state."""
+        self._database = database
+        database.execute(_INSTANCES)
 
     def search(self, terms: Sequence[str], limit: int) -> list[KeyedScore]:
         """Return the best chunks that contain any of different terms, ties by key.

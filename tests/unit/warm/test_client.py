@@ -60,6 +60,8 @@ def test_the_client_imports_neither_typing_nor_socket_nor_click():
         "kebab",
         "kebab.cli",
         "kebab.cli.main",
+        "kebab.config",
+        "kebab.config.sockets",
         "kebab.warm",
         "kebab.warm.client",
         "marshal",
@@ -137,11 +139,12 @@ def test_a_server_of_another_user_gets_nothing(runtime, monkeypatch):
             assert connection.recv(1) == b""
 
 
-def test_a_change_of_what_the_interpreter_read_at_its_start_is_another_identity():
-    one = client.compute_identity({"LANG": "C.UTF-8"})
+def test_what_the_interpreter_read_at_its_start_and_the_home_are_the_identity():
+    one = client.compute_identity({"LANG": "C.UTF-8", "HOME": "/h"})
 
-    assert client.compute_identity({"LANG": "C.UTF-8", "HOME": "/elsewhere"}) == one
-    assert client.compute_identity({"LANG": "ko_KR.UTF-8"}) != one
+    assert client.compute_identity({"LANG": "C.UTF-8", "HOME": "/h", "TERM": "dumb"}) == one
+    assert client.compute_identity({"LANG": "ko_KR.UTF-8", "HOME": "/h"}) != one
+    assert client.compute_identity({"LANG": "C.UTF-8", "HOME": "/elsewhere"}) != one
 
 
 def test_the_name_of_a_socket_is_the_same_in_every_process():
@@ -152,27 +155,8 @@ def test_the_name_of_a_socket_is_the_same_in_every_process():
     assert str(client.find_socket(environ, b"identity")).startswith("/run/user/7/kebab/")
 
 
-def test_without_a_runtime_folder_it_is_a_temporary_one_of_the_user():
-    assert client.find_folder({"TMPDIR": "/t"}) == f"/t/kebab-{os.getuid()}"
-    assert (
-        client.find_folder({"TMPDIR": "t", "XDG_RUNTIME_DIR": "r"}) == f"/tmp/kebab-{os.getuid()}"
-    )
-
-
 def test_a_path_that_is_too_long_for_a_socket_is_none():
     assert client.find_socket({"XDG_RUNTIME_DIR": "/" + "x" * 200}, b"identity") is None
-
-
-def test_only_a_folder_that_nobody_else_can_enter_is_private(tmp_path):
-    folder, link = tmp_path / "folder", tmp_path / "link"
-    folder.mkdir(mode=0o700)
-    link.symlink_to(folder)
-
-    assert client.is_private_folder(str(folder))
-    assert not client.is_private_folder(str(link))
-    assert not client.is_private_folder(str(tmp_path / "nowhere"))
-    folder.chmod(0o710)
-    assert not client.is_private_folder(str(folder))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="SO_PEERCRED")

@@ -14,6 +14,7 @@ import pytest
 
 from kebab.config.settings import Daemon, Settings, Watch
 from kebab.core.progress import RunCold
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store.sqlite.connection import get_database_path
 from kebab.warm.client import ACKNOWLEDGED, ALIVE, LENGTH_BYTES, LIVE, RESULT, SHOW
 from kebab.warm.worker import (
@@ -57,6 +58,24 @@ def test_settings_that_switch_the_warm_process_off_run_cold(tmp_path):
         KebabOpener()(Settings(daemon=Daemon(auto=False)), config_path=tmp_path / "config.toml")
 
 
+@pytest.mark.parametrize("live", [False, True])
+def test_a_fault_of_a_store_is_left_to_the_client_unless_it_has_shown_output(tmp_path, ends, live):
+    fault = StoreCorrupt(path="/data/kebab.sqlite", cause="file is not a database")
+    opener = KebabOpener()
+    opener.call = Call(ends[1], REQUEST, [])
+    if live:
+        opener.call.collect(1, b"one\n")
+        opener.call.show_output()
+    settings = Settings(data_dir=str(tmp_path / "kb"))
+    with (
+        pytest.raises(StoreCorrupt if live else RunCold),
+        opener(settings, config_path=tmp_path / "config.toml"),
+    ):
+        raise fault
+
+    assert opener.distrusts is not live
+
+
 def test_the_memory_of_a_process_is_known_while_it_lives():
     assert read_memory(os.getpid()) > 1_000_000
     assert read_memory(-1) == 0
@@ -91,8 +110,8 @@ def test_a_state_is_restored():
         ("explain", "locked"),
     ],
 )
-def test_calls_with_other_environments_between_them_answer_as_cold(warm, tmp_path, arguments):
-    warm.call("search", "bread", KEBAB_LANG="ko", TZ="Asia/Seoul", HOME=str(tmp_path))
+def test_calls_with_other_environments_between_them_answer_as_cold(warm, arguments):
+    warm.call("search", "bread", KEBAB_LANG="ko", TZ="Asia/Seoul", TERM="dumb")
     served, cold = warm.call(*arguments), warm.call_cold(*arguments)
 
     assert served.returncode == cold.returncode

@@ -148,6 +148,34 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
     assert [key for key, _ in vectors.find_nearest(X, 1)] == [1]
 
 
+@pytest.mark.parametrize("change", ["cut off", "written over", "deleted", "replaced"])
+def test_a_mapped_file_is_not_touched_again_after_a_change(change, writer, tmp_path):
+    vectors = MappedVectors(tmp_path, "v", 3)
+    hits = vectors.find_nearest(X, 9)
+    path = vector_file.get_vector_file_path(tmp_path, "v")
+    if change == "cut off":  # reading its pages would end the process
+        os.truncate(path, 0)
+    elif change == "written over":
+        path.write_bytes(bytes(path.stat().st_size))
+    else:
+        path.rename(tmp_path / "old")
+        if change == "replaced":
+            path.write_bytes(b"another file")
+
+    assert vectors.find_nearest(X, 9) == hits
+
+
+def test_vectors_in_memory_are_read_again_when_the_table_was_damaged(writer, tmp_path):
+    vector_file.get_vector_file_path(tmp_path, "v").unlink()
+    vectors = MappedVectors(tmp_path, "v", 3, keep=False)
+    assert vectors.count() == 3
+    for file in (vector_file.get_table_path(tmp_path, "v") / "data").iterdir():
+        os.truncate(file, 20)
+
+    with pytest.raises(StoreCorrupt):
+        vectors.count()
+
+
 def test_a_missing_vector_file_is_rebuilt(writer, tmp_path):
     path = vector_file.get_vector_file_path(tmp_path, "v")
     path.unlink()

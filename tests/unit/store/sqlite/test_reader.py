@@ -20,7 +20,8 @@ from kebab.store.sqlite.reader import (
     RevisionCache,
     SqliteReader,
 )
-from tests.fakes.rows import document
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import NOTES, document
 
 
 def test_a_reader_needs_an_indexed_directory(tmp_path):
@@ -86,6 +87,12 @@ def test_weights_reach_the_ranking(writer, tmp_path):
 
 
 @pytest.fixture
+def settled(monkeypatch):
+    """Rely on the state of files also right after a change."""
+    monkeypatch.setattr("kebab.store.stamps._SETTLING_NS", -(10**12))
+
+
+@pytest.fixture
 def pool(tmp_path):
     made = ReaderPool(tmp_path)
     yield made
@@ -100,9 +107,7 @@ def found(pool, word):
         )
 
 
-def test_a_closed_reader_is_reused_on_a_new_snapshot(writer, pool):
-    with pool.acquire() as first:
-        revision = first.get_revision()
+def test_every_snapshot_is_that_of_the_last_commit(writer, pool):
     for number in range(5):
         writer.put_document(document(f"{number}.md", ["rain"]))
         for _ in range(3):
@@ -111,9 +116,71 @@ def test_a_closed_reader_is_reused_on_a_new_snapshot(writer, pool):
             assert len(keys) == number + 2
     writer.remove_documents([make_doc_id("notes", "a.md")])
     assert "a.md" not in found(pool, "rain")[0]
+
+
+def test_a_closed_reader_is_reused_while_the_files_stay_as_they_are(writer, pool, settled):
+    found(pool, "rain")
+    with pool.acquire() as first:
+        pass
+    with pool.acquire() as second:
+        assert second is first
+    writer.put_document(document("b.md", ["rain"]))
+    with pool.acquire() as third:
+        assert third is not first
+
+
+@pytest.mark.parametrize("event", ["rest", "cached answer"])
+def test_tables_in_memory_outlive_the_connection_while_the_state_stays(
+    event, writer, pool, tmp_path, settled
+):
+    found(pool, "rain")
+    with pool.acquire() as first:
+        cache = first.cache
+    if event == "rest":
+        pool.close()
+    else:
+        answers = QueryCache(tmp_path)
+        answers.put("page", "question", 1, b"")
+        answers.close()
+    assert found(pool, "rain")[0] == ["a.md"]
+    with pool.acquire() as second:
+        assert second is not first
+        assert second.cache is cache
+
+
+def test_another_library_of_the_same_revision_has_nothing_in_common(tmp_path):
+    """It is written over the first one, so device and number of the file stay."""
+    for name in ("a", "b"):
+        with SqliteWriter(tmp_path / name, str.split) as made:
+            made.add_source(NOTES)
+            made.put_document(document(f"{name}.md", ["rain"]))
+    one, two = (get_database_path(tmp_path / name) for name in ("a", "b"))
+    pool = ReaderPool(one.parent)
+    assert found(pool, "rain")[0] == ["a.md"]
+    with pool.acquire() as first:
+        revision, cache = first.get_revision(), first.cache
+    pool.close()
+    one.write_bytes(two.read_bytes())
+
+    assert found(pool, "rain")[0] == ["b.md"]
     with pool.acquire() as last:
-        assert last is first
-        assert last.get_revision() > revision
+        assert last.get_revision() == revision
+        assert last.cache is not cache
+    pool.close()
+
+
+def test_an_answer_for_another_library_is_not_written_into_this_one(tmp_path):
+    for name in ("a", "b"):
+        SqliteWriter(tmp_path / name, str.split).close()
+    one, two = (get_database_path(tmp_path / name) for name in ("a", "b"))
+    cache = QueryCache(one.parent)
+    cache.put("page", "question", 0, b"answer")
+    two.replace(one)
+    cache.close()
+
+    later = QueryCache(one.parent)
+    assert later.get("page", "question", 0) is None
+    later.close()
 
 
 def test_a_reader_in_use_is_not_acquired_twice(writer, pool):
@@ -394,7 +461,7 @@ def test_tables_of_an_empty_library_are_empty(stored):
 
 def test_terms_are_counted_once(stored):
     stored(["rain sun", "rain"])
-    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, revision=1)
+    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, state=1)
 
     assert cache.get_document_frequencies(["rain", "snow"]) == {"rain": 2, "snow": 0}
     stored.put_document(document("b.md", ["rain"]))
@@ -409,13 +476,13 @@ def is_built(table):
 
 def test_tables_are_built_for_repeated_queries(stored):
     stored(["rain"])
-    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, revision=1)
+    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, state=1)
     assert all(map(is_built, (cache.postings, cache.document_numbers, cache.committed_keys)))
 
 
 def test_without_numpy_no_table_is_ever_built(stored, monkeypatch):
     stored(["rain"])
-    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, revision=1)
+    cache = RevisionCache(stored.database, EQUAL_WEIGHTS, state=1)
     monkeypatch.delitem(sys.modules, "numpy")
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "path_importer_cache", {})
