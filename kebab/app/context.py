@@ -272,6 +272,7 @@ class AppContext:
         settings = self.settings.ingest
         return ScanRules(
             exclude=tuple(settings.exclude),
+            secret_files=tuple(settings.secret_files),
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
             left_out=frozenset(() if settings.ocr else (IMAGE,)),

@@ -489,6 +489,16 @@ class UnsupportedMedia(Signal):
     setting: str | None = None
 
 
+class SecretFile(Signal):
+    code, domain = "secret_file", "INGEST.SECRET_FILE"
+    kind, origin, http, grpc = Kind.POLICY_DENY, Origin.CORE, 403, "PERMISSION_DENIED"
+    canonical = Canonical.INVALID_INPUT
+    message = "this file usually holds secrets, and `{setting}` does not name it: {path}"
+    hint = "kebab ingest --explain {path}"
+    path: str
+    setting: str
+
+
 class ParseFailed(Signal):
     code, domain = "parse_failed", "INGEST.PARSE_FAILED"
     kind, origin, http, grpc = Kind.SERIALIZATION, Origin.ADAPTER, 422, "INVALID_ARGUMENT"
