@@ -43,6 +43,8 @@ class Reply(Record, frozen=True, kw_only=True):
     """The exit status of the process, null while it is not known; at the top level only."""
     output_format: Literal["json"] | UnsetType = UNSET
     """Always `json`; at the top level only."""
+    masked: bool | UnsetType = UNSET
+    """True when keys or passwords are masked in this reply; absent otherwise."""
 
 
 class Hinted(Struct, frozen=True, kw_only=True):
