@@ -15,6 +15,7 @@ from msgspec import Struct
 from kebab.text.normalize import split_names
 from kebab.text.secrets import MASK, mask_secrets
 from kebab.wire.record import Reply
+from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk
@@ -55,13 +56,13 @@ class SecretMask:
         if not self._active or len(text) < _SHORTEST:
             return text
         masked = mask_secrets(text)
-        self._changed = self._changed or masked != text
+        self._changed = self._changed or masked is not text
         return masked
 
     def mask_chunk(self, chunk: "StoredChunk") -> "StoredChunk":
         """Return a chunk without secrets in its text, from which snippets and answers are made."""
         text, context = self.mask_text(chunk.text), self.mask_text(chunk.context)
-        is_same = text == chunk.text and context == chunk.context
+        is_same = text is chunk.text and context is chunk.context
         return chunk if is_same else chunk._replace(text=text, context=context)
 
     def mask_reply(self, reply: R) -> R:
@@ -89,6 +90,8 @@ class SecretMask:
             fields = {name: self._mask(one) for name, one in value.items()}
             return value if fields == value else fields
         if isinstance(value, Struct):
+            if isinstance(value, SearchHit) and self._is_clean(value):
+                return value
             changes = {
                 name: new
                 for name in _list_text_fields(type(value))
@@ -96,6 +99,11 @@ class SecretMask:
             }
             return msgspec.structs.replace(value, **changes) if changes else value
         return value
+
+    def _is_clean(self, hit: SearchHit) -> bool:
+        """Return whether a hit has nothing to mask; its texts are cut from masked chunks."""
+        names = "\n".join((hit.title, *hit.heading_path))
+        return not self._changed and self.mask_text(names) is names
 
 
 @cache

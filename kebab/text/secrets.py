@@ -10,10 +10,11 @@ by how often letters, digits and signs alternate. A password that is a plain wor
 
 import math
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 MASK = "•"
@@ -88,32 +89,24 @@ class _Rule(NamedTuple):
     check: Callable[[str], bool] = _is_key
 
 
-_NAMES = (
-    *("access-key", "access_key", "accesskey", "accountkey", "api-key", "api_key", "apikey"),
-    *("auth_key", "credential", "passphrase", "passwd", "password", "private_key", "pwd", "secret"),
-    *("token", "contraseña", "mot de passe", "passwort", "senha", "wachtwoord", "пароль"),
-    *("パスワード", "密码", "密碼", "비밀번호"),
-)
-"""Names of secrets, in lower case."""
-
 _BEFORE = r"(?<![A-Za-z0-9_])"
 _AFTER = r"(?![A-Za-z0-9_])"
 _PEM = "-----BEGIN "
 
 _RULES = (
     _Rule(
-        (_PEM.lower(),),
+        (_PEM,),
         _PEM + r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
         r"((?:\s|\\[nr]|[\"'+,>|#*]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}"
         r"|[A-Za-z0-9+/=]{20,}+|[A-Za-z0-9+/]{1,19}={0,2}(?=(?:\s|\\[nr]){0,4}-----END))++)",
         bool,
     ),
-    _Rule(("akia", "asia"), _BEFORE + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _AFTER),
+    _Rule(("AKIA", "ASIA"), _BEFORE + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _AFTER),
     _Rule(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _BEFORE + r"(gh[pousr]_[A-Za-z0-9]{36,255})"),
     _Rule(("github_pat_",), _BEFORE + r"(github_pat_[A-Za-z0-9_]{50,255})"),
     _Rule(
-        ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "gloas-"),
-        _BEFORE + r"(gl(?:pat|dt|rt|ptt|cbt|oas)-[\w.-]{20,255})",
+        ("glpat-", "gldt-", "glrt-"),
+        _BEFORE + r"(gl(?:pat|dt|rt)-[\w.-]{20,255})",
     ),
     _Rule(
         ("xox", "xapp-"),
@@ -124,20 +117,23 @@ _RULES = (
     _Rule(("sk_", "rk_"), _BEFORE + r"([sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,255})"),
     _Rule(("whsec_",), _BEFORE + r"(whsec_[A-Za-z0-9+/=]{24,255})"),
     _Rule(("sk-",), _BEFORE + r"(sk-[\w-]{20,255})", _is_random),
-    _Rule(("aiza",), _BEFORE + r"(AIza[\w-]{35})" + _AFTER),
-    _Rule(("gocspx-", "ya29."), _BEFORE + r"(GOCSPX-[\w-]{28}|ya29\.[\w-]{20,2048})"),
-    _Rule(("eyj",), _BEFORE + r"(eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.[\w-]{10,4096})"),
+    _Rule(("AIza",), _BEFORE + r"(AIza[\w-]{35})" + _AFTER),
+    _Rule(("GOCSPX-", "ya29."), _BEFORE + r"(GOCSPX-[\w-]{28}|ya29\.[\w-]{20,2048})"),
+    _Rule(("eyJ",), _BEFORE + r"(eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.[\w-]{10,4096})"),
     _Rule(("npm_",), _BEFORE + r"(npm_[A-Za-z0-9]{36})" + _AFTER),
-    _Rule(("pypi-ag",), _BEFORE + r"(pypi-Ag[\w-]{50,512})"),
+    _Rule(("pypi-Ag",), _BEFORE + r"(pypi-Ag[\w-]{50,512})"),
     _Rule(("hf_",), _BEFORE + r"(hf_[A-Za-z0-9]{30,40})" + _AFTER),
-    _Rule(("sg.",), _BEFORE + r"(SG\.[\w-]{20,24}\.[\w-]{39,50})"),
-    _Rule(("shp",), _BEFORE + r"(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32})" + _AFTER),
+    _Rule(("SG.",), _BEFORE + r"(SG\.[\w-]{20,24}\.[\w-]{39,50})"),
+    _Rule(
+        ("shpat_", "shpca_", "shppa_", "shpss_"),
+        _BEFORE + r"(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32})" + _AFTER,
+    ),
     _Rule(("_v1_",), _BEFORE + r"(do[opr]_v1_[a-f0-9]{64})" + _AFTER),
     _Rule(("dapi",), _BEFORE + r"(dapi[a-f0-9]{32})" + _AFTER),
     _Rule(("hvs.", "hvb."), _BEFORE + r"(hv[sb]\.[\w-]{24,300})"),
     _Rule(("gsk_", "xai-", "tskey-"), _BEFORE + r"((?:gsk_|xai-|tskey-[a-z]+-)[\w-]{20,120})"),
-    _Rule(("age-secret-key-",), _BEFORE + r"(AGE-SECRET-KEY-1[0-9A-Z]{58})" + _AFTER),
-    _Rule((":aa",), _BEFORE + r"(\d{8,10}:AA[\w-]{33})" + _AFTER),
+    _Rule(("AGE-SECRET-KEY-",), _BEFORE + r"(AGE-SECRET-KEY-1[0-9A-Z]{58})" + _AFTER),
+    _Rule((":AA",), _BEFORE + r"(\d{8,10}:AA[\w-]{33})" + _AFTER),
     _Rule(
         ("@",),
         r"[a-z]://[^\s/?#:@\"'`<>\[\]]{0,128}:([^\s/?#@\"'`<>]{6,256})@[\w\[]",
@@ -145,7 +141,8 @@ _RULES = (
     ),
 )
 
-_LITERALS = "|".join(re.escape(literal) for rule in _RULES for literal in rule.literals)
+_BY_LITERAL = [(literal, rule) for rule in _RULES for literal in rule.literals]
+_WITHOUT_LINE = [pair for pair in _BY_LITERAL if "_" not in pair[0]]
 
 _SIGN = (
     r"[A-Za-z0-9_-]{0,40}+(?<!file|name|path|type)[\"'`]?\]?[ \t]{0,8}"
@@ -153,14 +150,30 @@ _SIGN = (
 )
 """The rest of a name and what stands between it and its value, such as `_KEY"] = `."""
 _VALUE = r"""[ \t]{0,8}["'`]?([^\s"'`,;<>(){}\[\]|&]{10,4096}+)(?![(\[{.])"""
-_ASSIGNED = {
-    **dict.fromkeys(_NAMES, _SIGN + _VALUE),
-    **dict.fromkeys(("basic ", "bearer ", "--api-key ", "--password ", "--token "), _VALUE),
+_NAMES = {
+    "key": "access-key access_key accesskey accountkey api-key api_key apikey auth_key private_key",
+    "pass": "passe passphrase passwd password passwort",
+    **{name: name for name in ("credential", "pwd", "secret", "token")},
+    **{name: name for name in ("contraseña", "senha", "wachtwoord", "пароль")},
+    **{name: name for name in ("パスワード", "密码", "密碼", "비밀번호")},
 }
-"""What follows a name in lower case when a secret is its value."""
+"""Names of secrets in lower case, by a part of them."""
+_ASSIGNED = {
+    **{part: [(name, _SIGN + _VALUE) for name in names.split()] for part, names in _NAMES.items()},
+    "--": [(name, _VALUE) for name in ("--api-key ", "--password ", "--token ")],
+    **{name: [(name, _VALUE)] for name in ("basic ", "bearer ")},
+}
+"""What follows a name when a secret is its value."""
 
-_SIGNS = ("=", ":", "：", ">", "Basic ", "Bearer ", "bearer ", "--")
-"""Signs without which nothing is assigned."""
+_LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
+_VISIBLE = bytes(range(0x21, 0x7F)).replace(b"?", b"")  # other characters are encoded as `?`
+_WORDS = bytes(ord("x") if code in _VISIBLE else ord(" ") for code in range(256))
+_KINDS = bytes(
+    ord("a") if code in _LETTERS else ord("0") if code in _DIGITS else ord(" ")
+    for code in range(256)
+)
+_LONG_WORD, _MIXED = b"x" * 20, b"0a"
+"""A key has a long word; what looks random has a letter behind a digit. Most text has neither."""
 
 _KEY_LINE = 64
 """The characters of the shorter lines of a private key."""
@@ -169,26 +182,20 @@ _KEY_LINES = r"[ \t>|]{0,16}([A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})\s*"
 
 def mask_secrets(text: str) -> str:
     """Return a text whose keys and passwords are masked; it has the same number of code points."""
-    # A secret is a long word, and no word of a language, so most words need no comparison.
-    found = _compile(r"[!-~]{10,}").findall(text)
-    words = [word for word in found if not word.isalpha() or len(word) >= _LONG]
-    if not words:
-        return text
-    joined = " ".join(words)
-    folded = joined.lower()
+    raw = text.encode("ascii", "replace")
+    has_long, has_mixed = _LONG_WORD in raw.translate(_WORDS), _MIXED in raw.translate(_KINDS)
     spans: list[tuple[int, int]] = []
-    if _compile(_LITERALS).search(folded):
+    if has_long or "@" in text:
+        pairs = _BY_LITERAL if "_" in text else _WITHOUT_LINE
         spans += [
             match.span(1)
-            for rule in _RULES
-            if any(literal in folded for literal in rule.literals)
+            for rule in dict.fromkeys(rule for literal, rule in pairs if literal in text)
             for match in _compile(rule.pattern).finditer(text)
             if rule.check(match[1])
         ]
-    if _compile("[0-9]").search(joined):
-        if any(sign in text for sign in _SIGNS):
-            spans += _find_assigned(text)
-        if max(map(len, words)) >= _KEY_LINE and _PEM not in text:
+    if has_mixed:
+        spans += _find_assigned(text)
+        if has_long and _PEM not in text:
             spans += _find_key_lines(text)
     for start, end in spans:
         shown = _SHOWN if end - start >= _LONG else 0
@@ -203,7 +210,9 @@ def _find_assigned(text: str) -> Iterator[tuple[int, int]]:
     folded = text.lower()
     if len(folded) != len(text):
         folded = text  # a letter such as `İ` has a longer form, and offsets would not hold
-    for name, rest in _ASSIGNED.items():
+    for name, rest in chain.from_iterable(
+        names for part, names in _ASSIGNED.items() if part in folded
+    ):
         place = folded.find(name)
         while place >= 0:
             match = _compile(rest).match(text, place + len(name))
