@@ -87,10 +87,7 @@ CLEAN = (
     "image data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4",
     "AKIA" + "IOSFODNN7EXAMPLE",
     "sk-fading-circle-12-inner-dot",
-    "-----BEGIN PUBLIC "
-    + "KEY-----\n"
-    + "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA"
-    + "a1B2" * 5,
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA" + "a1B2" * 5,
 )
 """Texts without a secret."""
 
@@ -123,6 +120,10 @@ def find_masked(path: Path) -> tuple[int, float, list[str]]:
     return len(text), seconds, [new for old, new in pairs if old != new]
 
 
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
 def main(arguments: list[str]) -> int:
     """Print the share of generated keys that are masked, and what is masked in the folders."""
     parser = argparse.ArgumentParser(prog="python -m tools.secrets", description=__doc__)
@@ -130,25 +131,25 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
-    missed = 0
     for form in FORMS:
         found = sum(
             is_hidden(key, mask_secrets(text)) for key, text in draw_texts(form, options.count)
         )
-        missed += options.count - found
-        print(f"{found / options.count:7.4f}  {form}")
+        _print(f"{found / options.count:7.4f}  {form}")
     wrong = [text for text in CLEAN if mask_secrets(text) != text]
-    print(f"masked without a secret: {wrong}" if wrong else "nothing is masked without a secret")
+    _print(f"masked without a secret: {wrong}" if wrong else "nothing is masked without a secret")
     for folder in options.folders:
         files = [one for one in folder.rglob("*") if one.suffix in _TEXT_SUFFIXES and one.is_file()]
         results = [(one, *find_masked(one)) for one in files]
         chars, seconds = sum(row[1] for row in results), sum(row[2] for row in results)
         lines = [(row[0], line) for row in results for line in row[3]]
         speed = chars / 1e6 / (seconds or 1)
-        print(f"{folder}: {len(lines)} lines in {len(files)} files, {chars:,} characters,", end=" ")
-        print(f"{speed:.0f} million characters a second")
+        _print(
+            f"{folder}: {len(lines)} lines in {len(files)} files, {chars:,} characters,"
+            f" {speed:.0f} million characters a second"
+        )
         for path, line in lines if options.list else []:
-            print(f"  {path}: {line[:200]}")
+            _print(f"  {path}: {line[:200]}")
     return int(bool(wrong))
 
 

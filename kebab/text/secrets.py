@@ -89,7 +89,7 @@ class _Rule(NamedTuple):
     check: Callable[[str], bool] = _is_key
 
 
-_BEFORE = r"(?<![A-Za-z0-9_])"
+_BEFORE = r"(?<![A-Za-z0-9_-])"
 _AFTER = r"(?![A-Za-z0-9_])"
 _PEM = "-----BEGIN "
 
@@ -136,7 +136,7 @@ _RULES = (
     _Rule((":AA",), _BEFORE + r"(\d{8,10}:AA[\w-]{33})" + _AFTER),
     _Rule(
         ("@",),
-        r"[a-z]://[^\s/?#:@\"'`<>\[\]]{0,128}:([^\s/?#@\"'`<>]{6,256})@[\w\[]",
+        r"[a-z]://[^\s/?#:@\"'`<>\[\]]{0,128}:([^\s/?#@\"'`<>]{6,256}+)@[\w\[]",
         _is_password,
     ),
 )
@@ -197,12 +197,19 @@ def mask_secrets(text: str) -> str:
         spans += _find_assigned(text)
         if has_long and _PEM not in text:
             spans += _find_key_lines(text)
-    for start, end in spans:
-        shown = _SHOWN if end - start >= _LONG else 0
-        value = text[start:end]
-        masked = value[:shown] + "".join(c if c.isspace() else MASK for c in value[shown:])
-        text = text[:start] + masked + text[end:]
-    return text
+    return _mask_spans(text, spans) if spans else text
+
+
+def _mask_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return a text with masks in place of some spans, which may overlap; white space stays."""
+    parts, place = [], 0
+    for start, end in sorted(spans):
+        hidden = start + _SHOWN if end - start >= _LONG and start >= place else start
+        hidden = max(hidden, place)
+        parts.append(text[place:hidden])
+        parts.append("".join(c if c.isspace() else MASK for c in text[hidden:end]))
+        place = max(place, end)
+    return "".join([*parts, text[place:]])
 
 
 def _find_assigned(text: str) -> Iterator[tuple[int, int]]:
@@ -218,7 +225,7 @@ def _find_assigned(text: str) -> Iterator[tuple[int, int]]:
             match = _compile(rest).match(text, place + len(name))
             if match and _is_random(match[1]):
                 yield match.span(1)
-            place = folded.find(name, place + 1)
+            place = folded.find(name, match.end() if match else place + 1)
 
 
 @cache
