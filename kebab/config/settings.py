@@ -170,8 +170,9 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text is shown."""
 
     mask_secrets: bool = True
-    """Mask keys and passwords within the text of files, except what `kebab fetch` and
-    `kebab review` show on the command line."""
+    """Mask keys and passwords in the text of files, except where the command line shows files as
+    they are: `fetch`, `grep`, `rank`, `review` and `translate`. A language model on another machine
+    gets no such text either."""
     hyperlink_format: Annotated[str, Meta(pattern=_HYPERLINK)] = "default"
     """The links of file names: `default` (`file://`), `none`, `cursor`, `kitty`, `macvim`,
     `textmate`, `vscode`, `vscode-insiders`, `vscodium`, or an address with `{path}`, `{line}` and

@@ -93,7 +93,7 @@ def test_a_server_sends_no_secret_of_a_file(settings, tmp_path, request_):
 def test_the_command_line_shows_files_and_own_lines_as_they_are(settings, tmp_path, request_):
     operation = str(request_.__struct_config__.tag).removesuffix("_request.v1")
     with Kebab(settings, config_path=tmp_path / "config.toml") as kebab:
-        reply, text = run(request_, kebab)
+        _, text = run(request_, kebab)
 
     assert (KEY in text) == (operation in EXACT and operation != "review")
     assert operation not in EXACT or MASK not in text
