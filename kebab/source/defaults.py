@@ -147,6 +147,11 @@ def is_secret_name(path: str) -> bool:
     return is_secret and _compile_names(_TEMPLATE_NAMES).fullmatch(name) is None
 
 
+def is_secret_name_below(path: str) -> bool:
+    """Return whether files of this name hold secrets in certain folders only."""
+    return path.lower().rpartition("/")[2] in _SECRET_BELOW
+
+
 _LARGEST_SECRET = 16 * 1024
 """The largest file that is opened to look for a key. The key files of services have 2 to 4 KB."""
 

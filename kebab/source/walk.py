@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kebab.core.content import HEAD_BYTES, describe_unsupported, detect_media_by_content
 from kebab.core.files import IGNORE_FILES, ScanResult, ScanRules, SeenFiles, get_suffix
 from kebab.core.media import PLAIN, detect_media_type
-from kebab.source.defaults import has_secret_content, is_secret_name
+from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
     Layer,
@@ -70,6 +70,8 @@ def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
     Raises:
         OSError: The file cannot be opened.
     """
+    if is_secret_name_below(path):
+        real = os.path.realpath(real)  # a folder above it may be a link
     found = is_secret_name(path) or is_secret_name(real) or has_secret_content(real, size)
     return found and not allows_secret(rules, path)
 

@@ -12,6 +12,7 @@ from kebab.app.facade import Kebab
 from kebab.app.model_adapters import build_language_model
 from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
+from kebab.llm.server_check import CheckedModel
 from kebab.mcp.calls import ToolCaller
 from kebab.mcp.tools import TOOLS
 from kebab.text.secrets import MASK
@@ -150,4 +151,5 @@ def test_a_server_on_another_machine_gets_no_secrets(endpoint, is_masked):
     flags = {"models.llm.endpoint": endpoint, "models.llm.provider": "openai"}
     model = build_language_model(load_settings(environ={}, flags=flags), environ={})
 
+    assert isinstance(model, CheckedModel)
     assert (model.mask(NOTE) != NOTE) is is_masked

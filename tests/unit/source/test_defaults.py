@@ -125,7 +125,8 @@ def test_a_scan_counts_secrets_and_output_unless_they_are_asked_for(
 def test_a_link_with_a_harmless_name_does_not_open_a_secret(tmp_path, link):
     write(tmp_path, _dot_docker__config_dot_json="{}")
     (tmp_path / link).symlink_to(tmp_path / ".docker/config.json")
-    scanner, found = FolderScanner(), FolderScanner().scan(str(tmp_path), ScanRules(hidden=True))
+    (tmp_path / "folder").symlink_to(tmp_path / ".docker")
+    scanner, found = FolderScanner(), FolderScanner().scan(str(tmp_path), ScanRules())
     scanner.add_named_files(found, str(tmp_path / ".docker"), ["config.json"], ScanRules())
     scanner.add_named_files(found, str(tmp_path), [link], ScanRules())
 
