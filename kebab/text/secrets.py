@@ -89,7 +89,7 @@ class _Rule(NamedTuple):
     check: Callable[[str], bool] = _is_key
 
 
-_BEFORE = r"(?<![A-Za-z0-9_-])"
+_BEFORE, _START = r"(?<![A-Za-z0-9_])", r"(?<![A-Za-z0-9_-])"
 _AFTER = r"(?![A-Za-z0-9_])"
 _PEM = "-----BEGIN "
 
@@ -97,7 +97,7 @@ _RULES = (
     _Rule(
         (_PEM,),
         _PEM + r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"((?:\s|\\[nr]|[\"'+,>|#*]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}"
+        r"((?:\s|\\[nr]|[\"'+,>|#*/;]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}"
         r"|[A-Za-z0-9+/=]{20,}+|[A-Za-z0-9+/]{1,19}={0,2}(?=(?:\s|\\[nr]){0,4}-----END))++)",
         bool,
     ),
@@ -116,10 +116,10 @@ _RULES = (
     _Rule(("hooks.slack.com/",), r"hooks\.slack\.com/services/(T\w{6,20}/B\w{6,20}/\w{16,40})"),
     _Rule(("sk_", "rk_"), _BEFORE + r"([sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,255})"),
     _Rule(("whsec_",), _BEFORE + r"(whsec_[A-Za-z0-9+/=]{24,255})"),
-    _Rule(("sk-",), _BEFORE + r"(sk-[\w-]{20,255})", _is_random),
+    _Rule(("sk-",), _START + r"(sk-[\w-]{20,255})", _is_random),
     _Rule(("AIza",), _BEFORE + r"(AIza[\w-]{35})" + _AFTER),
     _Rule(("GOCSPX-", "ya29."), _BEFORE + r"(GOCSPX-[\w-]{28}|ya29\.[\w-]{20,2048})"),
-    _Rule(("eyJ",), _BEFORE + r"(eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.[\w-]{10,4096})"),
+    _Rule(("eyJ",), _START + r"(eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.[\w-]{10,4096})"),
     _Rule(("npm_",), _BEFORE + r"(npm_[A-Za-z0-9]{36})" + _AFTER),
     _Rule(("pypi-Ag",), _BEFORE + r"(pypi-Ag[\w-]{50,512})"),
     _Rule(("hf_",), _BEFORE + r"(hf_[A-Za-z0-9]{30,40})" + _AFTER),
@@ -177,7 +177,7 @@ _LONG_WORD, _MIXED = b"x" * 20, b"0a"
 
 _KEY_LINE = 64
 """The characters of the shorter lines of a private key."""
-_KEY_LINES = r"[ \t>|]{0,16}([A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})\s*"
+_KEY_LINES = r"[ \t>|\"'#*/]{0,16}([A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})(?:\\[nr])?[\s\"'+,;\\]{0,6}"
 
 
 def mask_secrets(text: str) -> str:
