@@ -81,6 +81,7 @@ CLEAN = (
     "PASSWORD=changeme123",
     "SECRET_KEY = settings.API_KEY_V2",
     "token = get_token_v2(request)",
+    "private_key: ed25519.Ed25519PrivateKey | None",
     "the token expires: 2024-01-01T00:00:00Z",
     "http://user:password1@example.org",
     "http://localhost:8080/@user",

@@ -51,10 +51,13 @@ def _is_random(value: str) -> bool:
     changes = sum(left != right for left, right in pairwise(map(_get_kind, value)))
     if _measure_entropy(value) < 2.8 or changes < 0.22 * len(value):  # noqa: PLR2004
         return False
-    # Words and numbers between signs, such as `settings.API_KEY_2`, are a reference.
+    # Words and numbers such as `settings.API_KEY_2` and `Ed25519PrivateKey` are a reference.
     parts = "".join(c if c.isalnum() else " " for c in value).split()
-    rests = (part.rstrip("0123456789") for part in parts)
-    return any(rest and not rest.isalpha() for rest in rests)
+    return not all(map(_compile(_NAME).fullmatch, parts))
+
+
+_NAME = r"[A-Za-z]*[0-9]*(?:[A-Z][a-z]{2,}+|[a-z]{4,}+)*+[0-9]*"
+"""A name in code: words with a number in or behind them."""
 
 
 def _is_password(value: str) -> bool:
