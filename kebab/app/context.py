@@ -19,6 +19,7 @@ from kebab.text.normalize import escape_undecodable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kebab.app.masking import SecretMask
     from kebab.app.model_adapters import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
@@ -113,6 +114,13 @@ class AppContext:
     def log(self) -> Path:
         """The log of errors; it is readable even if another folder has an invalid name."""
         return resolve_paths(self.settings).log
+
+    @cached_property
+    def masks(self) -> "SecretMask":
+        """What masks secrets in replies."""
+        from kebab.app.masking import SecretMask
+
+        return SecretMask(enabled=self.settings.output.mask_secrets)
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""
@@ -273,6 +281,7 @@ class AppContext:
         settings = self.settings.ingest
         return ScanRules(
             exclude=tuple(settings.exclude),
+            secret_files=tuple(settings.secret_files),
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
             left_out=frozenset(() if settings.ocr else (IMAGE,)),

@@ -167,7 +167,13 @@ class KebabPool:
             if key not in self._embedders:
                 self._embedders[key] = Embedders(settings, models)
             embedders = self._embedders[key]
-        return Kebab(settings, config_path=config_path, read_only=read_only, embedders=embedders)
+        return Kebab(
+            settings,
+            config_path=config_path,
+            read_only=read_only,
+            embedders=embedders,
+            is_owner=False,
+        )
 
     def _keep(self, key: _Key, kebab: Kebab) -> None:
         with self._lock:

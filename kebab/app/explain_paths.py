@@ -5,7 +5,7 @@ import os
 import shlex
 import stat as modes
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.references import join_path
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
-from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
+from kebab.core.files import IMAGE, OCR_SETTING, SECRET_SETTING, get_suffix, is_below
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
@@ -138,9 +138,16 @@ class _Explainer:
         except OSError:
             broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
             return _leave_out(base, "symlink_broken" if broken else "missing")
+        return self._explain_present(base, status)
+
+    def _explain_present(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
+        """Explain a path that exists, first by the rules."""
         folder = modes.S_ISDIR(status.st_mode)
         if not folder:
             base = replace(base, size=status.st_size)
+            if self._is_secret(status):
+                rule = SkipRule(path=self._file, setting=SECRET_SETTING)
+                return replace(_leave_out(base, "secret", _ALLOW_SECRET), rule=rule)
         if self._source is None:
             return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
         if found := self._find_rule(folder=folder):
@@ -178,8 +185,21 @@ class _Explainer:
         named = self._source.kind != "folder" or self._file in self._library.named
         if not path or named:
             return None
-        rules = ScanRules(exclude=tuple(self._settings.exclude), hidden=self._settings.hidden)
-        return explain_skip(self._source.root, rules, path, folder=folder)
+        return explain_skip(
+            self._source.root, self._context.build_scan_rules(), path, folder=folder
+        )
+
+    def _is_secret(self, status: os.stat_result) -> bool:
+        """Return whether a regular file usually holds secrets, and no setting asks for it."""
+        from kebab.source.walk import is_secret_file
+
+        root = self._source.root if self._source else os.path.dirname(self._file)  # noqa: PTH120 - a plain string
+        path, real = self._file[len(root) :].lstrip("/"), os.path.realpath(self._file)
+        rules = self._context.build_scan_rules()
+        with suppress(OSError):
+            if modes.S_ISREG(status.st_mode):
+                return is_secret_file(rules, path, real, status.st_size)
+        return False
 
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
         """Return why a link, a device or a pipe is left out."""
@@ -245,12 +265,15 @@ class _Explainer:
         return replace(base, included=True, reason="included", message=message, hint=hint)
 
 
+_ALLOW_SECRET = f"to read it nevertheless, name it in `{SECRET_SETTING}`"
 _MESSAGES = {
     "missing": "there is no such file",
     "no_source": "no folder that kebab reads contains it",
     "ignored": "an ignore file names it",
     "excluded": "the settings or the built-in rules exclude it",
     "hidden": "hidden files are left out",
+    "secret": "files of this name or content usually hold keys or passwords",
+    "generated": "a build tool wrote it",
     "unsupported": "kebab does not read this format",
     "ocr_off": "the text of images is not recognised",
     "over_limit": "it is larger than the limit",

@@ -31,9 +31,12 @@ class Kebab:
         read_only: bool = False,
         report: "SettingsReport | None" = None,
         embedders: "Embedders | None" = None,
+        is_owner: bool = True,
     ) -> None:
         """Open nothing yet.
 
+        `is_owner` says that the caller is the user of the files, to whom `exact` operations show
+        their secrets: the command line, not a server.
         With `report` invalid settings are findings instead of errors; `embedders` are the models
         of another knowledge base with the same settings.
         """
@@ -44,6 +47,7 @@ class Kebab:
             report=report,
             embedders=embedders,
         )
+        self._is_owner = is_owner
 
     def __enter__(self) -> Self:
         return self
@@ -78,10 +82,16 @@ class Kebab:
             Signal: The operation fails.
         """
         operation = find_operation(request)
+        masks = self._context.masks
+        masks.begin(exact=operation.exact and self._is_owner)
         options: list[object] = []
         if operation.events_path:
-            options.append(report or (lambda _: None))
+            options.append((lambda event: report(masks.mask_event(event))) if report else _ignore)
         if operation.cancellable:
             options.append(cancel or Cancel())
         reply: R = operation.import_handler()(self._context, request, *options)
-        return reply
+        return masks.mask_reply(reply)
+
+
+def _ignore(_event: object) -> None:
+    pass

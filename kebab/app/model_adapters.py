@@ -222,6 +222,8 @@ def build_language_model(
 ) -> "LanguageModel":
     """Build the language model of the settings; this sends nothing.
 
+    What a server on another machine gets has no keys and passwords, unless the settings allow it.
+
     Args:
         settings: The settings.
         name: The model; None means that of the settings.
@@ -234,11 +236,13 @@ def build_language_model(
             is invalid.
     """
     from kebab.llm.server_check import CheckedModel, check_server_responds
+    from kebab.text.secrets import mask_secrets
 
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
     build = _build_openai if llm.provider == "openai" else _build_ollama
+    masks = settings.output.mask_secrets and not endpoint.is_loopback
     return CheckedModel(
         model=build(llm, name, endpoint, environ, operation),
         check=lambda: check_server_responds(
@@ -246,6 +250,7 @@ def build_language_model(
         ),
         loading_s=llm.first_token_s,
         on_wait=on_wait,
+        mask=mask_secrets if masks else str,
     )
 
 

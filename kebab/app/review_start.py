@@ -180,6 +180,7 @@ class _TargetFinder:
         root = self._library.find_root(folder) or folder
         rules = ScanRules(
             exclude=tuple(self._settings.exclude),
+            secret_files=tuple(self._settings.secret_files),
             hidden=self._settings.hidden,
             max_file_bytes=self._max_bytes,
         )

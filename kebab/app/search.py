@@ -227,7 +227,8 @@ def _explain_filters(
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
     """Build the search engine of one snapshot."""
     vectors, embedder = prepare_vector_search(context, reader)
-    return SearchEngine(reader, vectors, embedder, cache=context.cache)
+    mask = context.masks.mask_chunk
+    return SearchEngine(reader, vectors, embedder, cache=context.cache, mask=mask)
 
 
 def prepare_vector_search(

@@ -250,7 +250,7 @@ class CommandContext:
         self, reply: R | NotFound, render: Renderer[R], status: Exit | None = None
     ) -> Exit:
         """Print a result on stdout; return the exit status, that of the reply unless given."""
-        from kebab.wire.record import NotFound, find_exit_status
+        from kebab.wire.record import MASKED, NotFound, find_exit_status
 
         status = find_exit_status(reply) if status is None else status
         if self.flags.machine:
@@ -264,6 +264,9 @@ class CommandContext:
         else:
             text = "\n".join(render(reply, canvas))
         self.channels.out.write(text + "\n" if text else "")
+        if reply.masked is True:
+            err = self.channels.err
+            err.write_lines(self.create_canvas(err).note(f"{MASKED}; `kebab fetch` shows them"))
         return status
 
     def print_notes(self, reply: R, render: Renderer[R]) -> None:

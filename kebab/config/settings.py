@@ -46,6 +46,9 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Read files and folders whose name begins with a dot."""
     exclude: list[str] = msgspec.field(default_factory=list)
     """Patterns of files to skip, in `.gitignore` form; `!pattern` cancels a built-in pattern."""
+    secret_files: list[str] = msgspec.field(default_factory=list)
+    """Patterns of files to read although files of their name or content usually hold keys or
+    passwords, in `.gitignore` form, such as `samples/credentials.json`."""
     max_file_bytes: Positive = 20_000_000
     """The largest file to read, in bytes; larger files are skipped."""
     deadline_s: Annotated[float, Meta(ge=0)] = 30.0
@@ -164,8 +167,12 @@ class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How text is shown on a terminal."""
+    """How text is shown."""
 
+    mask_secrets: bool = True
+    """Mask keys and passwords in the text of files, except where the command line shows files as
+    they are: `fetch`, `grep`, `rank`, `review` and `translate`. A language model on another machine
+    gets no such text either."""
     hyperlink_format: Annotated[str, Meta(pattern=_HYPERLINK)] = "default"
     """The links of file names: `default` (`file://`), `none`, `cursor`, `kitty`, `macvim`,
     `textmate`, `vscode`, `vscode-insiders`, `vscodium`, or an address with `{path}`, `{line}` and
@@ -243,7 +250,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ask: Ask = Ask()
     """How questions are answered."""
     output: Output = Output()
-    """How text is shown on a terminal."""
+    """How text is shown."""
     errors: Errors = Errors()
     """How errors are reported."""
     daemon: Daemon = Daemon()

@@ -166,7 +166,8 @@ _HTML = re.compile(
     rb"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_PRIVATE_KEY = re.compile(rb"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
+PRIVATE_KEY = re.compile(rb"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
+"""How the file of a private key begins."""
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)")
 _INTERPRETERS = {
     **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
@@ -235,7 +236,7 @@ def _detect_text(head: bytes) -> str:
 def detect_media_by_content(head: bytes) -> str | None:
     """Return the media type of a file by its first bytes, None when no parser reads it."""
     suffix = detect_content(head)
-    if suffix is None or not head or _PRIVATE_KEY.match(head):
+    if suffix is None or not head or PRIVATE_KEY.match(head):
         return None
     media = detect_media_type(f"file{suffix}")
     return media or (PLAIN if is_text(head) else None)

@@ -13,6 +13,9 @@ OCR_SETTING = "ingest.ocr"
 IMAGE = "image/any"
 """The media type of pictures, which are read only when the recognition of text is turned on."""
 
+SECRET_SETTING = "ingest.secret_files"  # noqa: S105 - the name of a setting
+"""The setting that names files to read although they usually hold secrets."""
+
 _PAGES_PER_FILE = 20
 """How many pages of the longest time a file may take; most pages take a tenth of it."""
 
@@ -36,6 +39,9 @@ GIT_FILE = ".gitignore"
 OWN_FILE = ".kebabignore"
 IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 """The names of files with rules that leave out files."""
+
+_DEFAULTS_VERSION = "1"
+"""Raise it when `kebab.source.defaults` changes, so that known folders are listed again."""
 
 MAX_EXAMPLES = 3
 """How many names of one reason are remembered."""
@@ -81,11 +87,13 @@ class FileEntry(NamedTuple):
 class ScanRules:
     """The settings of a scan; `max_file_bytes` 0 means no limit.
 
+    `secret_files` are patterns of files that are read although they usually hold secrets.
     `left_out` are the media types that are not read with these settings: images without `ocr`.
     `readable` are the names and suffixes that this version reads, which the digest tells apart.
     """
 
     exclude: tuple[str, ...] = ()
+    secret_files: tuple[str, ...] = ()
     hidden: bool = False
     max_file_bytes: int = 0
     left_out: frozenset[str] = frozenset({IMAGE})
@@ -95,7 +103,8 @@ class ScanRules:
         """Return a digest that changes with the rules."""
         limits = (str(self.hidden), str(self.max_file_bytes))
         media = ("left out", *sorted(self.left_out), "readable", *sorted(self.readable))
-        return compute_digest(*limits, "exclude", *self.exclude, *media)
+        secrets = ("secret files", *self.secret_files, "defaults", _DEFAULTS_VERSION)
+        return compute_digest(*limits, "exclude", *self.exclude, *media, *secrets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,18 +25,18 @@ from kebab.errors.signal import (
 Op: TypeAlias = Literal["read", "write", "create"]
 """An operation on a file or folder."""
 
-NO_FILE = "no such file"
-NO_FOLDER = "no such folder"
+NO_FILE, NO_FOLDER = "no such file", "no such folder"
 NOT_UTF8 = "the name is not valid UTF-8"
 """Causes that kebab words itself, so that a hint can depend on them."""
-
 
 _UNKNOWN_ISSUER = re.compile("self.signed|issuer")
 """How OpenSSL words that nothing on this machine vouches for a certificate."""
 KNOWN_IN_IT = "documents are known in it"
 """Part of the cause when the folder of a source is suddenly empty or missing."""
 
-# Templates that several cases share.
+# Templates of cases.
+_CHANGED_DOCUMENT = "the document has changed since its review began: {path}"
+_OTHER_FILE = "cannot read {file}: its schema is {found}, this build reads {expected}"
 _NO_SERVER = "cannot reach the model server at {endpoint} (`{setting}`): {cause}"
 _OTHER_SCHEMA = "no usable index in {data_dir}: its schema is {found}, this build reads {expected}"
 _TURN_ON = "export {variable}=true"
@@ -113,12 +113,7 @@ class StaleCursor(Signal):
     )
     hint = "repeat the search without `--cursor`"
     rerun = Rerun(drop=("--cursor",))
-    cases = {
-        "path": Wording(
-            "the document has changed since its review began: {path}",
-            "review it again: `kebab review {path}`",
-        )
-    }
+    cases = {"path": Wording(_CHANGED_DOCUMENT, "review it again: `kebab review {path}`")}
     issued_revision: int
     current_revision: int
     path: str | None = None
@@ -133,10 +128,7 @@ class NotIndexed(Signal):
     cases = {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
-        "file": Wording(
-            "cannot read {file}: its schema is {found}, this build reads {expected}",
-            "pip install --upgrade kebab",
-        ),
+        "file": Wording(_OTHER_FILE, "pip install --upgrade kebab"),
     }
     data_dir: str
     expected: int
@@ -487,6 +479,16 @@ class UnsupportedMedia(Signal):
     path: str
     media: str
     setting: str | None = None
+
+
+class SecretFile(Signal):
+    code, domain = "secret_file", "INGEST.SECRET_FILE"
+    kind, origin, http, grpc = Kind.POLICY_DENY, Origin.CORE, 403, "PERMISSION_DENIED"
+    canonical = Canonical.INVALID_INPUT
+    message = "this file usually holds secrets, and `{setting}` does not name it: {path}"
+    hint = "kebab ingest --explain {path}"
+    path: str
+    setting: str
 
 
 class ParseFailed(Signal):

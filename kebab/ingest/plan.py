@@ -12,6 +12,7 @@ from pathlib import Path
 from kebab.core.documents import FileStamp, KnownDocument, Source, build_named_files_key
 from kebab.core.files import (
     OCR_SETTING,
+    SECRET_SETTING,
     FileEntry,
     ScanResult,
     ScanRules,
@@ -21,7 +22,7 @@ from kebab.core.files import (
 )
 from kebab.core.ids import hash_content
 from kebab.core.ports import FileScanner, LibraryWriter
-from kebab.errors.catalog import KNOWN_IN_IT, IoError, TooLarge, UnsupportedMedia
+from kebab.errors.catalog import KNOWN_IN_IT, IoError, SecretFile, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob, build_item
 from kebab.ingest.scopes import LibraryState, Scope
@@ -63,6 +64,7 @@ def scan_scopes(
     Raises:
         IoError: A root cannot be read or is suddenly empty. When the user names no path and
             another root can be read, it becomes an outcome instead.
+        SecretFile: The only file named usually holds secrets, and is not indexed.
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser reads the only file named.
     """
@@ -82,6 +84,8 @@ def scan_scopes(
     if is_single_file(job, scopes):
         scan = summary.scans[0]
         location, reasons = scan.scope.location, scan.found.skips.by_reason
+        if reasons["secret"] and not scan.known:
+            raise SecretFile(path=location, setting=SECRET_SETTING)
         if reasons["unsupported"] or reasons["special_file"] or reasons["ocr_off"]:
             media = get_suffix(location.rpartition("/")[2]) or "no extension"
             setting = OCR_SETTING if reasons["ocr_off"] else None
@@ -142,7 +146,7 @@ class ScopeScanner:
             self._scanner.add_named_files(found, root, files, rules)
             if scope.named:
                 skip = partial(self._scanner.find_skip_reason, root, rules, folder=False)
-                exempt |= {path for path in scope.files if skip(path)}
+                exempt |= {path for path in scope.files if skip(path) not in {None, "secret"}}
             is_gone = known and not found.entries and not found.unreadable and not found.skips.total
             if is_gone and not self._job.force and _is_empty(root):
                 raise _build_missing_root_error(root, len(known))

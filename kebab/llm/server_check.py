@@ -252,13 +252,15 @@ class CheckedModel:
     """A language model whose server is checked before a prompt, and waited for while it loads.
 
     `check` raises a signal when no server listens. `loading_s` is the longest wait for a server
-    that loads its model, 0 without a limit; `on_wait` receives the reason when it begins.
+    that loads its model, 0 without a limit; `on_wait` receives the reason when it begins. `mask`
+    removes from a prompt what the server must not have.
     """
 
     model: LanguageModel
     check: Callable[[], None]
     loading_s: float
     on_wait: Callable[[str], None]
+    mask: Callable[[str], str] = str
 
     @property
     def name(self) -> str:
@@ -284,6 +286,7 @@ class CheckedModel:
             ModelBusy: The server is busy, or still loads its model at the end of the wait.
         """
         self.check()
+        messages = [Message(one.role, self.mask(one.content)) for one in messages]
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
             try:

@@ -20,7 +20,7 @@ from kebab.mcp.tools import Arguments, RunOperation, Tool, ToolOutput, build_ins
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
-from kebab.wire.record import Reply, encode_json, to_invalid_input
+from kebab.wire.record import MASKED, Reply, encode_json, to_invalid_input
 
 Render = Callable[[Reply], str]
 """Returns the text of a reply as the command line shows it to a program."""
@@ -102,6 +102,8 @@ class ToolCaller:
                 return self._build_failure(tool, fault, structured=structured)
         shown = output.shown
         text = shown if isinstance(shown, str) else self._render(shown)
+        if isinstance(shown, Reply) and shown.masked is True:
+            text += f"\n{MASKED}"
         if not structured:
             return {"content": [_build_text(text)]}
         return {

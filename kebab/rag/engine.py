@@ -35,6 +35,7 @@ from kebab.rag.question_terms import (
 )
 from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
+from kebab.text.secrets import mask_secrets
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 MIN_ANSWERABILITY = FAIR
@@ -195,9 +196,11 @@ def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:
     """Return the key terms of a question that can be compared with the hits.
 
     German capitalises every noun. In notes in other languages, names may be written differently.
+    Keys and passwords are masked in the hits.
     """
     language = detect_question_language(question).code
-    terms = extract_question_terms(question, nouns=language == "de")
+    found = extract_question_terms(question, nouns=language == "de")
+    terms = tuple(term for term in found if mask_secrets(term.text) == term.text)
     if language is None or any(hit.chunk.lang in {None, language} for hit in page.hits):
         return terms
     return tuple(term for term in terms if term.kind in {TermKind.CODE, TermKind.NUMBER})

@@ -86,7 +86,8 @@ class SearchEngine:
     """Searches one snapshot of the library.
 
     The vector index (None when there is none) and the model (or why there is none) are loaded only
-    when needed. `cache` holds the vectors of queries.
+    when needed. `cache` holds the vectors of queries. `mask` removes secrets from passages that
+    are shown.
     """
 
     def __init__(
@@ -97,8 +98,10 @@ class SearchEngine:
         *,
         cache: AnswerCache | None = None,
         clock: Callable[[], float] = time.perf_counter,
+        mask: Callable[[StoredChunk], StoredChunk] = lambda chunk: chunk,
     ) -> None:
         self._library = library
+        self._mask = mask
         self._clock = clock
         self._embedder = embedder
         retriever = VectorRetriever(
@@ -120,7 +123,11 @@ class SearchEngine:
             self._rank(replace(query, text=text), timer, passages)
             for text in (query.text, *query.more)
         ]
-        hits, has_more, left_out = select_hits(MergedRanking(results), query, passages.load_chunks)
+        hits, has_more, left_out = select_hits(
+            MergedRanking(results),
+            query,
+            lambda keys: [self._mask(chunk) for chunk in passages.load_chunks(keys)],
+        )
         timer.record("page", len(hits))
         degraded = list(
             dict.fromkeys(one for found in results for one in found.candidates.degraded)

@@ -4,12 +4,13 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules
+from kebab.core.files import GIT_FILE, OWN_FILE, SECRET_SETTING, ScanRules
 from kebab.errors.system import translate_import_errors
-from kebab.text.normalize import split_names
+from kebab.source.defaults import PROGRAM_FOLDERS, is_generated, is_secret_name
 from kebab.wire.library import SkipRule
 
 if TYPE_CHECKING:
@@ -18,12 +19,8 @@ if TYPE_CHECKING:
 
 SETTINGS = "settings"
 
-BUILT_IN_EXCLUDES = split_names(
-    "$RECYCLE.BIN .bzr .cache .git .hg .idea .mypy_cache .nox .obsidian .pytest_cache"
-    " .ruff_cache .stversions .svn .tox .trash .venv .vscode __pycache__ bower_components"
-    " node_modules site-packages venv"
-)
-"""Folders without notes."""
+SECRET, GENERATED = "secret", "generated"
+"""The skip reasons of files that usually hold secrets, and of what tools write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +61,44 @@ def enter_folder(
 
 
 def find_skip_reason(
-    layer: Layer | None, rules: ScanRules, path: str, *, folder: bool
+    layer: Layer | None, rules: ScanRules, root: str, path: str, *, folder: bool
 ) -> str | None:
-    """Return why an entry is skipped, or None; the folders above it are not checked."""
+    """Return why an entry is skipped, or None; the folders above it are not checked.
+
+    No ignore file takes the name of a secret back, because an exception such as `!*.json` is not
+    meant for one.
+    """
     if layer is not None:
         found = _find_match(layer, f"{path}/" if folder else path)
         if found is not None and found.include:
             return found.layer.reason
         if found is not None and found.layer.origin != GIT_FILE:
-            return None  # an exception of the user overrides the defaults
+            # An exception of the user overrides the other defaults.
+            return SECRET if not folder and _is_secret(rules, root, path) else None
     name = path.rpartition("/")[2]
-    if folder and name in BUILT_IN_EXCLUDES:
+    if folder and name in PROGRAM_FOLDERS:
         return "excluded"
-    return "hidden" if name[:1] == "." and not rules.hidden else None
+    if not folder and _is_secret(rules, root, path):
+        return SECRET
+    if name[:1] == "." and not rules.hidden:
+        return "hidden"
+    return GENERATED if is_generated(f"{root}/{path}", folder=folder) else None
+
+
+def _is_secret(rules: ScanRules, root: str, path: str) -> bool:
+    return is_secret_name(f"{root}/{path}") and not allows_secret(rules, path)
+
+
+def allows_secret(rules: ScanRules, path: str) -> bool:
+    """Return whether the settings ask for a file that usually holds secrets."""
+    layer = _build_secret_layer(rules.secret_files)
+    match = _find_match(layer, path) if layer else None
+    return match is not None and match.include
+
+
+@lru_cache(maxsize=4)
+def _build_secret_layer(patterns: tuple[str, ...]) -> Layer | None:
+    return _add_layer(None, 0, SETTINGS, patterns)
 
 
 def find_skip_reason_from_root(
@@ -84,7 +106,7 @@ def find_skip_reason_from_root(
 ) -> str | None:
     """Return why an entry or a folder above it is skipped, or None."""
     for entry, layer in _descend(root, rules, path):
-        reason = find_skip_reason(layer, rules, entry, folder=folder or entry != path)
+        reason = find_skip_reason(layer, rules, root, entry, folder=folder or entry != path)
         if reason is not None:
             return reason
     return None
@@ -135,12 +157,14 @@ def explain_skip(
     """
     for entry, layer in _descend(root, rules, path):
         is_folder = folder or entry != path
-        reason = find_skip_reason(layer, rules, entry, folder=is_folder)
+        reason = find_skip_reason(layer, rules, root, entry, folder=is_folder)
+        if reason == SECRET:
+            return reason, SkipRule(path=entry, setting=SECRET_SETTING)
         if reason is not None:
             match = _find_match(layer, f"{entry}/" if is_folder else entry) if layer else None
             if match is not None and match.include:
                 return _describe_match(root, rules, entry, match)
-            setting = None if reason == "excluded" else "ingest.hidden"
+            setting = "ingest.hidden" if reason == "hidden" else None
             return reason, SkipRule(path=entry, setting=setting)
     return None
 

@@ -19,8 +19,11 @@ from typing import NamedTuple
 from kebab.core.content import HEAD_BYTES, describe_unsupported, detect_media_by_content
 from kebab.core.files import IGNORE_FILES, ScanResult, ScanRules, SeenFiles, get_suffix
 from kebab.core.media import PLAIN, detect_media_type
+from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
+    SECRET,
     Layer,
+    allows_secret,
     build_base_layer,
     build_layers_above,
     enter_folder,
@@ -57,6 +60,20 @@ def detect_file_media(absolute: str, size: int) -> str | None:
         return media
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
     return None if known or size > MAX_UNKNOWN_BYTES or has_long_lines else media
+
+
+def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
+    """Return whether a file usually holds secrets, and the settings do not ask for it.
+
+    `real` is the absolute path without links, because a link may have a harmless name.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    if is_secret_name_below(path):
+        real = os.path.realpath(real)  # a folder above it may be a link
+    found = is_secret_name(path) or is_secret_name(real) or has_secret_content(real, size)
+    return found and not allows_secret(rules, path)
 
 
 _COARSE_NS = 2_000_000_000
@@ -194,7 +211,7 @@ class _Walk:
             self._visit_file(child, path)
 
     def _is_skipped(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
-        reason = find_skip_reason(layer, self._rules, path, folder=folder)
+        reason = find_skip_reason(layer, self._rules, self._root, path, folder=folder)
         if reason is None and self._claimed:
             reason = self._claimed.get(absolute)
         if reason is not None:
@@ -207,11 +224,9 @@ class _Walk:
             return
         try:
             stat = child.stat(follow_symlinks=False)
-            media = detect_file_media(child.path, stat.st_size)
+            _add_file(self.found, path, child.path, stat, self._rules)
         except OSError as failure:
             self._handle_failure(failure, path)
-        else:
-            self.found.add_file(path, child.path, stat, media, self._rules)
 
     def _handle_failure(self, failure: OSError, path: str) -> None:
         """Record an unreadable path, unless it no longer exists."""
@@ -233,15 +248,18 @@ class _Walk:
     def _add_linked_file(self, link: Entry, target: Target) -> None:
         try:
             media = detect_file_media(link.absolute, target.stat.st_size)
+            is_known = media is not None and target.real in self._followed
+            if is_known:
+                self.found.skips.add("duplicate", link.path)
+            elif is_secret_file(self._rules, link.path, target.real, target.stat.st_size):
+                self.found.skips.add(SECRET, link.path)
+            else:
+                self.found.add_file(link.path, link.absolute, target.stat, media, self._rules)
         except OSError as failure:
             self._handle_failure(failure, link.path)
             return
-        if media is not None and target.real in self._followed:
-            self.found.skips.add("duplicate", link.path)
-            return
         if media is not None:
             self._followed.add(target.real)
-        self.found.add_file(link.path, link.absolute, target.stat, media, self._rules)
 
 
 class _FolderWalk(_Walk):
@@ -394,8 +412,27 @@ def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -
         found.skips.add("special_file", path)
         return
     try:
-        media = detect_file_media(absolute, stat.st_size)
+        _add_file(found, path, absolute, stat, rules, real=os.path.realpath(absolute))
     except OSError:
         found.skip_unreadable(path)
+
+
+def _add_file(
+    found: ScanResult,
+    path: str,
+    absolute: str,
+    stat: os.stat_result,
+    rules: ScanRules,
+    *,
+    real: str | None = None,
+) -> None:
+    """Add a file, or skip it by its name, its content, its format or its size.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    if is_secret_file(rules, path, real or absolute, stat.st_size):
+        found.skips.add(SECRET, path)
         return
+    media = detect_file_media(absolute, stat.st_size)
     found.add_file(path, absolute, stat, media, rules)

@@ -128,7 +128,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     duration_ms: int
     """The duration of the run."""
     skipped_by_reason: dict[str, int]
-    """Skipped files by reason."""
+    """Skipped files by reason; `secret` are those that usually hold keys or passwords, `generated`
+    those that build tools write."""
     skipped_by_extension: dict[str, int]
     """Skipped files by extension."""
     skip_examples: dict[str, list[str]]

@@ -50,6 +50,10 @@ class Operation:
     flag_of: str | None = None
     """The command that runs it by a flag; None when it has a command of its own."""
 
+    exact: bool = False
+    """Whether the command line shows the text of files exactly, also keys and passwords, which all
+    other operations and surfaces mask."""
+
     @property
     def command(self) -> str:
         """The command in the shell, which a reply names in its field `command`."""
@@ -91,22 +95,22 @@ OPERATIONS: Mapping[str, Operation] = {
     row.name: row
     for row in (
         Operation("search", "search:SearchRequest", "search:search"),
-        Operation("grep", "fetch:GrepRequest", "grep:grep"),
+        Operation("grep", "fetch:GrepRequest", "grep:grep", exact=True),
         Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
         Operation("related", "related:RelatedRequest", "related:find_related"),
         Operation("why", "related:WhyRequest", "why:explain_search"),
         Operation(
             "dupes", "related:DupesRequest", "related:find_duplicates", events_path=_PROGRESS
         ),
-        Operation("rank", "related:RankRequest", "related:rank_lines", slow=True),
+        Operation("rank", "related:RankRequest", "related:rank_lines", slow=True, exact=True),
         Operation("list", "library:ListRequest", "library:list_documents"),
         Operation("inspect_doc", "library:InspectDocRequest", "library:inspect_doc"),
         Operation("inspect_chunk", "library:InspectChunkRequest", "library:inspect_chunk"),
         Operation("outline", "fetch:OutlineRequest", "outline:outline"),
-        Operation("fetch", "fetch:FetchRequest", "fetch_references:fetch_references"),
-        Operation("fetch_chunk", "library:FetchChunkRequest", "fetch:fetch_chunk"),
-        Operation("fetch_doc", "library:FetchDocRequest", "fetch:fetch_doc"),
-        Operation("fetch_span", "library:FetchSpanRequest", "fetch:fetch_span"),
+        Operation("fetch", "fetch:FetchRequest", "fetch_references:fetch_references", exact=True),
+        Operation("fetch_chunk", "library:FetchChunkRequest", "fetch:fetch_chunk", exact=True),
+        Operation("fetch_doc", "library:FetchDocRequest", "fetch:fetch_doc", exact=True),
+        Operation("fetch_span", "library:FetchSpanRequest", "fetch:fetch_span", exact=True),
         Operation("session_list", "ask:SessionListRequest", "ask:list_sessions"),
         Operation("session_show", "ask:SessionShowRequest", "ask:show_session"),
         Operation("session_rm", "ask:SessionRmRequest", "ask:remove_sessions", "deletes"),
@@ -169,6 +173,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "review:review",
             events_path=_REVIEW_EVENT,
             cancellable=True,
+            exact=True,
         ),
         Operation(
             "translate",
@@ -176,6 +181,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "translate:translate",
             events_path=_REVIEW_EVENT,
             cancellable=True,
+            exact=True,
         ),
         Operation("review_runs", "review:ReviewRunsRequest", "review:list_runs", flag_of="review"),
         Operation(
@@ -187,6 +193,7 @@ OPERATIONS: Mapping[str, Operation] = {
             "review:apply_fixes",
             "writes",
             flag_of="review",
+            exact=True,
         ),
         Operation(
             "review_rules", "review:ReviewRulesRequest", "review:list_rules", flag_of="review"

@@ -32,6 +32,10 @@ class Record(Struct, frozen=True, kw_only=True, tag_field="schema_version"):
     """An object that may be part of others; readers ignore fields that they do not know."""
 
 
+MASKED = "keys or passwords are masked here"
+"""What a reader of text is told once for each reply with a mask."""
+
+
 class Reply(Record, frozen=True, kw_only=True):
     """An object that may be at the top level, where it has the fields of the envelope."""
 
@@ -43,6 +47,8 @@ class Reply(Record, frozen=True, kw_only=True):
     """The exit status of the process, null while it is not known; at the top level only."""
     output_format: Literal["json"] | UnsetType = UNSET
     """Always `json`; at the top level only."""
+    masked: bool | UnsetType = UNSET
+    """True when keys or passwords are masked in this reply; absent otherwise."""
 
 
 class Hinted(Struct, frozen=True, kw_only=True):

@@ -150,6 +150,7 @@ FAULTS = [
     ("store_corrupt", ["list"], break_database),
     ("io_error", ["ingest"], lambda home: (home / "notes").rename(home / "moved")),
     ("unsupported_media", ["ingest", "scan.png"], lambda home: copy_sample(home, "scan.png")),
+    ("secret_file", ["ingest", ".env"], lambda home: (home / ".env").write_text("A=1")),
     ("parse_failed", ["ingest", "scanned.pdf"], lambda home: copy_sample(home, "scanned.pdf")),
 ]
 """The code of a fault, a command line that meets it, and what produces it."""

@@ -361,6 +361,12 @@ def _list_ingest_cases() -> Iterator[Case]:
     yield Case(
         command="ingest", name="unsupported_media", line=("ingest", "photo.jpg"), meets=photo
     )
+    yield Case(
+        command="ingest",
+        name="secret_file",
+        line=("ingest", ".env"),
+        meets=write_file(".env", b"A=1"),
+    )
     yield Case(command="ingest", name="parse_failed", line=("ingest", "bad.md"), meets=binary)
     yield Case(
         command="ingest",

@@ -38,6 +38,8 @@ _REASONS = {
     "ignored": "named in `.gitignore` or `.kebabignore`",
     "excluded": "in folders of programs, or excluded in the settings",
     "hidden": "hidden",
+    "secret": "usually with keys or passwords",
+    "generated": "written by build tools",
     "ocr_off": "images",
     "over_limit": "larger than `ingest.max_file_bytes`",
     "unreadable": "without permission to read",

@@ -155,6 +155,9 @@ TEXTS: dict[str, Wording] = {
     "unsupported_media:setting": Wording(
         "`{setting}` 설정이 꺼져 있어 이미지를 읽지 않습니다: {path}"
     ),
+    "secret_file": Wording(
+        "보통 비밀 정보가 들어 있는 파일이며 `{setting}` 설정에 이름이 없습니다: {path}"
+    ),
     "parse_failed": Wording("파일을 해석할 수 없습니다: {path}: {cause}"),
     "too_large": Wording("너무 큽니다: {what}: {size}바이트, 한도 {limit}"),
     "unauthorized": Wording(

@@ -119,6 +119,7 @@ TEXTS: dict[str, Wording] = {
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),
     "unsupported_media": Wording("没有解析器能读取此文件：{path}：{media}"),
     "unsupported_media:setting": Wording("`{setting}` 已关闭，因此不读取图片：{path}"),
+    "secret_file": Wording("此文件通常含有机密，且 `{setting}` 未列出它：{path}"),
     "parse_failed": Wording("无法解析文件：{path}：{cause}"),
     "too_large": Wording("过大：{what}：{size} 字节，上限 {limit}"),
     "unauthorized": Wording(

@@ -18,6 +18,9 @@ def shelf(desk, monkeypatch):
     desk.write("c.hwp", "x")
     desk.write("node_modules/d.md", "x")
     desk.write(".hidden.md", "x")
+    desk.write(".env", "A=1")
+    desk.write("dist/e.md", "x")
+    desk.write("package.json", "{}")
     desk.write("deep/e.md", "x")
     (desk.notes / "outside.md").symlink_to(desk.folder / "elsewhere.md")
     (desk.folder / "elsewhere.md").write_text("x")
@@ -48,6 +51,8 @@ def test_a_file_of_the_index_is_in(shelf, name):
         ("c.hwp", "unsupported"),
         ("node_modules/d.md", "excluded"),
         (".hidden.md", "hidden"),
+        (".env", "secret"),
+        ("dist/e.md", "generated"),
         ("outside.md", "symlink_outside"),
         ("broken.md", "symlink_broken"),
         ("nothing.md", "missing"),

@@ -14,6 +14,7 @@ from kebab.errors.catalog import (
     IoError,
     OutOfMemory,
     ParseFailed,
+    SecretFile,
     TimedOut,
     TooLarge,
     UnsupportedMedia,
@@ -496,6 +497,33 @@ def test_the_only_named_file_without_a_parser_is_an_error(desk):
         desk.ingest("photo.mp3")
 
     assert caught.value.media == ".mp3"
+
+
+SECRETS = ScanRules(secret_files=("*",))
+
+
+def test_the_only_named_file_with_secrets_is_an_error_unless_it_is_known(desk):
+    desk.write("credentials", "key")
+
+    with pytest.raises(SecretFile) as caught:
+        desk.ingest("credentials")
+    assert caught.value.setting == "ingest.secret_files"
+
+    assert counts(desk.ingest("credentials", rules=SECRETS)) == {"new": 1}
+    outcome = desk.ingest("credentials")
+    assert counts(outcome) == {"removed": 1}
+    assert outcome.skipped_by_reason == {"secret": 1}
+
+
+def test_a_file_with_secrets_is_removed_when_the_rules_no_longer_ask_for_it(desk):
+    desk.write("a.md", "one")
+    desk.write("credentials", "key")
+    desk.ingest(rules=SECRETS)
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"removed": 1, "unchanged": 1}
+    assert outcome.skip_examples == {"secret": ["credentials"]}
 
 
 def test_the_only_named_file_above_the_limit_is_an_error(desk):

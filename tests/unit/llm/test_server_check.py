@@ -43,6 +43,13 @@ def ask(model):
     return model.chat(MESSAGES, max_tokens=9, on_text=lambda _: None)
 
 
+def test_a_prompt_is_masked_before_it_is_sent():
+    model = checked("yes", mask=str.upper)
+    ask(model)
+
+    assert model.model.told[0].text == "WHY?"
+
+
 def test_a_server_is_asked_once_with_the_key_and_closes_the_connection():
     with fake_openai("tiny", key="sk-secret") as server:
         check(server.url, key=ApiKey("sk-secret", "KEY"))

@@ -526,6 +526,24 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
+    /** The file that was named usually holds keys or passwords, by its name or its content, so kebab does not read it. */
+    SECRET_FILE(
+        "secret_file",
+        new Row(
+            Kind.POLICY_DENY,
+            Canonical.E_CORE_INVALID_INPUT,
+            "INGEST.SECRET_FILE",
+            Origin.CORE,
+            /* exit= */ 2,
+            /* http= */ 403,
+            "PERMISSION_DENIED",
+            Retry.PERMANENT,
+            /* retryable= */ false,
+            Optional.empty(),
+            Severity.ERROR,
+            /* isPublic= */ true,
+            /* retired= */ false,
+            /* reserved= */ false)),
     /** A file cannot be parsed. */
     PARSE_FAILED(
         "parse_failed",

@@ -31,6 +31,7 @@ const (
 	CodeReadOnly             Code = "read_only"
 	CodeStoreCorrupt         Code = "store_corrupt"
 	CodeUnsupportedMedia     Code = "unsupported_media"
+	CodeSecretFile           Code = "secret_file"
 	CodeParseFailed          Code = "parse_failed"
 	CodeTooLarge             Code = "too_large"
 	CodeUnauthorized         Code = "unauthorized"
@@ -456,6 +457,21 @@ var Rows = map[Code]Row{
 		Exit:      2,
 		HTTP:      415,
 		GRPC:      "INVALID_ARGUMENT",
+		Retry:     RetryPermanent,
+		Retryable: false,
+		Severity:  SeverityError,
+		Public:    true,
+		Retired:   false,
+		Reserved:  false,
+	},
+	CodeSecretFile: {
+		Kind:      KindPolicyDeny,
+		Canonical: CanonicalECoreInvalidInput,
+		Domain:    "INGEST.SECRET_FILE",
+		Origin:    OriginCore,
+		Exit:      2,
+		HTTP:      403,
+		GRPC:      "PERMISSION_DENIED",
 		Retry:     RetryPermanent,
 		Retryable: false,
 		Severity:  SeverityError,

@@ -413,6 +413,22 @@ export const ERRORS = {
     retired: false,
     reserved: false,
   },
+  secret_file: {
+    kind: "policy_deny",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "INGEST.SECRET_FILE",
+    origin: "core",
+    exit: 2,
+    http: 403,
+    grpc: "PERMISSION_DENIED",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
   parse_failed: {
     kind: "serialization",
     canonical: "E_ADAPTER_VALIDATION",
@@ -712,6 +728,12 @@ export interface UnsupportedMediaDetails {
   readonly setting?: string | null;
 }
 
+/** The details of `secret_file`. The file that was named usually holds keys or passwords, by its name or its content, so kebab does not read it. */
+export interface SecretFileDetails {
+  readonly path: string;
+  readonly setting: string;
+}
+
 /** The details of `parse_failed`. A file cannot be parsed. */
 export interface ParseFailedDetails {
   readonly path: string;
@@ -775,6 +797,8 @@ export interface ErrorOf<Code extends ErrorCode, Details> {
   readonly exit_code?: number | null;
   /** Always `json`; at the top level only. */
   readonly output_format?: "json";
+  /** True when keys or passwords are masked in this reply; absent otherwise. */
+  readonly masked?: boolean;
   /** The code of the error in the catalogue. */
   readonly code: Code;
   /** One sentence for a person. */
@@ -826,6 +850,7 @@ export type KebabError =
   | ErrorOf<"read_only", ReadOnlyDetails>
   | ErrorOf<"store_corrupt", StoreCorruptDetails>
   | ErrorOf<"unsupported_media", UnsupportedMediaDetails>
+  | ErrorOf<"secret_file", SecretFileDetails>
   | ErrorOf<"parse_failed", ParseFailedDetails>
   | ErrorOf<"too_large", TooLargeDetails>
   | ErrorOf<"unauthorized", UnauthorizedDetails>

@@ -1,0 +1,155 @@
+"""Keys in files are masked on every surface, and shown where the user reads the own files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kebab.app.dispatch import KebabPool, format_reply
+from kebab.app.facade import Kebab
+from kebab.app.model_adapters import build_language_model
+from kebab.cli.mcp import render_for_model
+from kebab.config.load import load_settings
+from kebab.llm.server_check import CheckedModel
+from kebab.mcp.calls import ToolCaller
+from kebab.mcp.tools import TOOLS
+from kebab.text.secrets import MASK
+from kebab.wire.ask import AskRequest
+from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.library import InspectChunkRequest, InspectDocRequest
+from kebab.wire.record import MASKED, encode_json
+from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest
+from kebab.wire.review import ReviewRequest
+from kebab.wire.search import SearchRequest
+from tools.secrets import draw_texts
+
+((KEY, _),) = draw_texts("github", 1)
+((PEM, BLOCK),) = draw_texts("private key", 1)
+NOTE = f"""# Deploy with {KEY}
+
+The deploy of the staging cluster uses the key {KEY} and a teh certificate.
+
+{BLOCK}
+
+The deploy of the other cluster needs no key at all.
+"""
+REQUESTS: list[Any] = [
+    SearchRequest(query="deploy cluster"),
+    SearchRequest(query="deploy cluster", detail="passages", max_tokens=120),
+    SearchRequest(query=KEY, mode="lexical"),
+    AskRequest(question="What key does the deploy of the staging cluster use?", extractive=True),
+    RelatedRequest(name="deploy.md"),
+    DupesRequest(),
+    OutlineRequest(name="deploy.md"),
+    InspectDocRequest(name="deploy.md"),
+    GrepRequest(pattern="key|[A-Za-z0-9+/]{40}", before=1),
+    FetchRequest(refs=["deploy.md", "deploy.md#L6-L7"]),
+    RankRequest(query="deploy", lines=[f"deploy with {KEY}", "no"]),
+    ReviewRequest(names=["deploy.md"], no_llm=True),
+]
+EXACT = ("grep", "fetch", "rank", "review")
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("masking")
+    notes = folder / "notes"
+    notes.mkdir()
+    for name in ("deploy.md", "copy.md"):
+        (notes / name).write_text(NOTE)
+    flags = {"data_dir": str(folder / "data"), "models_dir": str(folder / "m"), "offline": True}
+    found = load_settings(environ={}, flags=flags)
+    with Kebab(found, config_path=folder / "config.toml") as kebab:
+        kebab.run(IngestRequest(paths=[str(notes)]))
+    return found
+
+
+def run(request, kebab):
+    """Return what a program reads of the reply and the events of a request."""
+    events: list[Any] = []
+    operation = str(request.__struct_config__.tag).removesuffix("_request.v1")
+    reply = kebab.run(request, report=events.append)
+    sent = [format_reply(operation, one) for one in (*events, reply)]
+    text = b"\n".join(map(encode_json, sent)).decode()
+    # What the caller has sent is no secret.
+    return reply, text.replace(f'"query":"{KEY}"', "").replace(f'"terms":["{KEY}"]', "")
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_server_sends_no_secret_of_a_file(settings, tmp_path, request_):
+    pool = KebabPool()
+    with pool.lease(settings, config_path=tmp_path / "config.toml") as kebab:
+        reply, text = run(request_, kebab)
+    pool.close()
+
+    assert KEY not in text
+    assert not any(line[8:] in text for line in PEM.split("\n"))
+    assert (reply.masked is True) == (MASK in text)
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_the_command_line_shows_files_and_own_lines_as_they_are(settings, tmp_path, request_):
+    operation = str(request_.__struct_config__.tag).removesuffix("_request.v1")
+    with Kebab(settings, config_path=tmp_path / "config.toml") as kebab:
+        _, text = run(request_, kebab)
+
+    assert (KEY in text) == (operation in EXACT and operation != "review")
+    assert operation not in EXACT or MASK not in text
+
+
+def test_a_setting_shows_everything(settings, tmp_path):
+    plain = msgspec.structs.replace(
+        settings, output=msgspec.structs.replace(settings.output, mask_secrets=False)
+    )
+    with Kebab(plain, config_path=tmp_path / "config.toml", is_owner=False) as kebab:
+        reply, text = run(SearchRequest(query="deploy cluster"), kebab)
+
+    assert KEY in text
+    assert reply.masked is not True
+
+
+def test_highlights_and_passages_keep_their_places(settings, tmp_path):
+    with Kebab(settings, config_path=tmp_path / "config.toml") as kebab:
+        (hit, *_) = kebab.run(SearchRequest(query="staging cluster")).hits
+        chunk = kebab.run(InspectChunkRequest(name=hit.chunk_id))
+
+    words = {hit.snippet[start:end].lower() for start, end in hit.highlights}
+    assert "staging" in words
+    assert MASK in hit.snippet
+    assert chunk.masked is True
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("search", {"queries": "deploy cluster"}), ("read", {"refs": ["deploy.md", "copy.md#L6"]})],
+)
+def test_a_model_behind_mcp_is_told_once_that_something_is_masked(settings, tool, arguments):
+    pool = KebabPool()
+    caller = ToolCaller(
+        settings,
+        Path("config.toml"),
+        read_only=True,
+        render=render_for_model,
+        tools=TOOLS,
+        pool=pool,
+    )
+    result = caller.call(tool, arguments)
+    pool.close()
+
+    assert KEY not in json.dumps(result)
+    assert result["content"][0]["text"].count(MASKED) == 1
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "is_masked"),
+    [("http://127.0.0.1:9", False), ("http://models.example:9", True)],
+)
+def test_a_server_on_another_machine_gets_no_secrets(endpoint, is_masked):
+    flags = {"models.llm.endpoint": endpoint, "models.llm.provider": "openai"}
+    model = build_language_model(load_settings(environ={}, flags=flags), environ={})
+
+    assert isinstance(model, CheckedModel)
+    assert (model.mask(NOTE) != NOTE) is is_masked

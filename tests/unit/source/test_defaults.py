@@ -1,0 +1,146 @@
+import json
+
+import pytest
+
+from kebab.core.files import ScanRules
+from kebab.source.defaults import has_secret_content, is_generated, is_secret_name
+from kebab.source.ignore import explain_skip
+from kebab.source.walk import FolderScanner
+from kebab.text.normalize import split_names
+from kebab.wire.library import SkipRule
+
+SECRET = split_names("""
+.env .env.local prod.env credentials credentials.json .aws/credentials .docker/config.json
+.git-credentials gcp-credentials.json credentials.yml.enc secrets.yaml secrets.prod.yml
+client_secret_1.apps.json token.json auth.json service-account.json kubeconfig.yaml .kube/config
+.npmrc .pypirc .netrc _netrc .pgpass .my.cnf .bash_history .python_history fish_history id_rsa
+id_ed25519_sk id_rsa.bak id_rsa_old x.kdbx x.jks terraform.tfstate terraform.tfstate.backup
+prod.tfvars prod.tfvars.json server.pem passwords.csv accessKeys.csv CREDENTIALS.JSON .htpasswd
+""")
+NO_SECRET = split_names("""
+credentials-rotation.md credentials.md secrets.md secret-garden.csv credentials.py secret.go
+.env.example terraform.tfvars.example id_rsa.pub tokens.json design-tokens.json history.md id_rsa.md
+config.json config settings.xml auth.md hosts.yml environment.md .env.md.sample key.md secrets.txt
+""")
+
+
+@pytest.mark.parametrize(("names", "is_secret"), [(SECRET, True), (NO_SECRET, False)])
+def test_names_in_which_tools_keep_secrets_are_told_from_prose_about_them(names, is_secret):
+    assert [name for name in sorted(names) if is_secret_name(name) is not is_secret] == []
+
+
+SERVICE_ACCOUNT = json.dumps({"type": "service_account", "private_key": "x"}, indent=2)
+PRIVATE_KEY = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nx\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_secret"),
+    [
+        ("robot.json", SERVICE_ACCOUNT, True),
+        ("robot.json", SERVICE_ACCOUNT.replace("private_key", "public_key"), False),
+        ("robot.json", SERVICE_ACCOUNT + " " * 20_000, False),
+        ("robot.md", SERVICE_ACCOUNT, False),
+        ("deploy_key", PRIVATE_KEY, True),
+        ("deploy_key", "", False),
+        ("LICENSE", "as is", False),
+    ],
+)
+def test_a_small_file_without_a_telling_name_is_judged_by_its_content(
+    tmp_path, name, text, is_secret
+):
+    path = tmp_path / name
+    path.write_text(text)
+
+    assert has_secret_content(str(path), len(text)) is is_secret
+
+
+@pytest.mark.parametrize(
+    ("files", "folder", "is_output"),
+    [
+        (["Cargo.toml"], "target", True),
+        (["package.json"], "dist", True),
+        (["pyproject.toml"], "build", True),
+        (["build.gradle.kts"], "build", True),
+        (["build/CMakeCache.txt"], "build", True),
+        (["vendor/modules.txt"], "vendor", True),
+        (["CMakeLists.txt"], "build", False),
+        (["Cargo.toml"], "dist", False),
+        (["a.md"], "build", False),
+        (["a.md"], "notes.egg-info", True),
+    ],
+)
+def test_a_folder_is_output_where_its_build_tool_is_at_work(tmp_path, files, folder, is_output):
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    assert is_generated(str(tmp_path / folder), folder=True) is is_output
+
+
+def test_lock_files_and_minified_files_are_generated_by_their_names():
+    names = ["go.sum", "package-lock.json", "Cargo.lock", "app.min.js", "app.css.map", "go.mod"]
+
+    assert [is_generated(f"/x/{name}", folder=False) for name in names] == [True] * 5 + [False]
+
+
+def write(root, **files):
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "ignore", "found", "skipped"),
+    [
+        ((), "", ["a.md"], {"secret": 2, "generated": 1, "hidden": 1}),
+        # An exception for all JSON is not meant for secrets, an exception for `dist` is.
+        (
+            (),
+            "!*.json\n!dist/\n!.kebabignore\n",
+            [".kebabignore", "a.md", "dist/b.md"],
+            {"secret": 2},
+        ),
+        (
+            ("x/credentials.json",),
+            "",
+            ["a.md", "x/credentials.json"],
+            {"secret": 1, "generated": 1, "hidden": 1},
+        ),
+    ],
+)
+def test_a_scan_counts_secrets_and_output_unless_they_are_asked_for(
+    tmp_path, patterns, ignore, found, skipped
+):
+    write(tmp_path, a_dot_md="a", x__credentials_dot_json="{}", robot_dot_json=SERVICE_ACCOUNT)
+    write(tmp_path, setup_dot_py="", dist__b_dot_md="b", _dot_kebabignore=ignore)
+
+    scan = FolderScanner().scan(str(tmp_path), ScanRules(secret_files=patterns))
+
+    assert [entry.path for entry in scan.entries if entry.path != "setup.py"] == found
+    assert scan.skips.by_reason == skipped
+
+
+@pytest.mark.parametrize("link", ["harmless.json", "named.json"])
+def test_a_link_with_a_harmless_name_does_not_open_a_secret(tmp_path, link):
+    write(tmp_path, _dot_docker__config_dot_json="{}")
+    (tmp_path / link).symlink_to(tmp_path / ".docker/config.json")
+    (tmp_path / "folder").symlink_to(tmp_path / ".docker")
+    scanner, found = FolderScanner(), FolderScanner().scan(str(tmp_path), ScanRules())
+    scanner.add_named_files(found, str(tmp_path / ".docker"), ["config.json"], ScanRules())
+    scanner.add_named_files(found, str(tmp_path), [link], ScanRules())
+
+    assert found.entries == []
+    assert found.skips.by_reason["secret"] == 4
+
+
+def test_the_setting_that_reads_a_secret_is_named(tmp_path):
+    rule = SkipRule(path="x/.env", setting="ingest.secret_files")
+
+    assert explain_skip(str(tmp_path), ScanRules(), "x/.env", folder=False) == ("secret", rule)
+
+
+def test_folders_are_listed_again_when_other_secrets_are_read():
+    digests = {ScanRules(secret_files=names).compute_digest() for names in [(), ("*",), (".env",)]}
+
+    assert len(digests) == 3
