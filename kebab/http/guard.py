@@ -111,6 +111,8 @@ AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _FORBIDDEN = 403
+_MOST_SHOWN = 255
+"""How many characters of a refused name are repeated; no host has a longer one."""
 
 
 class Refusal(Exception):  # noqa: N818 - it carries a signal
@@ -191,11 +193,11 @@ class Guard:
         headers = _Headers(scope["headers"])
         host = headers.get_one("host")
         if not self._is_known(host):
-            cause = f"the host is not this server: {host or 'none'}"
+            cause = f"the host is not this server: {_shorten(host or 'none')}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
         origin = headers.get_one("origin")
         if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
-            cause = f"requests of other web pages are refused: {origin}"
+            cause = f"requests of other web pages are refused: {_shorten(origin)}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if scope["path"] not in self._admission.open_paths and not is_authorized(
             headers.get_one("authorization"), self._admission.token
@@ -243,6 +245,10 @@ class _Headers:
         if len(found) > 1:
             raise Refusal(UsageInvalid(option=name.title(), cause="the header is repeated"))
         return found[0].decode("latin-1") if found else None
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _MOST_SHOWN else name[:_MOST_SHOWN] + "…"
 
 
 def _read_host_name(host: str) -> str:
