@@ -72,6 +72,7 @@ class AppContext:
         read_only: bool = False,
         report: "SettingsReport | None" = None,
         embedders: "Embedders | None" = None,
+        indexed_only: bool = False,
     ) -> None:
         limit_blas_threads()
         if embedders:
@@ -80,6 +81,8 @@ class AppContext:
         self.report = report
         self.config_path = config_path
         self.read_only = read_only
+        self.indexed_only = indexed_only
+        """Whether nothing is told about files outside of the indexed folders."""
         self.clock = SystemClock()
         self.model_windows: dict[str, int] = {}
         """The windows that model servers told, by the name of the model."""

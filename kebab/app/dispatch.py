@@ -88,11 +88,13 @@ class KebabPool:
 
     The knowledge bases of the same settings share their embedding models. The one used last is
     leased first, and of those that are idle the oldest is closed. A knowledge base opens its files
-    again when they were replaced.
+    again when they were replaced. With `indexed_only` none tells anything about files outside of
+    the indexed folders.
     """
 
-    def __init__(self, most_idle: int = 4) -> None:
+    def __init__(self, most_idle: int = 4, *, indexed_only: bool = False) -> None:
         self._most_idle = most_idle
+        self._indexed_only = indexed_only
         self._idle: list[_IdleKebab] = []
         self._embedders: dict[tuple[bytes, Path], Embedders] = {}
         self._lock = Lock()
@@ -167,7 +169,13 @@ class KebabPool:
             if key not in self._embedders:
                 self._embedders[key] = Embedders(settings, models)
             embedders = self._embedders[key]
-        return Kebab(settings, config_path=config_path, read_only=read_only, embedders=embedders)
+        return Kebab(
+            settings,
+            config_path=config_path,
+            read_only=read_only,
+            embedders=embedders,
+            indexed_only=self._indexed_only,
+        )
 
     def _keep(self, key: _Key, kebab: Kebab) -> None:
         with self._lock:

@@ -101,16 +101,23 @@ def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator
 
 
 class _Explainer:
-    """Explains one path."""
+    """Explains one path.
+
+    A caller that may only ask about indexed folders learns nothing that depends on what is outside
+    of them: the home of a user is not looked up, and no link is followed out of a folder.
+    """
 
     def __init__(self, context: AppContext, library: _Library, path: str) -> None:
         self._context = context
         self._library = library
         self._settings = context.settings.ingest
-        plain = os.path.expanduser(path)  # noqa: PTH111 - a name of the user
+        self._confined = context.indexed_only
+        plain = path if self._confined else os.path.expanduser(path)  # noqa: PTH111 - a name of the user
         # The name stays as it is: a link is a document under its own name.
-        folder, name = os.path.split(os.path.abspath(plain))  # noqa: PTH100 - no link is resolved
-        self._file = os.path.join(os.path.realpath(folder), name).rstrip("/") or "/"  # noqa: PTH118 - a plain string
+        self._file = os.path.abspath(plain)  # noqa: PTH100 - no link is resolved
+        if not self._confined:
+            folder, name = os.path.split(self._file)
+            self._file = os.path.join(os.path.realpath(folder), name).rstrip("/") or "/"  # noqa: PTH118 - a plain string
         self._shown = escape_undecodable(path)
         self._source = self._find_source()
         self._detail = library.load(self._file)
@@ -133,6 +140,11 @@ class _Explainer:
             parser=_get_parser_version(media) if media else None,
             indexed=_describe_document(self._detail) if self._detail else None,
         )
+        if self._confined and self._source is None:
+            # The same answer for what exists and what does not.
+            return _leave_out(replace(base, file=self._shown), "no_source")
+        if self._confined and not self._is_inside():
+            return _leave_out(base, "symlink_outside")
         try:
             status = os.stat(self._file)  # noqa: PTH116 - a plain string
         except OSError:
@@ -184,11 +196,15 @@ class _Explainer:
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
         """Return why a link, a device or a pipe is left out."""
         assert self._source is not None, "the caller has looked for it"
-        real = os.path.realpath(self._file)
-        inside = real == self._source.root or is_below(real, self._source.root)
-        if os.path.islink(self._file) and not inside:  # noqa: PTH114 - a plain string
+        if os.path.islink(self._file) and not self._is_inside():  # noqa: PTH114 - a plain string
             return "symlink_outside"
         return None if folder or modes.S_ISREG(status.st_mode) else "special_file"
+
+    def _is_inside(self) -> bool:
+        """Return whether the path, with its links resolved, is within its source."""
+        assert self._source is not None, "the caller has looked for it"
+        real = os.path.realpath(self._file)
+        return real in {self._source.root, self._file} or is_below(real, self._source.root)
 
     def _explain_file(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
         """Explain a file that no rule leaves out, by its format, its size and its content."""

@@ -31,11 +31,13 @@ class Kebab:
         read_only: bool = False,
         report: "SettingsReport | None" = None,
         embedders: "Embedders | None" = None,
+        indexed_only: bool = False,
     ) -> None:
         """Open nothing yet.
 
         With `report` invalid settings are findings instead of errors; `embedders` are the models
-        of another knowledge base with the same settings.
+        of another knowledge base with the same settings. With `indexed_only` no operation that
+        reads tells anything about files outside of the indexed folders.
         """
         self._context = AppContext(
             settings,
@@ -43,6 +45,7 @@ class Kebab:
             read_only=read_only,
             report=report,
             embedders=embedders,
+            indexed_only=indexed_only,
         )
 
     def __enter__(self) -> Self:

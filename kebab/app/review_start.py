@@ -94,6 +94,22 @@ class ReviewLibrary:
         except _UNUSABLE:
             return None
 
+    def may_read(self, path: str) -> bool:
+        """Return whether the caller may learn anything about a path outside of the index.
+
+        Both the path and what its links lead to have to be in an indexed folder.
+        """
+        if not self._context.indexed_only:
+            return True
+        return all(self._knows(one) for one in (path, os.path.realpath(path)))
+
+    def _knows(self, path: str) -> bool:
+        """Return whether the index has a folder above a path, or the path itself."""
+        try:
+            return self.find_root(path) is not None or path in self._documents
+        except _UNUSABLE:
+            return False
+
     def find_root(self, path: str) -> str | None:
         """Return the folder of the source that contains a file or a folder, the nearest one."""
         above = [root for root in self._roots if root == path or is_below(path, root)]
@@ -151,6 +167,7 @@ class _TargetFinder:
 
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
+        self._confined = context.indexed_only
         self._settings = context.settings.ingest
 
     def find(self, name: str) -> list[str] | NotFound:
@@ -159,6 +176,10 @@ class _TargetFinder:
             raise build_read_error(repr(name), "not a path")
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
+        # The home of a user is not looked up where only indexed folders may be named.
+        home = self._confined and name.startswith("~")
+        if home or not self._library.may_read(os.path.abspath(name)):  # noqa: PTH100 - no link is resolved
+            return self._find_indexed(name)
         path = _resolve(name)
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
             return [entry.absolute for entry in self._scan(os.path.realpath(path))]
@@ -205,7 +226,7 @@ class _TargetFinder:
                     yield entry.absolute
             return
         for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
-            if not os.path.isfile(path):  # noqa: PTH113 - a plain string
+            if not self._library.may_read(path) or not os.path.isfile(path):  # noqa: PTH113 - a plain string
                 continue
             with translate_os_errors(path, "read"):
                 media = detect_file_media(path, os.path.getsize(path))  # noqa: PTH202 - a plain string
@@ -215,6 +236,8 @@ class _TargetFinder:
     def _find_indexed(self, name: str) -> list[str] | NotFound:
         """Return the file of a document of the index, or those that a pattern matches."""
         with self._library.open() as catalogue:
+            if catalogue is None and self._confined:
+                return build_lookup_fault(name, f"no such document: {name}")
             if catalogue is None:
                 return _build_missing(name)
             names = catalogue.list_names()
@@ -227,6 +250,8 @@ class _TargetFinder:
         if isinstance(target, NotFound):
             return target
         path = next(build_path(one) for one in names if one.doc_id == target.doc_id)
+        if not self._library.may_read(path):  # it became a link
+            return build_lookup_fault(name, f"no such file: {name}")
         self._check_file(path)
         return [path]
 
@@ -390,6 +415,8 @@ def load_document(
         IoError: It cannot be read.
     """
     path = run.files[file]
+    if not library.may_read(path):
+        raise build_read_error(path, "it is in no folder of the index")
     named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
     root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
     try:

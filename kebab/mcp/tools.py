@@ -362,8 +362,11 @@ def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
         if not isinstance(reply, NotFound):
             paths = [reply.file or arguments.path]
             reply = run("explain_paths", {"paths": paths})
-    if isinstance(reply, NotFound) and Path(arguments.path).expanduser().exists():
-        reply = run("explain_paths", {"paths": [arguments.path]})
+    if isinstance(reply, NotFound) and "\0" not in arguments.path:
+        explained = run("explain_paths", {"paths": [arguments.path]})
+        unknown = explained.paths[0].reason in {"missing", "no_source"}
+        if not unknown or (not reply.error.candidates and arguments.path.startswith(("/", "~"))):
+            reply = explained
     return ToolOutput(reply, build_explain_result(reply))
 
 
