@@ -12,7 +12,15 @@ from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, ReadOnly
+from kebab.errors.catalog import (
+    NOT_UTF8,
+    ConfigInvalid,
+    IoError,
+    Locked,
+    NotIndexed,
+    ReadOnly,
+    StoreCorrupt,
+)
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
@@ -116,6 +124,15 @@ class AppContext:
     def log(self) -> Path:
         """The log of errors; it is readable even if another folder has an invalid name."""
         return resolve_paths(self.settings).log
+
+    def list_folders(self) -> list[str]:
+        """Return the indexed folders; none without an index that can be read."""
+        try:
+            with self.open_reader() as reader:
+                counted = self.build_filter_values(reader).count_sources()
+        except (NotIndexed, IoError, Locked, StoreCorrupt):
+            return []
+        return [one.source.root for one in counted if one.source.kind == "folder"]
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""

@@ -15,7 +15,7 @@ from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.references import join_path
+from kebab.app.references import join_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
@@ -104,7 +104,7 @@ class _Explainer:
     """Explains one path.
 
     A caller that may only ask about indexed folders learns nothing that depends on what is outside
-    of them: the home of a user is not looked up, and no link is followed out of a folder.
+    of them: no link is followed out of a folder.
     """
 
     def __init__(self, context: AppContext, library: _Library, path: str) -> None:
@@ -112,12 +112,8 @@ class _Explainer:
         self._library = library
         self._settings = context.settings.ingest
         self._confined = context.indexed_only
-        plain = path if self._confined else os.path.expanduser(path)  # noqa: PTH111 - a name of the user
         # The name stays as it is: a link is a document under its own name.
-        self._file = os.path.abspath(plain)  # noqa: PTH100 - no link is resolved
-        if not self._confined:
-            folder, name = os.path.split(self._file)
-            self._file = os.path.join(os.path.realpath(folder), name).rstrip("/") or "/"  # noqa: PTH118 - a plain string
+        self._file = resolve_folder_of(path).rstrip("/") or "/"
         self._shown = escape_undecodable(path)
         self._source = self._find_source()
         self._detail = library.load(self._file)
@@ -140,19 +136,23 @@ class _Explainer:
             parser=_get_parser_version(media) if media else None,
             indexed=_describe_document(self._detail) if self._detail else None,
         )
-        if self._confined and self._source is None:
+        if self._confined and (self._source is None or not self._is_inside()):
             # The same answer for what exists and what does not.
-            return _leave_out(replace(base, file=self._shown), "no_source")
-        if self._confined and not self._is_inside():
-            return _leave_out(base, "symlink_outside")
+            return _leave_out(base, "symlink_outside" if self._source else "no_source")
         try:
             status = os.stat(self._file)  # noqa: PTH116 - a plain string
         except OSError:
             broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
             return _leave_out(base, "symlink_broken" if broken else "missing")
         folder = modes.S_ISDIR(status.st_mode)
-        if not folder:
-            base = replace(base, size=status.st_size)
+        return self._explain_existing(
+            base if folder else replace(base, size=status.st_size), status, folder=folder
+        )
+
+    def _explain_existing(
+        self, base: PathExplanation, status: os.stat_result, *, folder: bool
+    ) -> PathExplanation:
+        """Explain a path that exists, by the rules and the links first."""
         if self._source is None:
             return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
         if found := self._find_rule(folder=folder):

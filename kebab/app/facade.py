@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
@@ -86,5 +86,10 @@ class Kebab:
             options.append(report or (lambda _: None))
         if operation.cancellable:
             options.append(cancel or Cancel())
-        reply: R = operation.import_handler()(self._context, request, *options)
-        return reply
+        handler = operation.import_handler()
+        if not self._context.indexed_only:
+            return cast("R", handler(self._context, request, *options))
+        from kebab.app.references import hide_other_folders
+
+        with hide_other_folders(self._context.list_folders):
+            return cast("R", handler(self._context, request, *options))

@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model, resolve_endpoint
-from kebab.app.references import ReferenceFinder, build_lookup_fault
+from kebab.app.references import (
+    ReferenceFinder,
+    build_lookup_fault,
+    make_absolute,
+    resolve_folder_of,
+)
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import DocumentName, StoredDocument
@@ -123,12 +128,7 @@ class ReviewLibrary:
 
     @cached_property
     def _roots(self) -> list[str]:
-        try:
-            with self._context.open_reader() as reader:
-                counted = self._context.build_filter_values(reader).count_sources()
-        except (NotIndexed, *_UNUSABLE):
-            return []
-        return [one.source.root for one in counted if one.source.kind == "folder"]
+        return self._context.list_folders()
 
 
 def build_path(document: StoredDocument | DocumentName) -> str:
@@ -176,11 +176,9 @@ class _TargetFinder:
             raise build_read_error(repr(name), "not a path")
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
-        # The home of a user is not looked up where only indexed folders may be named.
-        home = self._confined and name.startswith("~")
-        if home or not self._library.may_read(os.path.abspath(name)):  # noqa: PTH100 - no link is resolved
+        path = resolve_folder_of(name)
+        if not self._library.may_read(path):
             return self._find_indexed(name)
-        path = _resolve(name)
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
             return [entry.absolute for entry in self._scan(os.path.realpath(path))]
         if os.path.lexists(path):  # a broken link is an error, too
@@ -216,7 +214,7 @@ class _TargetFinder:
         parts = pattern.split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
-        folder = os.path.realpath(_resolve(fixed or ("/" if pattern.startswith("/") else ".")))
+        folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
         if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
             return
         whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
@@ -261,16 +259,9 @@ class _TargetFinder:
         read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
 
 
-def _resolve(name: str) -> str:
-    """Return the absolute path of a name, its folder without links."""
-    whole = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - no link is resolved
-    folder, last = os.path.split(whole)
-    return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - a plain string
-
-
 def _build_missing(name: str) -> NotFound:
     """Return that there is neither a file nor a document, with files of nearly the same name."""
-    path = Path(_resolve(name))
+    path = Path(resolve_folder_of(name))
     try:
         beside = sorted(one.name for one in path.parent.iterdir())
     except OSError:
