@@ -145,12 +145,14 @@ def list_early_closes(token: str) -> list[bytes]:
     return [b"", head[:4], head[:40], head[:-2], head, head + b'{"limit']
 
 
-def send_attack(address: tuple[str, int], raw: bytes) -> bytes:
-    """Return what a server answers to bytes until it ends the connection."""
+def send_attack(address: tuple[str, int], raw: bytes, *, ends: bool = False) -> bytes:
+    """Return what a server answers to bytes until it, or with `ends` the client, has ended."""
     with socket.create_connection(address, timeout=_PATIENCE_S) as connection:
         received = b""
         try:
             connection.sendall(raw)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(65_536):
                 received += piece
         except ConnectionError:  # the server does not read what follows a refused request
