@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,21 +34,29 @@ _LAST = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n" + _CLOSE + b"\r\n"
 _USAGE, _OK = "usage_invalid", ""
 
 
-def list_attacks(token: str) -> list[Attack]:
-    """Return the attacks; a wrong frame is refused with the right token too."""
-    bearer = b"Authorization: Bearer " + token.encode() + b"\r\n"
-    post = f"POST {_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode() + bearer
-    post += b"Content-Type: application/json\r\n"
-    get = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
-    chunked = b"Transfer-Encoding: chunked\r\n"
+_GET = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
+_CHUNKED = b"Transfer-Encoding: chunked\r\n"
 
-    def body(headers: bytes, sent: bytes = b"{}") -> bytes:
-        return post + headers + b"\r\n" + sent + _SMUGGLED
 
-    def line(start: bytes, *headers: bytes) -> bytes:
-        return b"\r\n".join((start, b"Host: localhost", *headers)) + b"\r\n\r\n"
+def _end_line(start: bytes, *headers: bytes) -> bytes:
+    return b"\r\n".join((start, b"Host: localhost", *headers)) + b"\r\n\r\n"
 
-    refused = {
+
+def _build_bearer(token: str) -> bytes:
+    return f"Authorization: Bearer {token}\r\n".encode()
+
+
+def _build_post(token: str, headers: bytes, sent: bytes = b"{}") -> bytes:
+    """Return a request with a body, and what may be smuggled behind it."""
+    start = f"POST {_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode() + _build_bearer(token)
+    return start + b"Content-Type: application/json\r\n" + headers + b"\r\n" + sent + _SMUGGLED
+
+
+def _list_wrong_frames(token: str) -> dict[str, bytes]:
+    """Return requests that are no valid HTTP/1.1, or that others read differently."""
+    get, chunked, line, bearer = _GET, _CHUNKED, _end_line, _build_bearer(token)
+    body = partial(_build_post, token)
+    return {
         "length and chunks": body(b"Content-Length: 2\r\n" + chunked, b"0\r\n\r\n"),
         "chunks and length": body(chunked + b"Content-Length: 5\r\n", b"0\r\n\r\n"),
         "two lengths": body(b"Content-Length: 2\r\nContent-Length: 46\r\n"),
@@ -97,6 +106,12 @@ def list_attacks(token: str) -> list[Attack]:
         "a TLS hello": bytes.fromhex("160301020001000001fc0303") + bytes(40) + b"\n\r\n",
         "SSH": b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
     }
+
+
+def list_attacks(token: str) -> list[Attack]:
+    """Return the attacks; a wrong frame is refused with the right token too."""
+    get, line, body = _GET, _end_line, partial(_build_post, token)
+    bearer, refused = _build_bearer(token), _list_wrong_frames(token)
     sized = {
         "a long path": (line(b"GET /" + b"a" * 3_000 + b" HTTP/1.1"), 414),
         "a long query": (line(b"GET /v1/health?" + b"a" * 3_000 + b" HTTP/1.1"), 414),
@@ -155,7 +170,9 @@ def send_attack(address: tuple[str, int], raw: bytes, *, ends: bool = False) -> 
                 connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(65_536):
                 received += piece
-        except ConnectionError:  # the server does not read what follows a refused request
+        except TimeoutError:
+            raise
+        except OSError:  # the server does not read what follows a refused request
             pass
     return received
 

@@ -51,7 +51,7 @@ class Home:
         self.words: dict[str, str] = {"NOTES": str(self.notes), "HOME": str(folder)}
         self._run = run
         self._kept = folder.with_name(f"{folder.name}-kept")
-        shutil.copytree(notes, self.notes)
+        shutil.copytree(notes, self.notes, ignore=shutil.ignore_patterns("leads-out*"))
         (folder / "run").mkdir(mode=0o700)
         (folder / "cases.bin").write_bytes(bytes(range(256)))
         self.private = folder / "private"

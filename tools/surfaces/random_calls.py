@@ -137,7 +137,7 @@ def _send_bytes(client: HttpClient, raw: bytes) -> Result:
     """Send bytes and end; what comes back has to be whole answers with an object each."""
     try:
         answers = [*read_answers(send_attack(client.address, raw, ends=True))]
-    except (ValueError, KeyError) as fault:
+    except (ValueError, KeyError, TimeoutError) as fault:
         raise BrokenAnswerError(f"{raw[:300]!r}: {fault!r}") from fault
     if any(code == Generic.code for _, code in answers):
         raise BrokenAnswerError(f"{raw[:300]!r}: {answers}")
