@@ -407,6 +407,7 @@ def check(site: Site, chars: int = CHARS) -> Slow | None:
             continue
         if first >= _SLOW_S:
             return Slow(site, str(build(chars))[:200], chars, (first, first))
+        length, before, after = chars, first, first
         for length in (chars, 2 * chars, 4 * chars):
             before = min(measure(site, build(length)) for _ in range(_RUNS))
             allowed = max(MOST_GROWTH * before, 2 * _QUICK_S)

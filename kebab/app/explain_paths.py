@@ -15,7 +15,7 @@ from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.references import join_path, resolve_folder_of
+from kebab.app.references import is_path, join_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import IMAGE, OCR_SETTING, ScanRules, get_suffix, is_below
@@ -45,11 +45,14 @@ def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExpl
         IoError: A text is no path.
     """
     for path in request.paths:
-        if "\0" in path:
-            raise build_read_error(repr(path), "not a path")
+        if not is_path(path):
+            raise build_read_error(repr(path[:_MOST_SHOWN]), "not a path")
     with _open_library(context) as library:
         found = [_Explainer(context, library, path).explain() for path in request.paths]
     return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
+
+
+_MOST_SHOWN = 255
 
 
 @dataclass(frozen=True, slots=True)

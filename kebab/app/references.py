@@ -136,6 +136,14 @@ def join_path(name: DocumentName | StoredDocument) -> str:
     return f"{name.root.rstrip('/')}/{name.path}"
 
 
+_LONGEST_PATH = 4_096
+
+
+def is_path(name: str) -> bool:
+    """Return whether a system takes a name as a path; resolving a longer one would take minutes."""
+    return "\0" not in name and len(name) <= _LONGEST_PATH
+
+
 _list_folders: ContextVar[Callable[[], Collection[str]] | None] = ContextVar(
     "list_folders", default=None
 )
@@ -157,7 +165,7 @@ def make_absolute(name: str) -> str:
 
     Where other folders are hidden, a path whose links lead elsewhere stays as it is.
     """
-    if not name or "\0" in name:
+    if not name or not is_path(name):
         return name
     list_folders = _list_folders.get()
     hidden = list_folders is not None and name.startswith("~") and name.partition("/")[0] != "~"

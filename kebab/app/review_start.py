@@ -21,6 +21,7 @@ from kebab.app.model_adapters import build_language_model, resolve_endpoint
 from kebab.app.references import (
     ReferenceFinder,
     build_lookup_fault,
+    is_path,
     make_absolute,
     resolve_folder_of,
 )
@@ -138,6 +139,7 @@ def build_path(document: StoredDocument | DocumentName) -> str:
 
 _ANY_DEPTH = "**"
 _MAX_SUGGESTIONS = 5
+_MOST_SHOWN = 255
 
 
 def find_targets(
@@ -172,8 +174,8 @@ class _TargetFinder:
 
     def find(self, name: str) -> list[str] | NotFound:
         """Return the files of a name."""
-        if "\0" in name:
-            raise build_read_error(repr(name), "not a path")
+        if not is_path(name):
+            raise build_read_error(repr(name[:_MOST_SHOWN]), "not a path")
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
         path = resolve_folder_of(name)

@@ -17,7 +17,7 @@ from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
-from kebab.http.application import HEALTH_PATH, MountedApp, build_application
+from kebab.http.application import HEALTH_PATH, MountedApp, build_application, build_path
 from kebab.http.guard import LOOPBACK_NAMES, TOKEN_NAME, Admission, build_hosts, load_token
 from kebab.http.protocol import Protocol
 from kebab.http.service import Service, ServiceOptions
@@ -106,6 +106,7 @@ def run_http_server(
             any_address=any_address,
             max_body_bytes=settings.ingest.max_file_bytes * 2,  # JSON escapes the text of a file
             open_paths={HEALTH_PATH},
+            large_paths={build_path("ingest_text")},
         )
         server = HttpServer(build_application(service, admission, mounts), service.stop)
         bound = Address(address.host, listener.getsockname()[1])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.app.references import is_path
 from kebab.core.media import get_media_type
 from kebab.mcp.results import (
     AskResult,
@@ -361,7 +362,7 @@ def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
         if not isinstance(reply, NotFound):
             paths = [reply.file or arguments.path]
             reply = run("explain_paths", {"paths": paths})
-    if isinstance(reply, NotFound) and "\0" not in arguments.path:
+    if isinstance(reply, NotFound) and is_path(arguments.path):
         explained = run("explain_paths", {"paths": [arguments.path]})
         unknown = explained.paths[0].reason in {"missing", "no_source"}
         if not unknown or (not reply.error.candidates and arguments.path.startswith(("/", "~"))):

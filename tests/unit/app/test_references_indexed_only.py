@@ -13,6 +13,7 @@ from kebab.app.explain_paths import explain_paths
 from kebab.app.review import review
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel
+from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import ExplainPathsRequest
@@ -147,3 +148,9 @@ def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
     )
     with pytest.raises(Signal, match="no folder of the index"):
         kebab.run(ReviewRequest(run_id=run.run_id))
+
+
+@pytest.mark.parametrize("path", ["a/" * 100_000, "{notes}/" + "a/" * 100_000])
+def test_a_path_of_endless_parts_is_not_resolved(kebab, shelf, path):
+    with pytest.raises(IoError, match="not a path"):
+        kebab.run(ExplainPathsRequest(paths=[path.format(notes=shelf.notes)]))

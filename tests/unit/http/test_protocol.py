@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from kebab.http import protocol
+from kebab.http.guard import MOST_REQUEST_BYTES, Admission
 from kebab.http.server import Address, HttpServer, open_listener
 from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.unit.http.conftest import BEARER, TOKEN, read_until
@@ -170,3 +171,10 @@ def test_a_refused_name_is_not_repeated_in_full(serve):
     error = json.loads(raw.partition(b"\r\n\r\n")[2])
     assert len(error["details"]["cause"]) < 400
     assert error["details"]["cause"].endswith("…")
+
+
+def test_only_a_request_with_a_file_takes_a_large_body():
+    admission = Admission(TOKEN, (), False, 40_000_000, (), {"/v1/ingest_text"})
+
+    assert admission.get_limit("/v1/ingest_text") == 40_000_000
+    assert admission.get_limit("/v1/search") == MOST_REQUEST_BYTES
