@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections import Counter
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kebab.errors.catalog import ServerBusy, TimedOut, TooLarge, UsageInvalid
 from kebab.errors.signal import Signal
@@ -21,6 +21,9 @@ from kebab.http.service import build_failure
 with translate_import_errors("the HTTP server", "uvicorn", extra="serve"):
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 MOST_HEAD_BYTES = 16_384
 MOST_HEADERS = 100
@@ -137,7 +140,7 @@ class Protocol(H11Protocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.conn: _Connection = _Connection(h11.SERVER, MOST_HEAD_BYTES)
+        self._parser = self.conn = _Connection(h11.SERVER, MOST_HEAD_BYTES)
         self.since = self.loop.time()
         """When the connection began to wait for a request."""
         self._timer: asyncio.TimerHandle | None = None
@@ -162,7 +165,12 @@ class Protocol(H11Protocol):
     @property
     def is_waiting(self) -> bool:
         """Whether no request of this connection is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        return self._answer is None or self._answer.response_complete
+
+    @property
+    def _answer(self) -> "RequestResponseCycle | None":
+        """The answer to the last request; None before the first."""
+        return self.cycle
 
     def handle_events(self) -> None:
         """Parse what was received, and set the deadline of what is missing."""
@@ -202,7 +210,7 @@ class Protocol(H11Protocol):
         """Refuse what the parser refuses."""
         del msg
         unread = _refuse("request", "not a valid HTTP/1.1 request")
-        self._refuse(self.conn.refusal or unread)
+        self._refuse(self._parser.refusal or unread)
 
     def _choose_deadline(self) -> None:
         """Set the deadline of the part of a request that is missing."""
@@ -210,8 +218,7 @@ class Protocol(H11Protocol):
             return
         state = self.conn.their_state
         if state is h11.SEND_BODY:
-            done = self.cycle is not None and self.cycle.response_complete
-            self._set_deadline(*(("rest", LINGER_S) if done else ("body", BODY_S)))
+            self._set_deadline(*(("rest", LINGER_S) if self.is_waiting else ("body", BODY_S)))
         elif state is h11.IDLE and self.conn.trailing_data[0]:
             self._set_deadline("head", HEAD_S)
         elif self._timer is not None:
@@ -230,19 +237,20 @@ class Protocol(H11Protocol):
     def _end_late(self, part: str, limit_s: float) -> None:
         """End a connection whose request did not arrive in time."""
         self._timer, self._timed = None, ""
-        if self.cycle is None and not self.conn.trailing_data[0]:
+        if self._answer is None and not self.conn.trailing_data[0]:
             self.transport.close()  # nothing was asked
         else:
             self._refuse(_refuse_late(f"request {part}", limit_s))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer with an error unless an answer has begun, and end the connection."""
-        begun = self.cycle is not None and self.conn.our_state is not h11.IDLE
-        if not self.transport.is_closing() and not (begun and self.cycle.response_started):
+        answer = self._answer
+        begun = answer and answer.response_started and self.conn.our_state is not h11.IDLE
+        if not self.transport.is_closing() and not begun:
             self.transport.write(format_refusal(refusal.signal, refusal.status))
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        if answer and not answer.response_complete:
+            answer.disconnected = True
+            answer.message_event.set()
         self.transport.close()
         self._watch_sending()
 

@@ -8,17 +8,19 @@ from contextlib import suppress
 import msgspec
 import pytest
 
-from kebab.app.dispatch import KebabPool, report_failure
+from kebab.app.dispatch import KebabPool, convert_operation_request, report_failure
 from kebab.app.explain_paths import explain_paths
 from kebab.app.review import review
 from kebab.config.load import load_settings
+from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
+from kebab.mcp.tools import TOOLS, ExplainArguments
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import encode_json
+from kebab.wire.record import NotFound, encode_json
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import FilteredRequest
 from tests.examples import REQUESTS
@@ -125,6 +127,23 @@ def test_a_link_into_an_indexed_folder_names_what_is_there(kebab, shelf):
     assert reply.results[0].doc_path == "a.md"
 
 
+@pytest.mark.parametrize("query", [None, "cat"])
+def test_the_tool_explains_nothing_outside(shelf, kebab, query):
+    (tool,) = (one for one in TOOLS if one.name == "explain")
+
+    def run(operation, fields):
+        return kebab.run(convert_operation_request(operation, fields, Settings()))
+
+    outside = shelf.folder / "out"
+    asked = [
+        ExplainArguments(path=str(path), query=query)
+        for path in (outside / "file.md", outside / "folder", shelf.notes / "link.md")
+    ]
+    there = [tool.run(run, one) for one in asked]
+    shutil.rmtree(outside)
+    assert [tool.run(run, one) for one in asked] == there
+
+
 def test_a_path_outside_has_no_size_no_hint_and_no_resolved_name(kebab, shelf):
     path = str(shelf.folder / "out" / "file.md")
 
@@ -146,6 +165,7 @@ def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
     run = review(
         shelf.context(), ReviewRequest(names=[path], no_llm=True), lambda _: None, Cancel()
     )
+    assert not isinstance(run, NotFound)
     with pytest.raises(Signal, match="no folder of the index"):
         kebab.run(ReviewRequest(run_id=run.run_id))
 

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from functools import partial
 
 import pytest
 
@@ -154,12 +155,16 @@ def is_ended(connection):
         return True
 
 
+def has_asked(pool, count):
+    return len(pool.asked) == count
+
+
 def test_a_server_that_is_busy_on_all_connections_says_so(serve, send, pool, monkeypatch):
     monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 2)
     address, _ = serve(deadline_s=0)
     for count in (1, 2):
         send(address, "/v1/search", {"query": "stuck"})
-        wait_until(lambda count=count: len(pool.asked) == count)
+        wait_until(partial(has_asked, pool, count))
 
     assert [*read_answers(send_attack(address, LAST))] == [(503, "server_busy")]
 
@@ -174,7 +179,14 @@ def test_a_refused_name_is_not_repeated_in_full(serve):
 
 
 def test_only_a_request_with_a_file_takes_a_large_body():
-    admission = Admission(TOKEN, (), False, 40_000_000, (), {"/v1/ingest_text"})
+    admission = Admission(
+        token=TOKEN,
+        hosts=(),
+        any_address=False,
+        max_body_bytes=40_000_000,
+        open_paths=(),
+        large_paths={"/v1/ingest_text"},
+    )
 
     assert admission.get_limit("/v1/ingest_text") == 40_000_000
     assert admission.get_limit("/v1/search") == MOST_REQUEST_BYTES
