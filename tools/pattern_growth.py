@@ -67,6 +67,7 @@ AT_ONE_PLACE = {
 
 SHORT_TEXTS = {
     "kebab.cli.integrations.json_entry:_TOKENS": "settings of a client of this user",
+    "kebab.cli.render.excerpt:_NOISE": "a passage, whose length the chunker limits",
     "kebab.config.settings_file:_SECTION": "lines of the settings file of this user",
     "kebab.core.content:_TEXT_FORMATS": "the first bytes of a file",
     "kebab.embed.catalogue:_FACTS": "descriptions in an installed package",

@@ -25,7 +25,7 @@ _PLAIN = re.compile(rf"{_ADDRESS}|{_MAIL}|{_VARIABLE}|{_BRACKETS}|(?<=\S)[ \t]{{
 
 _MARKDOWN = re.compile(
     rf"{_ADDRESS}|{_MAIL}|\{{\{{[^{{}}]{{0,999}}\}}\}}|\{{%[^%]{{0,999}}%\}}|{_VARIABLE}"
-    rf"|{_BRACKETS}|<(?P<raw>script|style|pre|svg|math)\b.{{0,999}}?</(?P=raw)>"
+    rf"|{_BRACKETS}|<(?P<raw>script|style|pre|svg|math)\b.{{0,499}}?</(?P=raw)>"
     r"|%%[^%]{1,999}%%|\[\^[^\]\s]{1,99}\]:?"
     r"|\[\]|\{[:#.][^{}\n]*\}|(?<!\S)\^[\w-]+$|(?<![\w&#])#[^\W\d][\w/-]*"
     r"|&(?:\#\d+|\#x[0-9a-fA-F]+|[A-Za-z]\w*);|\\[!-/:-@\[-`{-~]|\\$"
