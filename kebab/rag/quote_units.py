@@ -96,7 +96,7 @@ SHORTEST = 25
 """The fewest columns of a quote; Chinese, Japanese and Korean characters take two."""
 
 _OPEN_ENDS = ("?", "？", "\u061f", ":", "：")
-_CODE_SPAN = re.compile(r"(?P<ticks>(?<!`)`++)[^`\n]++(?P=ticks)")
+_CODE_SPAN = re.compile(r"(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks)")
 _IMAGE = re.compile(r"!\[[^\[\]\n]*+\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
 _LINK = re.compile(r"\[(?P<label>[^\[\]\n]*+)\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
 _ADDRESS = re.compile(r"<?https?://[^\s<>]+>?")

@@ -27,7 +27,7 @@ from kebab.text.language import DENSE
 from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 from kebab.text.tokenizer import tokenize
 
-_CODE = re.compile(r"(?<!`)`++([^`\n]{1,200}+)`+")
+_CODE = re.compile(r"`{1,20}+([^`\n]{1,200}+)`+")
 _COUNTED = re.compile(r" ?(?:%|[^\W\d_]+)?")
 _MAX_SHOWN = 60
 
