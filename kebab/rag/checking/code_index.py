@@ -47,7 +47,7 @@ _HASH = re.compile(r"(?:^|(?<=\s))#(?!!)(?P<text>.*)$")
 _SLASHES = re.compile(r"(?:^|(?<=\s))//(?P<text>.*)$")
 _DASHES = re.compile(r"(?:^|(?<=\s))--(?=\s)(?P<text>.*)$")
 _SEMICOLON = re.compile(r"^\s*;(?P<text>.*)$")
-_BLOCK = re.compile(r"(?:/\*++(?!/)|<!--)(?P<text>.{0,400}?)(?:(?<!\*)\*++/|-->)")
+_BLOCK = re.compile(r"(?:/\*++(?!/)|<!--)(?P<text>.{0,200}?)(?:(?<!\*)\*++/|-->)")
 _PLACEHOLDER = re.compile(
     r"<[^<>\s=/][^<>\n]{0,60}>|\$\{\{[^{}\n]{0,80}\}\}|\{\{[^{}\n]{0,80}\}\}|\$\{[^{}\n]{1,80}\}|\$[A-Za-z_]\w*|\{[A-Za-z_]\w*\}"
     r"|%[A-Z_]{2,40}%|\.\.\.|…"
