@@ -102,7 +102,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     # The user info of a URL, also with a password that is not percent-encoded.
     (re.compile(r"(?<=://)[^\s/?#]{0,512}@"), "@"),
-    (re.compile(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}@"), "@"),
+    (re.compile(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}+@"), "@"),
     (re.compile(r"(?i)(\b(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)[^\r\n,;'\"}]+"), r"\1"),
     (re.compile(r"(?i)(\b(?:set-)?cookie['\"]?\s*:\s*['\"]?)[^\r\n'\"}]+"), r"\1"),
     (re.compile(r"(?i)(\bx-[a-z-]{0,64}(?:key|token)['\"]?\s*[:=]\s*['\"]?)[^\s,;'\"}]+"), r"\1"),

@@ -12,7 +12,15 @@ from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.errors.catalog import NOT_UTF8, ConfigInvalid, ReadOnly
+from kebab.errors.catalog import (
+    NOT_UTF8,
+    ConfigInvalid,
+    IoError,
+    Locked,
+    NotIndexed,
+    ReadOnly,
+    StoreCorrupt,
+)
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
@@ -73,6 +81,7 @@ class AppContext:
         read_only: bool = False,
         report: "SettingsReport | None" = None,
         embedders: "Embedders | None" = None,
+        is_owner: bool = True,
     ) -> None:
         limit_blas_threads()
         if embedders:
@@ -81,6 +90,8 @@ class AppContext:
         self.report = report
         self.config_path = config_path
         self.read_only = read_only
+        self.is_owner = is_owner
+        """Whether the caller is the user of the files; a client of a server is not."""
         self.clock = SystemClock()
         self.model_windows: dict[str, int] = {}
         """The windows that model servers told, by the name of the model."""
@@ -121,6 +132,15 @@ class AppContext:
         from kebab.app.masking import SecretMask
 
         return SecretMask(enabled=self.settings.output.mask_secrets)
+
+    def list_folders(self) -> list[str]:
+        """Return the indexed folders; none without an index that can be read."""
+        try:
+            with self.open_reader() as reader:
+                counted = self.build_filter_values(reader).count_sources()
+        except (NotIndexed, IoError, Locked, StoreCorrupt):
+            return []
+        return [one.source.root for one in counted if one.source.kind == "folder"]
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""

@@ -88,11 +88,12 @@ class KebabPool:
 
     The knowledge bases of the same settings share their embedding models. The one used last is
     leased first, and of those that are idle the oldest is closed. A knowledge base opens its files
-    again when they were replaced.
+    again when they were replaced. `is_owner` says that the callers are the user of the files.
     """
 
-    def __init__(self, most_idle: int = 4) -> None:
+    def __init__(self, most_idle: int = 4, *, is_owner: bool = True) -> None:
         self._most_idle = most_idle
+        self._is_owner = is_owner
         self._idle: list[_IdleKebab] = []
         self._embedders: dict[tuple[bytes, Path], Embedders] = {}
         self._lock = Lock()
@@ -172,7 +173,7 @@ class KebabPool:
             config_path=config_path,
             read_only=read_only,
             embedders=embedders,
-            is_owner=False,
+            is_owner=self._is_owner,
         )
 
     def _keep(self, key: _Key, kebab: Kebab) -> None:

@@ -15,7 +15,7 @@ from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.references import join_path
+from kebab.app.references import is_path, join_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import IMAGE, OCR_SETTING, SECRET_SETTING, get_suffix, is_below
@@ -45,11 +45,14 @@ def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExpl
         IoError: A text is no path.
     """
     for path in request.paths:
-        if "\0" in path:
-            raise build_read_error(repr(path), "not a path")
+        if not is_path(path):
+            raise build_read_error(repr(path[:_MOST_SHOWN]), "not a path")
     with _open_library(context) as library:
         found = [_Explainer(context, library, path).explain() for path in request.paths]
     return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
+
+
+_MOST_SHOWN = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +104,19 @@ def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator
 
 
 class _Explainer:
-    """Explains one path."""
+    """Explains one path.
+
+    A caller that may only ask about indexed folders learns nothing that depends on what is outside
+    of them: no link is followed out of a folder.
+    """
 
     def __init__(self, context: AppContext, library: _Library, path: str) -> None:
         self._context = context
         self._library = library
         self._settings = context.settings.ingest
-        plain = os.path.expanduser(path)  # noqa: PTH111 - a name of the user
+        self._confined = not context.is_owner
         # The name stays as it is: a link is a document under its own name.
-        folder, name = os.path.split(os.path.abspath(plain))  # noqa: PTH100 - no link is resolved
-        self._file = os.path.join(os.path.realpath(folder), name).rstrip("/") or "/"  # noqa: PTH118 - a plain string
+        self._file = resolve_folder_of(path).rstrip("/") or "/"
         self._shown = escape_undecodable(path)
         self._source = self._find_source()
         self._detail = library.load(self._file)
@@ -133,21 +139,26 @@ class _Explainer:
             parser=_get_parser_version(media) if media else None,
             indexed=_describe_document(self._detail) if self._detail else None,
         )
+        if self._confined and (self._source is None or not self._is_inside()):
+            # The same answer for what exists and what does not.
+            return _leave_out(base, "symlink_outside" if self._source else "no_source")
         try:
             status = os.stat(self._file)  # noqa: PTH116 - a plain string
         except OSError:
             broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
             return _leave_out(base, "symlink_broken" if broken else "missing")
-        return self._explain_present(base, status)
-
-    def _explain_present(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
-        """Explain a path that exists, first by the rules."""
         folder = modes.S_ISDIR(status.st_mode)
-        if not folder:
-            base = replace(base, size=status.st_size)
-            if self._is_secret(status):
-                rule = SkipRule(path=self._file, setting=SECRET_SETTING)
-                return replace(_leave_out(base, "secret", _ALLOW_SECRET), rule=rule)
+        return self._explain_existing(
+            base if folder else replace(base, size=status.st_size), status, folder=folder
+        )
+
+    def _explain_existing(
+        self, base: PathExplanation, status: os.stat_result, *, folder: bool
+    ) -> PathExplanation:
+        """Explain a path that exists, by the rules and the links first."""
+        if not folder and self._is_secret(status):
+            rule = SkipRule(path=self._file, setting=SECRET_SETTING)
+            return replace(_leave_out(base, "secret", _ALLOW_SECRET), rule=rule)
         if self._source is None:
             return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
         if found := self._find_rule(folder=folder):
@@ -204,11 +215,15 @@ class _Explainer:
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
         """Return why a link, a device or a pipe is left out."""
         assert self._source is not None, "the caller has looked for it"
-        real = os.path.realpath(self._file)
-        inside = real == self._source.root or is_below(real, self._source.root)
-        if os.path.islink(self._file) and not inside:  # noqa: PTH114 - a plain string
+        if os.path.islink(self._file) and not self._is_inside():  # noqa: PTH114 - a plain string
             return "symlink_outside"
         return None if folder or modes.S_ISREG(status.st_mode) else "special_file"
+
+    def _is_inside(self) -> bool:
+        """Return whether the path, with its links resolved, is within its source."""
+        assert self._source is not None, "the caller has looked for it"
+        real = os.path.realpath(self._file)
+        return real in {self._source.root, self._file} or is_below(real, self._source.root)
 
     def _explain_file(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
         """Explain a file that no rule leaves out, by its format, its size and its content."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
@@ -35,10 +35,10 @@ class Kebab:
     ) -> None:
         """Open nothing yet.
 
-        `is_owner` says that the caller is the user of the files, to whom `exact` operations show
-        their secrets: the command line, not a server.
         With `report` invalid settings are findings instead of errors; `embedders` are the models
-        of another knowledge base with the same settings.
+        of another knowledge base with the same settings. `is_owner` says that the caller is the
+        user of the files, and not a client of a server. To a client no operation shows secrets, and
+        none that reads tells anything about files outside of the indexed folders.
         """
         self._context = AppContext(
             settings,
@@ -46,8 +46,8 @@ class Kebab:
             read_only=read_only,
             report=report,
             embedders=embedders,
+            is_owner=is_owner,
         )
-        self._is_owner = is_owner
 
     def __enter__(self) -> Self:
         return self
@@ -83,14 +83,19 @@ class Kebab:
         """
         operation = find_operation(request)
         masks = self._context.masks
-        masks.begin(exact=operation.exact and self._is_owner)
+        masks.begin(exact=operation.exact and self._context.is_owner)
         options: list[object] = []
         if operation.events_path:
             options.append((lambda event: report(masks.mask_event(event))) if report else _ignore)
         if operation.cancellable:
             options.append(cancel or Cancel())
-        reply: R = operation.import_handler()(self._context, request, *options)
-        return masks.mask_reply(reply)
+        handler = operation.import_handler()
+        if self._context.is_owner:
+            return masks.mask_reply(cast("R", handler(self._context, request, *options)))
+        from kebab.app.references import hide_other_folders
+
+        with hide_other_folders(self._context.list_folders):
+            return masks.mask_reply(cast("R", handler(self._context, request, *options)))
 
 
 def _ignore(_event: object) -> None:

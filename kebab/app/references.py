@@ -9,7 +9,9 @@ import difflib
 import os
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +22,7 @@ from msgspec import Struct
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
+from kebab.core.files import is_below
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
@@ -133,14 +136,56 @@ def join_path(name: DocumentName | StoredDocument) -> str:
     return f"{name.root.rstrip('/')}/{name.path}"
 
 
-def make_absolute(name: str) -> str:
-    """Return the real path of a name, relative to the working directory; `~` is the home."""
-    if not name or "\0" in name:
-        return name
+_LONGEST_PATH = 4_096
+
+
+def is_path(name: str) -> bool:
+    """Return whether a system takes a name as a path; resolving a longer one would take minutes."""
+    return "\0" not in name and len(name) <= _LONGEST_PATH
+
+
+_list_folders: ContextVar[Callable[[], Collection[str]] | None] = ContextVar(
+    "list_folders", default=None
+)
+"""Returns the indexed folders in a call whose names tell nothing about other places."""
+
+
+@contextmanager
+def hide_other_folders(list_folders: Callable[[], Collection[str]]) -> Iterator[None]:
+    """Let names in the block follow links into the indexed folders only, and `~` of this user."""
+    token = _list_folders.set(list_folders)
     try:
-        return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path
+        yield
+    finally:
+        _list_folders.reset(token)
+
+
+def make_absolute(name: str) -> str:
+    """Return the real path of a name, relative to the working directory; `~` is the home.
+
+    Where other folders are hidden, a path whose links lead elsewhere stays as it is.
+    """
+    if not name or not is_path(name):
+        return name
+    list_folders = _list_folders.get()
+    hidden = list_folders is not None and name.startswith("~") and name.partition("/")[0] != "~"
+    plain = name if hidden else os.path.expanduser(name)  # noqa: PTH111 - a name, perhaps no path
+    try:
+        real, given = os.path.realpath(plain), os.path.abspath(plain)  # noqa: PTH100 - no link is resolved
     except OSError:  # the working directory was deleted
         return name
+    if list_folders is None or real == given:
+        return real
+    inside = any(real == folder or is_below(real, folder) for folder in list_folders())
+    return real if inside else given
+
+
+def resolve_folder_of(name: str) -> str:
+    """Return the absolute path of a name, its folder without links; the last part stays."""
+    folder, last = os.path.split(name)
+    if last in {"", ".", "..", "~"} or (not folder and last.startswith("~")):
+        return make_absolute(name)
+    return os.path.join(make_absolute(folder or "."), last)  # noqa: PTH118 - a plain string
 
 
 def _list_forms(name: str) -> list[str]:

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model, resolve_endpoint
-from kebab.app.references import ReferenceFinder, build_lookup_fault
+from kebab.app.references import (
+    ReferenceFinder,
+    build_lookup_fault,
+    is_path,
+    make_absolute,
+    resolve_folder_of,
+)
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import DocumentName, StoredDocument
@@ -94,6 +100,22 @@ class ReviewLibrary:
         except _UNUSABLE:
             return None
 
+    def may_read(self, path: str) -> bool:
+        """Return whether the caller may learn anything about a path outside of the index.
+
+        Both the path and what its links lead to have to be in an indexed folder.
+        """
+        if self._context.is_owner:
+            return True
+        return all(self._knows(one) for one in (path, os.path.realpath(path)))
+
+    def _knows(self, path: str) -> bool:
+        """Return whether the index has a folder above a path, or the path itself."""
+        try:
+            return self.find_root(path) is not None or path in self._documents
+        except _UNUSABLE:
+            return False
+
     def find_root(self, path: str) -> str | None:
         """Return the folder of the source that contains a file or a folder, the nearest one."""
         above = [root for root in self._roots if root == path or is_below(path, root)]
@@ -107,12 +129,7 @@ class ReviewLibrary:
 
     @cached_property
     def _roots(self) -> list[str]:
-        try:
-            with self._context.open_reader() as reader:
-                counted = self._context.build_filter_values(reader).count_sources()
-        except (NotIndexed, *_UNUSABLE):
-            return []
-        return [one.source.root for one in counted if one.source.kind == "folder"]
+        return self._context.list_folders()
 
 
 def build_path(document: StoredDocument | DocumentName) -> str:
@@ -122,6 +139,7 @@ def build_path(document: StoredDocument | DocumentName) -> str:
 
 _ANY_DEPTH = "**"
 _MAX_SUGGESTIONS = 5
+_MOST_SHOWN = 255
 
 
 def find_targets(
@@ -151,15 +169,18 @@ class _TargetFinder:
 
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
+        self._confined = not context.is_owner
         self._settings = context.settings.ingest
 
     def find(self, name: str) -> list[str] | NotFound:
         """Return the files of a name."""
-        if "\0" in name:
-            raise build_read_error(repr(name), "not a path")
+        if not is_path(name):
+            raise build_read_error(repr(name[:_MOST_SHOWN]), "not a path")
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
-        path = _resolve(name)
+        path = resolve_folder_of(name)
+        if not self._library.may_read(path):
+            return self._find_indexed(name)
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
             return [entry.absolute for entry in self._scan(os.path.realpath(path))]
         if os.path.lexists(path):  # a broken link is an error, too
@@ -196,7 +217,7 @@ class _TargetFinder:
         parts = pattern.split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
-        folder = os.path.realpath(_resolve(fixed or ("/" if pattern.startswith("/") else ".")))
+        folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
         if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
             return
         whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
@@ -206,7 +227,7 @@ class _TargetFinder:
                     yield entry.absolute
             return
         for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
-            if not os.path.isfile(path):  # noqa: PTH113 - a plain string
+            if not self._library.may_read(path) or not os.path.isfile(path):  # noqa: PTH113 - a plain string
                 continue
             with translate_os_errors(path, "read"):
                 media = detect_file_media(path, os.path.getsize(path))  # noqa: PTH202 - a plain string
@@ -216,6 +237,8 @@ class _TargetFinder:
     def _find_indexed(self, name: str) -> list[str] | NotFound:
         """Return the file of a document of the index, or those that a pattern matches."""
         with self._library.open() as catalogue:
+            if catalogue is None and self._confined:
+                return build_lookup_fault(name, f"no such document: {name}")
             if catalogue is None:
                 return _build_missing(name)
             names = catalogue.list_names()
@@ -228,6 +251,8 @@ class _TargetFinder:
         if isinstance(target, NotFound):
             return target
         path = next(build_path(one) for one in names if one.doc_id == target.doc_id)
+        if not self._library.may_read(path):  # it became a link
+            return build_lookup_fault(name, f"no such file: {name}")
         self._check_file(path)
         return [path]
 
@@ -237,16 +262,9 @@ class _TargetFinder:
         read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
 
 
-def _resolve(name: str) -> str:
-    """Return the absolute path of a name, its folder without links."""
-    whole = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - no link is resolved
-    folder, last = os.path.split(whole)
-    return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - a plain string
-
-
 def _build_missing(name: str) -> NotFound:
     """Return that there is neither a file nor a document, with files of nearly the same name."""
-    path = Path(_resolve(name))
+    path = Path(resolve_folder_of(name))
     try:
         beside = sorted(one.name for one in path.parent.iterdir())
     except OSError:
@@ -391,6 +409,8 @@ def load_document(
         IoError: It cannot be read.
     """
     path = run.files[file]
+    if not library.may_read(path):
+        raise build_read_error(path, "it is in no folder of the index")
     named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
     root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
     try:

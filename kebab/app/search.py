@@ -1,7 +1,6 @@
 """Converts a search request to a query, runs it, and converts the page to the response."""
 
 import json
-import os
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from msgspec import structs
 from kebab.app.context import AppContext
 from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
+from kebab.app.references import is_path, make_absolute
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput, TooLarge
@@ -115,9 +115,9 @@ def resolve_folder(folder: str) -> str:
     Raises:
         InvalidInput: It is no path.
     """
-    if not folder or "\0" in folder:
+    if not folder or not is_path(folder):
         raise InvalidInput(field="$.folder", cause="not a path")
-    return os.path.realpath(os.path.expanduser(folder))  # noqa: PTH111 - as ingest resolves it
+    return make_absolute(folder)
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:

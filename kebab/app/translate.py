@@ -134,7 +134,7 @@ def _start_run(
 ) -> StoredRun | NotFound:
     """Store a new run of the document that the request names."""
     name = request.name or ""
-    if Path(name).is_dir():
+    if context.is_owner and Path(name).is_dir():
         raise InvalidInput(field="$.name", cause="it is a folder, and one document is translated")
     files = find_targets(context, library, [name])
     if isinstance(files, NotFound):

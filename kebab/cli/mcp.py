@@ -115,7 +115,7 @@ def build_caller(
         read_only=context.flags.read_only,
         render=render_for_model,
         tools=tools,
-        pool=KebabPool(),
+        pool=KebabPool(is_owner=False),
     )
 
 

@@ -28,7 +28,7 @@ DEADLINE_S = 2.0
 
 _PART = 1 << 16
 _PAUSE_S = 0.01
-_SECTION = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+_SECTION = re.compile(r"\s*+\[++\s*+([^\]]+?)\s*\]+")
 _ASSIGNMENT = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
 

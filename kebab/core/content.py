@@ -163,12 +163,12 @@ _ZIP_PARTS = (
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
 _HTML = re.compile(
-    rb"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html)\b",
+    rb"(?:<\?xml[^<>]*>\s*+)?(?:<!--(?:(?!-->).)*-->\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 PRIVATE_KEY = re.compile(rb"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 """How the file of a private key begins."""
-_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)")
+_SHEBANG = re.compile(rb"#!\s*+(?:[^\s/]*+/)*+(?:env\s+(?:-\S+\s+)*)?(?:[^\s/]*+/)*+([A-Za-z]+)")
 _INTERPRETERS = {
     **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
     **dict.fromkeys(("node", "deno", "bun"), ".js"),

@@ -16,7 +16,7 @@ _EXCEPTION_CLASS = r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Panic)"
 
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
     # Texts of panics in Rust, whole.
-    (re.compile(r"thread '[^']*' panicked at .*", re.DOTALL), UNKNOWN_CAUSE),
+    (re.compile(r"thread '[^']{0,200}+' panicked at .*", re.DOTALL), UNKNOWN_CAUSE),
     (re.compile(r"(?:rust )?future panicked(?:: unknown error)?"), UNKNOWN_CAUSE),
     (re.compile(r"called `\w+::\w+\(\)` on an? `\w+` value(?:: )?"), ""),
     # Codes and classes that precede the text.
@@ -31,16 +31,16 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(
             r"(?:(?<![\s,(])[\s,(]++|(?<![^\s,:()\"'`]))(?:\bat )?"
             r"(?:[A-Za-z]:)?[\w.@~+-]*+[\\/][^\s,:()\"'`]*\.(?:rs|cc|cpp|hpp|h|c|py|pyx)"
-            r"(?::\d+)+(?: ?[\w:~<>]+::[\w:~<>]+(?:\([^()]*\))?)?[)]?:?"
+            r"(?::\d+)+(?: ?[\w:~<>]+::[\w:~<>]+(?:\([^()]{0,200}+\))?)?[)]?:?"
         ),
         "",
     ),
-    (re.compile(r"File \"[^\"]+\", line \d+(?:, in \S+)?,?"), ""),
+    (re.compile(r"File \"[^\"]{1,500}+\", line \d+(?:, in \S+)?,?"), ""),
     (re.compile(r" ?\(os error \d+\)"), ""),
     # Representations of objects.
-    (re.compile(r"<class '(?:\w+\.)*(\w+)'>"), r"\1"),
-    (re.compile(r"<(?:function|method|bound method) (?:\w+\.)*(\w+)[^>]*>"), r"\1"),
-    (re.compile(r"<(?:\w+\.)*(\w+) object at 0x[0-9a-f]+>"), r"\1"),
+    (re.compile(r"<class '(?:\w+\.)*+(\w+)'>"), r"\1"),
+    (re.compile(r"<(?:function|method|bound method) (?:\w+\.)*+(\w+)[^>]{0,200}+>"), r"\1"),
+    (re.compile(r"<(?:\w+\.)*+(\w+) object at 0x[0-9a-f]+>"), r"\1"),
     (re.compile(r" at 0x[0-9a-f]{6,}"), ""),
 )
 

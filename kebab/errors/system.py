@@ -20,7 +20,7 @@ _MOST_CAUSES = 20
 _NO_MEMORY = re.compile(
     r"std::bad_alloc|bad allocation|cannot allocate memory|failed to allocate memory|out of memory"
     r"|malloc failed|memory allocation of \d+ bytes failed|can't start new thread"
-    r"|resource temporarily unavailable.*thread|pthread_create|failed to map segment",
+    r"|resource temporarily unavailable.{0,99}thread|pthread_create|failed to map segment",
     re.IGNORECASE,
 )
 """How native libraries and the system word a lack of memory."""

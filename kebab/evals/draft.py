@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 _NO_PROSE = re.compile(r"\s*(#|\||<|={3}|-{3}|\+{3}|\[[^\]]+\]:|\{[{%]|\w[\w-]*:\s*\S*$)|\s{4}|\t")
 _PROSE = frozenset({LayoutKind.PROSE, LayoutKind.ITEM})
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
-_URL = re.compile(r"\w+://\S+|\S+@\S+")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_TAG = re.compile(r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<[^<>]*>", re.DOTALL)
+_URL = re.compile(r"(?<!\w)\w+://\S+|(?<!\S)[^\s@]++@\S+")
 _QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
 
 _HAN, _KANA, _HANGUL = "\u4e00-\u9fff々", "ァ-\u30faー", "가-힣"

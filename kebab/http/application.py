@@ -376,7 +376,6 @@ SERVER = "serve"
 JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
 
 _WRONG_TYPE, _CLIENT_GONE = 415, 499
-_BODY_TIMEOUT_S = 30.0
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _PATHS = {build_path(name): name for name in OPERATIONS}
 """The operation of each path."""
@@ -490,15 +489,9 @@ async def _read_body(request: Request) -> bytes:
     """Return the body of a request.
 
     Raises:
-        Refusal: It is too large, too slow, or declared to be something else than JSON.
+        Refusal: It is too large, or declared to be something else than JSON.
     """
-    try:
-        async with asyncio.timeout(_BODY_TIMEOUT_S):
-            raw = await request.body()
-    except TimeoutError:
-        limit_ms = round(_BODY_TIMEOUT_S * 1000)
-        late = TimedOut(operation="request body", elapsed_ms=limit_ms, deadline_ms=limit_ms)
-        raise Refusal(late, headers={"Connection": "close"}) from None
+    raw = await request.body()
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if raw and media != JSON:
         cause = f"the content type is not `{JSON}`: {media or 'none'}"

@@ -110,7 +110,11 @@ AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
+MOST_REQUEST_BYTES = 1_000_000
+"""The limit of a body that holds no file; decoding a larger one would hold up other requests."""
 _FORBIDDEN = 403
+_MOST_SHOWN = 255
+"""How many characters of a refused name are repeated; no host has a longer one."""
 
 
 class Refusal(Exception):  # noqa: N818 - it carries a signal
@@ -129,7 +133,8 @@ class Admission(NamedTuple):
     """Which requests are let in.
 
     `hosts` are the names that a `Host` header may have; with `any_address` every IP address too,
-    because a page cannot take the name of one. `open_paths` need no token.
+    because a page cannot take the name of one. `open_paths` need no token. Only `large_paths` take
+    a body of `max_body_bytes`.
     """
 
     token: str
@@ -137,6 +142,12 @@ class Admission(NamedTuple):
     any_address: bool
     max_body_bytes: int
     open_paths: Collection[str]
+    large_paths: Collection[str] = ()
+
+    def get_limit(self, path: str) -> int:
+        """Return the maximum size of the body of a request in bytes."""
+        most = self.max_body_bytes
+        return most if path in self.large_paths else min(most, MOST_REQUEST_BYTES)
 
 
 def build_hosts(host: str) -> tuple[frozenset[str], bool]:
@@ -179,7 +190,7 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._app(scope, self._limit_body(receive), send_and_note)
+            await self._app(scope, self._limit_body(scope, receive), send_and_note)
         except Exception as fault:  # every request gets an answer, once
             if started:
                 raise
@@ -191,11 +202,11 @@ class Guard:
         headers = _Headers(scope["headers"])
         host = headers.get_one("host")
         if not self._is_known(host):
-            cause = f"the host is not this server: {host or 'none'}"
+            cause = f"the host is not this server: {_shorten(host or 'none')}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
         origin = headers.get_one("origin")
         if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
-            cause = f"requests of other web pages are refused: {origin}"
+            cause = f"requests of other web pages are refused: {_shorten(origin)}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if scope["path"] not in self._admission.open_paths and not is_authorized(
             headers.get_one("authorization"), self._admission.token
@@ -203,7 +214,7 @@ class Guard:
             raise Refusal(Unauthorized(), headers={"WWW-Authenticate": 'Bearer realm="kebab"'})
         length = headers.get_one("content-length") or "0"
         if length.isdecimal():
-            self._check_size(int(length))
+            self._check_size(scope, int(length))
 
     def _is_known(self, host: str | None) -> bool:
         name = _read_host_name(host or "")
@@ -211,20 +222,20 @@ class Guard:
             return True
         return self._admission.any_address and _is_address(name)
 
-    def _limit_body(self, receive: Receive) -> Receive:
+    def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         size = 0
 
         async def receive_and_count() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
-            self._check_size(size)
+            self._check_size(scope, size)
             return message
 
         return receive_and_count
 
-    def _check_size(self, size: int) -> None:
-        limit = self._admission.max_body_bytes
+    def _check_size(self, scope: Scope, size: int) -> None:
+        limit = self._admission.get_limit(scope["path"])
         if size > limit:
             # The rest of the body is not read, so the connection cannot be used again.
             signal = TooLarge(what="request body", size=size, limit=limit)
@@ -243,6 +254,10 @@ class _Headers:
         if len(found) > 1:
             raise Refusal(UsageInvalid(option=name.title(), cause="the header is repeated"))
         return found[0].decode("latin-1") if found else None
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _MOST_SHOWN else name[:_MOST_SHOWN] + "…"
 
 
 def _read_host_name(host: str) -> str:

@@ -17,13 +17,13 @@ from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
-from kebab.http.application import HEALTH_PATH, SERVER, MountedApp, build_application
+from kebab.http.application import HEALTH_PATH, MountedApp, build_application, build_path
 from kebab.http.guard import LOOPBACK_NAMES, TOKEN_NAME, Admission, build_hosts, load_token
-from kebab.http.service import Service, ServiceOptions, build_failure
+from kebab.http.protocol import Protocol
+from kebab.http.service import Service, ServiceOptions
 
 with translate_import_errors("the HTTP server", "uvicorn", extra="serve"):
     import uvicorn
-    from uvicorn.protocols.http.h11_impl import H11Protocol
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 7717
 
@@ -106,6 +106,7 @@ def run_http_server(
             any_address=any_address,
             max_body_bytes=settings.ingest.max_file_bytes * 2,  # JSON escapes the text of a file
             open_paths={HEALTH_PATH},
+            large_paths={build_path("ingest_text")},
         )
         server = HttpServer(build_application(service, admission, mounts), service.stop)
         bound = Address(address.host, listener.getsockname()[1])
@@ -152,7 +153,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=_Protocol,
+                http=Protocol,
                 ws="none",
                 lifespan="on",
                 loop="asyncio",
@@ -195,19 +196,3 @@ class HttpServer(uvicorn.Server):
             await super().shutdown(sockets)
         finally:
             timer.cancel()
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1; what is no HTTP gets `error.v1` too."""
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are no request, and close the connection."""
-        del msg
-        fault = UsageInvalid(option="request", cause="not a valid HTTP/1.1 request")
-        body = build_failure(SERVER, fault, None).body
-        head = (
-            "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
-        self.transport.close()

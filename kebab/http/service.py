@@ -239,7 +239,8 @@ class Service:
 
     def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
         self.options = options
-        self._pool = pool or KebabPool(options.quick_threads + options.long_threads)
+        threads = options.quick_threads + options.long_threads
+        self._pool = pool or KebabPool(threads, is_owner=False)
         waiting = options.most_waiting
         self._quick = JobThreads("quick", options.quick_threads, waiting)
         self._long = JobThreads("long", options.long_threads, waiting)

@@ -173,7 +173,7 @@ def build_unexpected_response(
         described = f"redirects to {request.redact(address)} {status}"
     elif head.is_html:
         page = body.decode("utf-8", "replace")
-        title = re.search(r"<title[^>]*>\s*([^<]{1,200})", page, re.IGNORECASE)
+        title = re.search(r"<title[^<>]{0,500}+>\s*+([^<]{1,200})", page, re.IGNORECASE)
         name = request.redact(unescape(title[1])) if title else ""
         described = f"returned a web page {status}" + (f": {name}" if name else "")
     else:

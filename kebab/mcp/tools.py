@@ -10,12 +10,12 @@ inside of parts are left out.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.app.references import is_path
 from kebab.core.media import get_media_type
 from kebab.mcp.results import (
     AskResult,
@@ -362,8 +362,11 @@ def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
         if not isinstance(reply, NotFound):
             paths = [reply.file or arguments.path]
             reply = run("explain_paths", {"paths": paths})
-    if isinstance(reply, NotFound) and Path(arguments.path).expanduser().exists():
-        reply = run("explain_paths", {"paths": [arguments.path]})
+    if isinstance(reply, NotFound) and is_path(arguments.path):
+        explained = run("explain_paths", {"paths": [arguments.path]})
+        unknown = explained.paths[0].reason in {"missing", "no_source"}
+        if not unknown or (not reply.error.candidates and arguments.path.startswith(("/", "~"))):
+            reply = explained
     return ToolOutput(reply, build_explain_result(reply))
 
 

@@ -20,11 +20,11 @@ from kebab.parse.encoding import decode
 from kebab.parse.metadata import read_front_matter
 from kebab.text.sentences import measure_width
 
-_TITLE = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+\1)?\Z")
+_TITLE = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:(?<!\s)\s++\1)?\Z")
 _ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:\s+(.*)|\Z)")
 _AUTHOR = re.compile(r"[^\W\d_][^:<>\[\]]{0,120}(?:\s<[^<>]+>)?(?:;\s.*)?\Z")
 _REVISION = re.compile(r"(?:v?\d[^:]{0,80})(?::.*)?\Z")
-_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3}|--|[|,:!]={3,})(\w*)\Z")
+_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}+|\+{4,}|/{4,}|`{3}|--|[|,:!]={3,})(\w*)\Z")
 _BLOCK_LINE = re.compile(r"\[.*\]\Z|\.[^\s.].*\Z")
 _ANCHOR = re.compile(r"\[\[[^\[\]]+\]\]\Z")
 _MACRO = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::(\S*?)\[.*\]\Z")
@@ -34,7 +34,7 @@ _ITEM = re.compile(
 _RULE = re.compile(r"'{3,}\Z|<{3,}\Z|(?:- ?){3}\Z|(?:\* ?){3}\Z")
 _UNDERLINES = "=-~^+"
 _LINK = re.compile(r"(?:xref|link):([^\s\[\]:]{1,400})\[|<<([^<>,#\n]{1,400}\.a(?:doc|sc)\w*)")
-_LABEL_LINK = re.compile(r"(?:xref|link|https?|mailto):[^\s\[]{1,400}\[([^\]]{0,400})\]")
+_LABEL_LINK = re.compile(r"(?:xref|link|https?|mailto):[^\s\[]{1,400}+\[([^\]]{0,400})\]")
 _REFERENCE = re.compile(r"<<[^<>,]{1,400},\s*([^<>]{1,400})>>")
 _INLINE_ANCHOR = re.compile(r"\[\[[^\[\]]{0,200}\]\]|\[#[^\[\]]{0,200}\]")
 _EMPHASIS = re.compile(r"(?<![\w*_`#+])([*_`#+]{1,2})(\S(?:.{0,300}?\S)?)\1(?!\w)")

@@ -37,13 +37,13 @@ _MINIFIED_AVERAGE = 300
 _MANY_CHARS = 10_000
 """A file of more characters is minified if its lines have more than 300 on average."""
 _CPLUSPLUS = re.compile(
-    r"^\s*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
+    r"^[^\S\n]*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
     re.MULTILINE,
 )
 _VAGUE_STEMS = frozenset({"__init__", "index", "mod", "main", "lib"})
 """Stems of files that say less than the names of their folders."""
 _DOC_STRING = re.compile(
-    r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')\s*(\S.*?)[ \t]*(?:\1|\n|\Z)"
+    r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')\s*+(\S.*?)(?:(?<![ \t])[ \t]++)?(?:\1|\n|\Z)"
 )
 _DOC_COMMENT = re.compile(
     r"\A(?:\#!.*\n)?\s*(?:(?://[/!]?|\#+|--|;+)[ \t]*(\S.*)|/\*[*!]*\s*(?:\*\s+)?(\S.*))"

@@ -143,8 +143,10 @@ _MAX_KEY_CHARS = 300
 """How much of a line is searched for a key, so that no pattern takes long."""
 _TOKEN = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")([ \t]*:)?|([\[{])|([\]}])|(,)|(\n)|//[^\n]*')
 _LETTER = re.compile(r"[^\W\d_]")
-_YAML_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#&*!|>'"%@`{}\[\],?:-][^:#]*?)\s*:(?=\s|$)""")
-_YAML_SCALAR = re.compile(r":\s+(?:[&!]\S+\s+)*[|>][-+0-9]*\s*(?:#.*)?$")
+_YAML_KEY = re.compile(
+    r"""("[^"]*"|'[^']*'|[^\s#&*!|>'"%@`{}\[\],?:-](?:[^:#]*[^\s:#])?)\s*+:(?=\s|$)"""
+)
+_YAML_SCALAR = re.compile(r":\s++(?:[&!]\S++\s++){0,3}+[|>][-+0-9]*+\s*+(?:#.*)?$")
 _KIND = re.compile(r"^kind:\s*(\S+)")
 _NAME = re.compile(r"^ +name:\s*(\S+)")
 _SECTION = re.compile(r"\s*\[\[?([^\[\],]+)\]\]?\s*(?:[#;].*)?")

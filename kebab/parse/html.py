@@ -36,7 +36,9 @@ from kebab.parse.html_page import (
 
 _SUFFIX = re.compile("[#?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-_STYLE_NAME = re.compile(r"\b[pP]\.(\w+)[^{}]{0,200}\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']")
+_STYLE_NAME = re.compile(
+    r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
+)
 _OUTLINE = re.compile(r"(?:개요|outline|heading|제목)\s*([1-9])", re.IGNORECASE)
 
 
@@ -298,7 +300,7 @@ class Walker:
 
 _SIGN = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
 _PART = re.compile(
-    r"<(h[1-6])\b[^>]*>([^<]*)</\1>|<a\b([^>]*)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^>]*>",
+    r"<(h[1-6])\b[^<>]*+>([^<]*)</\1>|<a\b([^<>]*+)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^<>]*+>",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r'\bhref="([^"]*)"', re.IGNORECASE)

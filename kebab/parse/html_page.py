@@ -386,7 +386,7 @@ _MAX_KEYWORDS = 20
 _MAX_KEYWORD_CHARS = 40
 _MAX_AUTHORS = 10
 _MAX_AUTHOR_CHARS = 100
-_SEPARATOR = re.compile(r"\s+[-|–—·:»«•]\s+|\s*[|»«]\s*|(?<=\S): ")
+_SEPARATOR = re.compile(r"(?<!\s)\s*+(?:(?<=\s)[-–—·:•]\s+|[|»«]\s*)|(?<=\S): ")
 _PLACEHOLDERS = frozenset({"untitled", "untitled document", "document", "new page", "index"})
 _JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
 

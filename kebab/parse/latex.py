@@ -12,12 +12,12 @@ from kebab.text.dates import find_date
 
 _MAX_ARGUMENT = 2000
 _HIDDEN = re.compile(
-    r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
+    r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\[\]]*\])?\{[^{}]*\}"
 )
 _ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
 _LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
 _LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
-_COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\]]*\])?)")
+_COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\[\]]*\])?)")
 _NAMES = {"LaTeX": "LaTeX", "TeX": "TeX", "dots": "…", "ldots": "…", "textemdash": "—"}
 _MARKS = dict(
     zip(

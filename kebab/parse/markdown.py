@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from pyromark import Markdown, Options
 
 _MAX_HEADING_CHARS = 1000
-_ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{[#.:][^{}]*\}\s*$")
 _SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
 _SHORTCODE_NAME = re.compile(r"\w*\s*")
-_DESTINATION = re.compile(r"\(([^()\s]*)[^()]*\)")
+_DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
 _SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
 _TAB_IN_RULE = re.compile(r"[-:|] *\t")
 _TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
@@ -312,7 +312,7 @@ _SHORTCODES = re.compile(
 _SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
 _COMPONENT_MARK = re.compile(r"<(?:/?[A-Z]|/?>)")
 _COMPONENTS = re.compile(
-    r"^[ \t]*(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*(?:\s[^<>]*)?/?)?>[ \t]*)+$", re.MULTILINE
+    r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
 _IMPORTS = re.compile(
     r"^import\s(?:[\w*{},$\s]{1,500}\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE

@@ -63,7 +63,7 @@ _HTML_PART = re.compile(
 )
 _BLOCK_ID = re.compile(r"(?:^|[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
-_ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*#([\w.:-]+)[^{}\n]*\}")
+_ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:-]++)[^{}\n]*+\}")
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")
 
 
@@ -199,9 +199,9 @@ def find_undefined_footnotes(
             yield FootnoteUse(match[1], *match.span(), is_definition=False)
 
 
-_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
+_HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
 _ID = re.compile(r"#([^\s{}*/]+)")
-_WIKI_DESTINATION = re.compile(rb"\(([^()\s]*)[^()]*\)")
+_WIKI_DESTINATION = re.compile(rb"\(([^()\s]*+)[^()]*+\)")
 _DEFINED_TARGET = re.compile(rb"\]:\s*<?")
 _LINKS = ("Link", "Image")
 _REFERENCES = frozenset({"Reference", "Collapsed", "Shortcut"})

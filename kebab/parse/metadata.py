@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 from kebab.core.documents import Metadata
 
 _MAX_VALUES = 256
-_AUTHOR_ENDS = re.compile(r"[;\n]|,?\s+(?:and|und)\s+|\s&\s")
-_EMAIL = re.compile(r"\s*<[^<>]*@[^<>]*>")
+_AUTHOR_ENDS = re.compile(r"[;\n]|,?(?<!\s)\s++(?:and|und)\s+|\s&\s")
+_EMAIL = re.compile(r"(?<!\s)\s*+<[^<>@]*+@[^<>]*+>")
 _EAST_ASIAN = re.compile("[\u3040-ヿ\u3400-\u9fff가-힣]")
 _KEYWORD_ENDS = re.compile("[,;\n，、]")
 _LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
@@ -184,7 +184,8 @@ _CLOSING = {
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
-_FIELD_LINE = re.compile(r"^([\w -]{1,40}?)[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
+_FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
 _PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<value>.*))?\Z")
@@ -303,7 +304,7 @@ def _read_json(text: str) -> FrontBlock | None:
     except (ValueError, RecursionError):
         is_meant = re.match(r'\{\s*"\w+"\s*:', text) is not None
         return FrontBlock({}, 0, "front matter is not valid JSON") if is_meant else None
-    rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
+    rest = _REST_OF_LINE.match(text, end)
     return FrontBlock(fields, rest.end()) if rest else None
 
 

@@ -321,10 +321,10 @@ class ExtractiveWriter:
 
 _QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
-_CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
+_CELL_BORDER = re.compile(r"(?<!\s)\s*+(?<!\\)\|\s*")
 _MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
 _LINK = re.compile(
-    r"(?P<code>(?P<ticks>`+)[^`\n]+(?P=ticks))"
+    r"(?P<code>(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks))"
     r"|!?\[\[(?:[^\[\]|\n]*\|)?(?P<page>[^\[\]|\n]+)\]\]"
     r"|(?<![A-Za-z0-9_\]])!?\[(?P<label>[^\[\]\n]*)\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])"
 )

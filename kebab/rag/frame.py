@@ -32,14 +32,16 @@ _FROM = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LOCATION_LINE = re.compile(
-    r"^[ \t>*-]*[^\n.!?]{1,300} > (?:(?!\[\d{1,3}\])[^\n]){0,300}" + _LINES + r"[*_.:]*[ \t]*$",
+    r"^[ \t>*-]{0,40}[^\n.!?]{1,300} > (?:(?!\[\d{1,3}\])[^\n]){0,300}"
+    + _LINES
+    + r"[*_.:]*[ \t]*$",
     re.MULTILINE,
 )
 """Headings and the place below them; a line with a marker behind `>` is a claim."""
 _LOCATION = re.compile(r"[ \t]?(?=\([^()\n]{0,160}[./])" + _LINES)
 _FRAME_LINE = re.compile(
-    r"^[ \t>*_-]*(?:Question:[^\n]*(?:\?(?:[ \t]*\[\d{1,3}\])*|\Z)"
-    rf"|[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
+    r"^[ \t>*_-]{0,40}(?:Question:[^\n]*(?:\?(?:[ \t]*\[\d{1,3}\])*|\Z)"
+    rf"|[*_`\"'(\[]{{0,20}}{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
     re.MULTILINE,
 )
 _LAST_REPLY = re.compile(

@@ -56,7 +56,7 @@ _ANCHOR = "\u00a7x"
 _KATAKANA = re.compile("[ァ-\u30faー]{3,}")
 _NUMBER_WORD = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
 _CODE = re.compile(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
-_ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*$")
+_ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*+$")
 _LOOK_BEHIND = 6
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 _ASKS = ("?", "？", "\u061f")
@@ -358,10 +358,10 @@ _MAX_ADDED_WORDS = 12
 _MAX_ADDED_CHARACTERS = 80
 
 _LABEL = re.compile(
-    r"^[*_\s]*[\w ]{0,30}(?:question|rewritten)[\w ]{0,20}[*_]*\s?:[*_\s]*", re.IGNORECASE
+    r"^[*_\s]*+[\w ]{0,30}(?:question|rewritten)[\w ]{0,20}[*_]*\s?:[*_\s]*", re.IGNORECASE
 )
 _DIGIT_RUN = re.compile(r"\d+")
-_QUOTED = re.compile(r"\"[^\"\n]+\"|“[^”\n]+”|「[^」\n]+」|`[^`\n]+`")
+_QUOTED = re.compile(r"\"[^\"\n]+\"|“[^“”\n]+”|「[^「」\n]+」|`[^`\n]+`")
 _QUESTION_MARK = re.compile(r"[?？\u061f\u037e]")
 _PUNCTUATION = ".,;:!?\"'()[]{}<>-\u00bf\u00a1\u061f…。？！，、「」"
 _MIN_KNOWN_SHARE = 0.5

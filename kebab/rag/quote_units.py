@@ -19,7 +19,7 @@ from kebab.text.sentences import LayoutKind, find_sentences, measure_width
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 _FENCE = re.compile(
-    r"^(?P<margin>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)\n"
+    r"^(?P<margin>[ \t]*)(?P<ticks>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)\n"
     r"(?P<code>(?:.*\n)*?)[ \t]*(?P=ticks)[`~]*[ \t]*$",
     re.MULTILINE,
 )
@@ -96,9 +96,9 @@ SHORTEST = 25
 """The fewest columns of a quote; Chinese, Japanese and Korean characters take two."""
 
 _OPEN_ENDS = ("?", "？", "\u061f", ":", "：")
-_CODE_SPAN = re.compile(r"(?P<ticks>`+)[^`\n]+(?P=ticks)")
-_IMAGE = re.compile(r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_LINK = re.compile(r"\[(?P<label>[^\[\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_CODE_SPAN = re.compile(r"(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks)")
+_IMAGE = re.compile(r"!\[[^\[\]\n]*+\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
+_LINK = re.compile(r"\[(?P<label>[^\[\]\n]*+)\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
 _ADDRESS = re.compile(r"<?https?://[^\s<>]+>?")
 _NO_SENTENCE = re.compile(
     r"(?:\([\w.:/-]+\)="  # a label of MyST
@@ -153,7 +153,7 @@ MAX_CODE = 1200
 """The most characters of a code block in a quote; of a longer one single lines are quoted."""
 
 _SAME_PARAGRAPH = re.compile(r"[ \t]*(?:\n[ \t>]*)?")
-_NEXT_ITEM = re.compile(r"[\s>]*(?:[-*+•]|\d{1,3}[.)]|\|)?[ \t]*")
+_NEXT_ITEM = re.compile(r"[\s>]*+(?:[-*+•]|\d{1,3}[.)]|\|)?+[ \t]*+")
 """What stands between sentences of a paragraph, and between items, rows or paragraphs."""
 
 _BEFORE_CODE = re.compile(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")

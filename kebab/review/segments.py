@@ -17,7 +17,7 @@ from kebab.review.document import ReviewDocument
 from kebab.text.sentences import LayoutKind, Sentence
 
 _ADDRESS = r"(?:https?|ftp|file)://[^\s<>\u27e6]*[^\s<>()\[\]{}.,;:!?'\"\u27e6\u3000-\u303f]"
-_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+_MAIL = r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
 _VARIABLE = r"\$?\{[\w.-]+\}|\$[A-Z_]{2,}|%\(\w+\)[sdf]|(?<!\d)%[sd]\b"
 _BRACKETS = "[\u27e6\u27e7]"
 _PLAIN = re.compile(rf"{_ADDRESS}|{_MAIL}|{_VARIABLE}|{_BRACKETS}|(?<=\S)[ \t]{{2,}}(?=\S)|\t")
@@ -25,7 +25,7 @@ _PLAIN = re.compile(rf"{_ADDRESS}|{_MAIL}|{_VARIABLE}|{_BRACKETS}|(?<=\S)[ \t]{{
 
 _MARKDOWN = re.compile(
     rf"{_ADDRESS}|{_MAIL}|\{{\{{[^{{}}]{{0,999}}\}}\}}|\{{%[^%]{{0,999}}%\}}|{_VARIABLE}"
-    rf"|{_BRACKETS}|<(?P<raw>script|style|pre|svg|math)\b.{{0,4999}}?</(?P=raw)>"
+    rf"|{_BRACKETS}|<(?P<raw>script|style|pre|svg|math)\b.{{0,499}}?</(?P=raw)>"
     r"|%%[^%]{1,999}%%|\[\^[^\]\s]{1,99}\]:?"
     r"|\[\]|\{[:#.][^{}\n]*\}|(?<!\S)\^[\w-]+$|(?<![\w&#])#[^\W\d][\w/-]*"
     r"|&(?:\#\d+|\#x[0-9a-fA-F]+|[A-Za-z]\w*);|\\[!-/:-@\[-`{-~]|\\$"
@@ -63,7 +63,7 @@ _SPECIAL = "\\`*[]<>~|$"
 
 _BLOCK_SIGNS = frozenset("-+#=:")
 _NUMBER_SIGN = re.compile(r"(\d{1,9})[.)](?:\s|$)")
-_WRAP = re.compile(r"[ \t]*\n[ \t]*(?:>[ \t]?)*[ \t]*")
+_WRAP = re.compile(r"[ \t]{0,99}+\n[ \t]*+(?:>[ \t]*+)*+")
 _BLANKS = re.compile(r"\s+")
 _DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uff00-\uffef]")
 _find_letter = re.compile(r"[^\W\d_]").search
@@ -248,8 +248,8 @@ MIN_UNIT_CHARS = 700
 MAX_UNIT_CHARS = 900
 MAX_UNIT_SEGMENTS = 32
 
-_TABLE_RULE = re.compile(r"^[ \t>]*(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
-_CELL = re.compile(r"(?:\\.|`[^`\n]*`|\[\[[^\]\n]*\]\]|[^|\\`\n])+")
+_TABLE_RULE = re.compile(r"^[ \t>]*+(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]++$", re.MULTILINE)
+_CELL = re.compile(r"(?:\\.|`[^`\n]*`|\[\[[^\[\]\n]*\]\]|[^|\\`\n])+")
 _COLUMNS = re.compile(r"\S[ \t]{2,}\S|\t")
 
 

@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile("\u27e6\\d+\u27e7")
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/\u2009\u202f'’-]?\d+)*")
 _SCALED = re.compile(
-    r"\d[\d.,]*\s*(?:hundred|thousand|million|billion|trillion|dozen|mio|mrd|tausend|millionen?"
+    r"(?<![\d.,])\d[\d.,]*+\s*+(?:hundred|thousand|million|billion|trillion|dozen|mio|mrd|tausend|millionen?"
     r"|milliarden?|mille|millones|milliards?|[ap]\.?m\b|[十百千万萬亿億"
     r"兆천만억조])",
     re.IGNORECASE,
@@ -281,7 +281,7 @@ _CHECKS: tuple[Callable[[SegmentPair], Iterable[SegmentFault]], ...] = (
 
 
 _LINE_SIGN = re.compile(
-    r"[ \t]*(?:>[ \t]?)*(?P<indent>[ \t]*)"
+    r"[ \t]*+(?:>[ \t]?)*+(?P<indent>[ \t]*+)"
     r"(?P<sign>\#{1,6}(?=\s|$)|[-*+](?=\s|$)|\d{1,9}[.)](?=\s|$)|(?:=+|-{2,})[ \t]*$)?"
 )
 

@@ -234,7 +234,7 @@ def compare_tokens(
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)")
 _PLACE = re.compile(r"(?:(?P<path>[^\0\n]*?[^\0\n:]):)?(?P<line>\d+):(?:(?P<column>\d+):)?")
-_CONTEXT = re.compile(r"(?P<path>[^\0\n]*?)-?(?P<line>\d+)-")
+_CONTEXT = re.compile(r"(?P<path>[^\0\n]*?)-?(?<!\d)(?P<line>\d++)-")
 _SEPARATOR = "--"
 
 _PLACED_SHARE = 0.5

@@ -20,7 +20,7 @@ ALL_BELOW = "/***"
 _WILDCARDS = re.compile(r"[*?]")
 _ON_DISK = re.compile(r"~|/|\.{1,2}(/|$)")
 """The start of a path that is absolute, or relative to the home or working folder."""
-_CLASSES = re.compile(r"(\[[^\]]*\])")
+_CLASSES = re.compile(r"(\[[^\]]{0,255}+\])")
 
 
 def matches_glob(pattern: str, path: str) -> bool:

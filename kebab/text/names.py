@@ -21,7 +21,7 @@ They are those of titles and aliases, of the file name behind its folder, and of
 TITLE_RULE = "titles-v2"
 """The version of how titles are chosen; documents with those of another are parsed again."""
 
-_JOINT = re.compile(r"(?<=[^\W\d_])[-_]+(?=\w)|(?<=\w)[-_]+(?=[^\W\d_])")
+_JOINT = re.compile(r"(?<=[^\W\d_])[-_]{1,40}+(?=\w)|(?<=\w)[-_]{1,40}+(?=[^\W\d_])")
 """Marks between words instead of a blank; those between two digits belong to a date."""
 
 _EXPORT_ID = re.compile(r"\s[0-9a-f]{32}\Z")

@@ -218,7 +218,7 @@ _ITEM = re.compile(
     r"(?:\[[ xX]\][ \t]+)?(?=\S)"
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-_RULE = re.compile(r"[ \t]*(?:[-=_*~|:+.][ \t]*){2,}$")
+_RULE = re.compile(r"[ \t]*+(?:[-=_*~|:+.][ \t]*+){2,}+$")
 _COMMENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
 """A line that holds only comments and commands of page generators."""
 
@@ -229,7 +229,7 @@ _LABEL = re.compile(
 """A line that holds only the label of the text below it: `(name)=`, `.. _name:`, `{#name}`."""
 
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
-_TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)*$")
+_TABLE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+(?::?-++:?[ \t]*+)?)*+$")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:：][^:：\n]{0,23}(?::\s|：)")
 _HARD_BREAK = re.compile(r"(?:  |\\|[다요죠음함됨])$")
 

@@ -22,6 +22,7 @@ HOMES = {
     "click": ("kebab.cli",),
     "fastembed": ("kebab.embed.catalogue",),
     "frontmatter": ("kebab.parse",),
+    "h11": ("kebab.http.protocol",),
     "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
@@ -64,7 +65,7 @@ HOMES = {
     "starlette": ("kebab.http.application",),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),
-    "uvicorn": ("kebab.http.server",),
+    "uvicorn": ("kebab.http.protocol", "kebab.http.server"),
     "watchfiles": ("kebab.watch.loop",),
     "yaml": ("kebab.parse",),
 }

@@ -175,6 +175,8 @@ class HttpClient:
     def __init__(self, url: str, token: str) -> None:
         import httpx
 
+        self.token = token
+        self.address = (str(httpx.URL(url).host), httpx.URL(url).port or 0)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False)
 

@@ -12,6 +12,8 @@ from tools.surfaces.command_lines import CommandLine
 STATES = ("config", "data", "state")
 """The folders that commands change."""
 
+CANARY = "xylophonecanary"
+"""A word of files that are beside the notes and not indexed; no answer may hold it."""
 _NO_SERVER = "127.0.0.1:9"
 _QUESTION = "how do I restore a backup"
 
@@ -49,9 +51,15 @@ class Home:
         self.words: dict[str, str] = {"NOTES": str(self.notes), "HOME": str(folder)}
         self._run = run
         self._kept = folder.with_name(f"{folder.name}-kept")
-        shutil.copytree(notes, self.notes)
+        shutil.copytree(notes, self.notes, ignore=shutil.ignore_patterns("leads-out*"))
         (folder / "run").mkdir(mode=0o700)
         (folder / "cases.bin").write_bytes(bytes(range(256)))
+        self.private = folder / "private"
+        self.private.mkdir()
+        for name in ("secret.md", "notes.txt"):
+            (self.private / name).write_text(f"# {CANARY}\n\nTeh restore of {CANARY}.\n")
+        (self.notes / "leads-out.md").symlink_to(self.private / "secret.md")
+        (self.notes / "leads-out").symlink_to(self.private)
 
     def prepare(self) -> None:
         """Index the notes, ask in a session, fail once, and keep this state.
@@ -84,6 +92,16 @@ class Home:
         """Return texts that mean something here, by the field of a request."""
         files = [path for path in sorted(self.notes.rglob("*")) if path.is_file()]
         paths = [str(path.relative_to(self.notes)) for path in files]
+        private = str(self.private)
+        outside = [
+            private,
+            f"{private}/secret.md",
+            f"{private}/*.md",
+            f"{self.notes}/../private/secret.md",
+            f"{self.notes}/leads-out/secret.md",
+            "/etc/passwd",
+            "~root/x",
+        ]
         refs = [*paths, *(f"{path}#L2-L4" for path in paths), self.words["CHUNK"]]
         queries = [
             "restore",
@@ -98,10 +116,12 @@ class Home:
             "queries": queries,
             "question": queries,
             "pattern": ["restore", "re(store|sult)", "[Bb]ackup", "^#", "a("],
-            "name": [*refs, "talk", "work", "timeout", self.words["DOC_ID"]],
-            "names": [*refs, "talk"],
-            "refs": refs,
-            "paths": [*paths, str(self.notes), str(self.folder / "cases.bin")],
+            "name": [*refs, "talk", "work", "timeout", self.words["DOC_ID"], *outside],
+            "names": [*refs, "talk", *outside],
+            "refs": [*refs, *outside],
+            "path": [*paths, *outside],
+            "folder": [str(self.notes), *outside],
+            "paths": [*paths, str(self.notes), str(self.folder / "cases.bin"), *outside],
             "cursor": [self.words["CURSOR"]],
             "code": ["timeout", "not_indexed"],
             "tag": ["ops", "work"],
@@ -109,7 +129,7 @@ class Home:
             "media": ["markdown", "text/plain"],
             "since": ["7d", "2001-01-01"],
             "until": ["2001-01-01", "2100-01-01T00:00:00Z"],
-            "path_glob": ["work/**", "*.md"],
+            "path_glob": ["work/**", "*.md", *outside],
             "doc_id": [self.words["DOC_ID"], *paths],
             "lines": ["a.md:3:restore the backup", "nothing", "백업 복원"],
         }

@@ -1,6 +1,7 @@
 """Talks to `kebab mcp` over its standard input and output, and checks every result."""
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,9 +11,9 @@ from typing import Any, Self
 import jsonschema
 
 from tools.surfaces.clients import ERROR, BrokenAnswerError, Node, Result, check_object
+from tools.surfaces.random_requests import mutate
 
 PROTOCOL = "2025-06-18"
-_FLAGS = ("--allow-write", "--with-ask")
 
 
 class McpClient:
@@ -22,9 +23,12 @@ class McpClient:
         BrokenAnswerError: The server does not answer the handshake.
     """
 
-    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], folder: Path, *, allow_write: bool = True
+    ) -> None:
+        flags = ("--allow-write", "--with-ask") if allow_write else ("--with-ask",)
         self.process = subprocess.Popen(  # noqa: S603 - the program is kebab
-            [sys.executable, "-m", "kebab", "mcp", *_FLAGS],
+            [sys.executable, "-m", "kebab", "mcp", *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -64,7 +68,7 @@ class McpClient:
         try:
             arguments = json.loads(raw or b"{}")
         except (ValueError, RecursionError):
-            return self._send_junk(raw)
+            return self.send_junk(raw)
         return self.call(tool, arguments)
 
     def call(self, tool: str, arguments: Any) -> Result:
@@ -87,7 +91,12 @@ class McpClient:
             raise BrokenAnswerError(f"{tool}: {str(fault)[:500]}") from fault
         return Result({"schema_version": f"tool {tool}", **found}, 0)
 
-    def _send_junk(self, raw: bytes) -> Result:
+    def send_mutated(self, tool: str, raw: bytes, chance: random.Random) -> Result:
+        """Send a call whose message has changed bytes, and wait for the answer to a ping."""
+        message = b'{"jsonrpc":"2.0","id":"m","method":"tools/call","params":{"name":"%b",'
+        return self.send_junk(mutate(message % tool.encode() + b'"arguments":%b}}' % raw, chance))
+
+    def send_junk(self, raw: bytes) -> Result:
         """Send a line that is no message, and wait for the answer to a ping."""
         self._write(raw.replace(b"\n", b" ") + b"\n")
         self._request("ping", {})

@@ -2,11 +2,16 @@
 
     python -m tools.surfaces.random_calls cold --count 1000 --seed 1
     python -m tools.surfaces.random_calls warm|http|mcp|library
+    python -m tools.surfaces.random_calls http|mcp --count 10000 --read-only
 
 The requests are valid, broken and hostile, over every operation, on a copy of the sample notes. On
 the command line a third of the calls have broken arguments. After an operation that changed the
 knowledge base its state is restored under the running server. The program counts the answers,
 prints what broke the contract, and the memory of the server at the beginning and the end.
+
+With `--read-only` the servers may not write. Then every fifth request is a message with changed
+bytes, no answer may hold the text of a file beside the notes, `/v1/health` has to answer within a
+second all the time, and memory and descriptors may not grow after the first fifth of the requests.
 """
 
 import argparse
@@ -14,6 +19,7 @@ import os
 import random
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,21 +33,32 @@ from kebab.wire.operations import OPERATIONS
 from tools.surfaces.clients import (
     BrokenAnswerError,
     CommandClient,
+    HttpClient,
     LibraryClient,
     Result,
     Surface,
     run_process,
 )
 from tools.surfaces.command_lines import CommandLine, InexpressibleError, build_command_line
-from tools.surfaces.home import Home, build_environment
+from tools.surfaces.framing_attacks import list_attacks, read_answers, send_attack
+from tools.surfaces.home import CANARY, Home, build_environment
 from tools.surfaces.mcp_client import McpClient
-from tools.surfaces.random_requests import TEXTS, RequestMaker
-from tools.surfaces.servers import measure_memory, run_http_server, use_warm_process
+from tools.surfaces.random_requests import TEXTS, RequestMaker, mutate
+from tools.surfaces.servers import (
+    count_descriptors,
+    measure_memory,
+    run_http_server,
+    use_warm_process,
+)
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "samples" / "notes"
 
 _MOST_TRIES = 20
+_MUTATED_EACH = 5
+_WARM_PART = 5
+_HEALTH_EACH_S = 0.05
+_HEALTH_S = 1.0
 _BROKEN_SHARE = 0.33
 
 
@@ -53,6 +70,8 @@ class Findings:
     """How often each schema, or each code of an error, was answered."""
     faults: list[str] = field(default_factory=list)
     """What broke the contract."""
+    notes: list[str] = field(default_factory=list)
+    """What was measured."""
     slowest: tuple[float, str] = (0.0, "")
     """The seconds of the slowest call, and its operation."""
 
@@ -74,6 +93,98 @@ def send_requests(surface: Surface, home: Home, count: int, seed: int) -> Findin
         if OPERATIONS[operation].effect != "reads":
             home.restore()
     return findings
+
+
+def send_hostile_requests(client: HttpClient, home: Home, count: int, seed: int) -> Findings:
+    """Send random requests and changed bytes to a server that only reads."""
+    findings = Findings()
+    maker = RequestMaker(seed, home.list_words())
+    attacks = list_attacks(client.token)
+    with watch_health(client, findings), watch_growth(home, findings) as note:
+        for number in range(count):
+            operation = [*OPERATIONS][number % len(OPERATIONS)]
+            if number % _MUTATED_EACH == 0:
+                raw = mutate(maker.chance.choice(attacks).raw, maker.chance)
+                _try_call(partial(_send_bytes, client, raw), findings, "bytes")
+            else:
+                _try_call(
+                    partial(client.ask, operation, maker.make(operation)), findings, operation
+                )
+            if number == count // _WARM_PART:
+                note()
+    return findings
+
+
+def send_hostile_calls(client: McpClient, home: Home, count: int, seed: int) -> Findings:
+    """Call tools of a server that only reads, also by messages with changed bytes."""
+    from kebab.mcp.tools import TOOLS
+
+    findings = Findings()
+    tools = [tool for tool in TOOLS if tool.name in client.tools]
+    maker = RequestMaker(seed, home.list_words(), {tool.name: tool.arguments for tool in tools})
+    with watch_growth(home, findings) as note:
+        for number in range(count):
+            name = tools[number % len(tools)].name
+            send = partial(client.send_mutated, chance=maker.chance)
+            call = send if number % _MUTATED_EACH == 0 else client.ask
+            _try_call(partial(call, name, maker.make(name)), findings, name)
+            if number == count // _WARM_PART:
+                note()
+    return findings
+
+
+def _send_bytes(client: HttpClient, raw: bytes) -> Result:
+    """Send bytes and end; what comes back has to be whole answers with an object each."""
+    try:
+        answers = [*read_answers(send_attack(client.address, raw, ends=True))]
+    except (ValueError, KeyError, TimeoutError) as fault:
+        raise BrokenAnswerError(f"{raw[:300]!r}: {fault!r}") from fault
+    if any(code == Generic.code for _, code in answers):
+        raise BrokenAnswerError(f"{raw[:300]!r}: {answers}")
+    return Result({"schema_version": f"bytes, {len(answers)} answers"}, 0)
+
+
+@contextmanager
+def watch_health(client: HttpClient, findings: Findings) -> Iterator[None]:
+    """Ask for the health of a server all the time; more than a second is a fault."""
+    ended, request = threading.Event(), b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
+    slowest = 0.0
+
+    def ask() -> None:
+        nonlocal slowest
+        while not ended.wait(_HEALTH_EACH_S):
+            started = time.monotonic()
+            raw = send_attack(client.address, request + b"Connection: close\r\n\r\n")
+            seconds = time.monotonic() - started
+            slowest = max(slowest, seconds)
+            if b" 200 OK" not in raw or seconds > _HEALTH_S:
+                findings.faults.append(f"health after {seconds:.2f} s: {raw[:100]!r}")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        findings.notes.append(f"slowest health: {slowest * 1000:.0f} ms")
+
+
+@contextmanager
+def watch_growth(home: Home, findings: Findings) -> Iterator[Callable[[], None]]:
+    """Yield a function that notes memory and descriptors, which may not grow after it."""
+    noted: list[tuple[float, int]] = []
+
+    def note() -> None:
+        noted.append((sum(measure_memory(home.folder).values()), count_descriptors(home.folder)))
+
+    yield note
+    note()
+    (memory, files), (memory_after, files_after) = noted[0], noted[-1]
+    text = f"MB {memory:.0f} -> {memory_after:.0f}, descriptors {files} -> {files_after}"
+    findings.notes.append(text)
+    if memory_after > memory * 1.2 + 20 or files_after > files + 16:
+        findings.faults.append(f"growth: {text}")
 
 
 def send_tool_calls(client: McpClient, home: Home, count: int, seed: int) -> Findings:
@@ -133,14 +244,16 @@ def _try_call(call: Callable[[], Result], findings: Findings, operation: str) ->
     try:
         result = call()
         findings.add(operation, result, time.monotonic() - started)
-        if result.reply.get("code") == Generic.code:
+        if result.reply.get("code") == Generic.code or CANARY in str(result.reply):
             findings.faults.append(f"{operation}: {result.reply}")
     except BrokenAnswerError as fault:
         findings.faults.append(f"{operation}: {fault}")
 
 
 @contextmanager
-def open_surface(name: str, home: Home, environment: dict[str, str]) -> Iterator[Surface]:
+def open_surface(
+    name: str, home: Home, environment: dict[str, str], *, allow_write: bool = True
+) -> Iterator[Surface]:
     """Yield a surface by its name."""
     if name == "library":
         os.environ.clear()
@@ -148,10 +261,10 @@ def open_surface(name: str, home: Home, environment: dict[str, str]) -> Iterator
         os.chdir(home.folder)
         yield LibraryClient()
     elif name == "http":
-        with run_http_server(environment, home.folder) as http:
+        with run_http_server(environment, home.folder, allow_write=allow_write) as http:
             yield http
     elif name == "mcp":
-        with McpClient(environment, home.folder) as mcp:
+        with McpClient(environment, home.folder, allow_write=allow_write) as mcp:
             yield mcp
     else:
         own = {**environment, "KEBAB_DAEMON_AUTO": str(name == "warm").lower()}
@@ -165,6 +278,7 @@ def main() -> int:
     parser.add_argument("surface", choices=["library", "cold", "warm", "http", "mcp"])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--read-only", action="store_true", help="attack servers that only read")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kebab-calls-") as folder:
         environment = {**build_environment(Path(folder) / "home"), "PYTHONPATH": str(ROOT)}
@@ -172,14 +286,17 @@ def main() -> int:
         run = partial(run_process, environment=environment, folder=Path(folder) / "home")
         home = Home(Path(folder) / "home", NOTES, run)
         home.prepare()
-        with open_surface(options.surface, home, environment) as surface:
+        writes = not options.read_only
+        with open_surface(options.surface, home, environment, allow_write=writes) as surface:
             memory = measure_memory(home.folder)
+            send: Callable[..., Findings] = send_requests
             if isinstance(surface, CommandClient):
-                findings = send_command_lines(surface, home, options.count, options.seed)
+                send = send_command_lines
             elif isinstance(surface, McpClient):
-                findings = send_tool_calls(surface, home, options.count, options.seed)
-            else:
-                findings = send_requests(surface, home, options.count, options.seed)
+                send = send_tool_calls if writes else send_hostile_calls
+            elif isinstance(surface, HttpClient) and not writes:
+                send = send_hostile_requests
+            findings = send(surface, home, options.count, options.seed)
             print(f"MB before: {memory}, after: {measure_memory(home.folder)}")  # noqa: T201 - the output of the program
     _print_findings(findings)
     return bool(findings.faults)
@@ -188,6 +305,8 @@ def main() -> int:
 def _print_findings(findings: Findings) -> None:
     for name, count in findings.answers.most_common():
         print(f"{count:6} {name}")  # noqa: T201 - the output of the program
+    for note in findings.notes:
+        print(note)  # noqa: T201 - the output of the program
     seconds, operation = findings.slowest
     print(f"slowest call: {seconds:.2f} s, {operation}")  # noqa: T201 - the output of the program
     for fault in findings.faults:

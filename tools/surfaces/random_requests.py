@@ -169,6 +169,22 @@ class RequestMaker:
         return self.chance.choice(TEXTS)
 
 
+def mutate(raw: bytes, chance: random.Random) -> bytes:
+    """Return bytes with some of them replaced, dropped, repeated or added."""
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(raw) + 1)
+        length = chance.choice((0, 1, 1, 2, 8, 64))
+        junk = chance.choice(_MUTATIONS) or chance.randbytes(chance.randint(1, 4))
+        raw = raw[:place] + junk * chance.choice((1, 1, 1, 50)) + raw[place + length :]
+    return raw
+
+
+_MUTATIONS = (
+    *(b"", b"\0", b"\r\n", b"\n", b"\r\n\r\n", b" ", b":", b'"', b"{", b"[", b"}", b"\\u0000"),
+    *(b"\xff", b"0", b"-1", b"9" * 20, b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"),
+)
+
+
 def _list_fields(form: type[msgspec.Struct]) -> list[str]:
     return [field.encode_name for field in msgspec.structs.fields(form)]
 

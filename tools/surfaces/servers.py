@@ -40,13 +40,19 @@ def run_server(
             process.kill()
             process.wait()
         assert process.stderr is not None
+        told = process.stderr.read()
         process.stderr.close()
+    if b"Traceback" in told:
+        raise RuntimeError(told.decode(errors="replace")[-2_000:])
 
 
 @contextmanager
-def run_http_server(environment: Mapping[str, str], folder: Path) -> Iterator[HttpClient]:
-    """Yield a client of an HTTP server that may write."""
-    arguments = ("serve", "--http", "127.0.0.1:0", "--allow-write", "--json")
+def run_http_server(
+    environment: Mapping[str, str], folder: Path, *, allow_write: bool = True
+) -> Iterator[HttpClient]:
+    """Yield a client of an HTTP server."""
+    writes = ("--allow-write",) if allow_write else ()
+    arguments = ("serve", "--http", "127.0.0.1:0", *writes, "--json")
     with run_server(arguments, environment, folder) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -103,6 +109,15 @@ def read_memory_mb(process: int) -> float:
         return 0.0
     (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
     return int(size) / _MB
+
+
+def count_descriptors(home: Path) -> int:
+    """Return the number of open descriptors of the processes of a home, where `/proc` exists."""
+    count = 0
+    for process in list_processes(home):
+        with suppress(OSError):
+            count += len(os.listdir(f"/proc/{process}/fd"))  # noqa: PTH208 - names only
+    return count
 
 
 def measure_memory(home: Path) -> dict[str, float]:

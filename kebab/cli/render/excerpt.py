@@ -41,12 +41,12 @@ _NOISE = re.compile(
     rf"|(?P<link>\[(?P<label>{_LABEL})\](?:{_TARGET}|{_CUT_TARGET}|\[[^\[\]\n]*\]))"
     r"|(?P<address><(?:https?|mailto|ftp):[^<>\s]+>)"
     r"|(?P<element></?(?P<tag>[A-Za-z][A-Za-z0-9]*)\b[^<>]*(?:>|\Z))"
-    r"|(?P<attributes>[ \t]*\{[#:][^{}\n]*\}[ \t]*$)",
+    r"|(?P<attributes>(?<![ \t])[ \t]*\{[#:][^{}\n]*\}[ \t]*$)",
     re.MULTILINE | re.DOTALL,
 )
 _CALLOUT = re.compile(r"^([ \t]*>[ \t]*)\[!(\w+)\][+-]?[ \t]*([^\n]*)", re.MULTILINE)
 _TEXT_OF_SHORTCODE = re.compile(r"\btext=\"([^\"]*)\"")
-_EMPTY_LINES = re.compile(r"(?:[ \t]*\n){3,}")
+_EMPTY_LINES = re.compile(r"(?:(?<![ \t])[ \t]*\n){3,}")
 _WORTH = re.compile(r"[\[<{]|%%")
 
 
@@ -132,9 +132,9 @@ _REPEATED = 0.1
 MOST_LINES = 6
 _SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
-_HEADING = re.compile(r"#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)")
+_HEADING = re.compile(r"#{1,6}[ \t]+((?:[ \t#]*+[^ \t#\n]++)*+)[ \t#]*+(?:\n|\Z)")
 _ROW = re.compile(r"[ \t]*\|.*")
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-+:?[ \t]*(?:\|[ \t]*+:?-*:?[ \t]*)*")
 
 
 def render_excerpt(

@@ -37,7 +37,7 @@ UNSUPPORTED_MARK = "[unsupported]"
 
 _STOPS = r".!?。！？\u0964\u061f…"
 _STOP = re.compile(
-    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)）]*\\?$)|[ \t]*\|[ \t]*$"
+    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*+[{_STOPS}]++(?=[*_)）]*\\?$)|(?<![ \t])[ \t]*+\|[ \t]*$"
 )
 """A full stop, also inside emphasis or brackets; after direct speech the marker comes last."""
 
@@ -225,7 +225,7 @@ def _warn_of_unknown(
 
 
 _ENCLOSING_FENCE = re.compile(
-    r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE
+    r"\s*(`{3,}|~{3,})[ \t]*+(?:(?:markdown|md|text|plaintext)[ \t]*+)?\n", re.IGNORECASE
 )
 _MARKED_FENCE = re.compile(
     r"^(?P<fence>(?P<indent>[ \t>]*)(?:`{3,}|~{3,}))[ \t]+(?P<markers>(?:\[\d{1,3}\][ \t]*)+)$",
@@ -248,7 +248,8 @@ _LIST = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ITEM_PREFIX = re.compile(
-    r"[ \t]*(?P<item>[-*+\u2022\u30fb]|\d{1,3}[.)])?[ \t]*[*_]{0,3}(?:passages?|sources?)?[ \t]*",
+    r"[ \t]*+(?P<item>[-*+\u2022\u30fb]|\d{1,3}[.)])?+[ \t]*+"
+    r"[*_]{0,3}(?:passages?|sources?)?+[ \t]*+",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")

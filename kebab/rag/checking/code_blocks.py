@@ -37,7 +37,7 @@ _MIN_COMMENT_SHARE = 0.4
 
 _MIN_COMMENT_TERMS = 2
 _SENTENCE = re.compile(
-    r"^[ \t>*-]*[A-Z][a-z']*(?:,? [\w'\"()-]+){4,}[.!?][ \t]*(?:\[\d+\])?[ \t]*$|[。]",
+    r"^[ \t>*-]*[A-Z][a-z']*(?:,? [\w'\"()-]++){4,}+[.!?][ \t]*+(?:\[\d+\][ \t]*+)?$|[。]",
     re.MULTILINE,
 )
 """A line of a block that is a sentence and no code."""

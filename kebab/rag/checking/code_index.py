@@ -47,7 +47,7 @@ _HASH = re.compile(r"(?:^|(?<=\s))#(?!!)(?P<text>.*)$")
 _SLASHES = re.compile(r"(?:^|(?<=\s))//(?P<text>.*)$")
 _DASHES = re.compile(r"(?:^|(?<=\s))--(?=\s)(?P<text>.*)$")
 _SEMICOLON = re.compile(r"^\s*;(?P<text>.*)$")
-_BLOCK = re.compile(r"(?:/\*+|<!--)(?P<text>.*?)(?:\*+/|-->)")
+_BLOCK = re.compile(r"(?:/\*++(?!/)|<!--)(?P<text>.{0,200}?)(?:(?<!\*)\*++/|-->)")
 _PLACEHOLDER = re.compile(
     r"<[^<>\s=/][^<>\n]{0,60}>|\$\{\{[^{}\n]{0,80}\}\}|\{\{[^{}\n]{0,80}\}\}|\$\{[^{}\n]{1,80}\}|\$[A-Za-z_]\w*|\{[A-Za-z_]\w*\}"
     r"|%[A-Z_]{2,40}%|\.\.\.|…"
@@ -73,7 +73,7 @@ _PAIR = re.compile(
 )
 _FLAG_VALUE = re.compile(r"(?<=\s)(?P<key>--?[A-Za-z][\w-]*)\s+(?P<value>\d[\w.]*)(?=\s|$)")
 _FIXED = re.compile(
-    r"(?<![\w-])--?[A-Za-z][\w-]*|[\w.-]+(?=\()|(?:^|(?<=[\s{(,\"']))[\w./-]+(?=[\"']?\s*(?:=(?!=)|:\s|:$))"
+    r"(?<![\w-])--?[A-Za-z][\w-]*|(?<![\w.-])[\w.-]++(?=\()|(?:^|(?<=[\s{(,\"']))[\w./-]++(?=[\"']?\s*(?:=(?!=)|:\s|:$))"
 )
 """A flag, a called function, or a key."""
 _COMMAND_WORDS = 2
@@ -81,7 +81,8 @@ _COMMAND_WORDS = 2
 _SEGMENT = re.compile(r"\|\|?|&&|;|\$\(")
 _BARE = re.compile(r"[A-Za-z][\w+-]*")
 _ASSIGNED = re.compile(
-    r"^\s*(?:const |let |var |val |auto )?(?P<one>[A-Za-z_]\w*)(?:\s*:\s*[\w\[\], .]+)?\s*:?=(?!=)"
+    r"^[^\S\n]*(?:const |let |var |val |auto )?(?P<one>[A-Za-z_]\w*)"
+    r"(?:\s{0,9}:\s{0,9}[\w\[\], .]{1,99})?\s{0,9}:?=(?!=)"
     r"|\bfor (?P<two>[A-Za-z_]\w*)\b|\bas (?P<three>[A-Za-z_]\w*)\b"
     r"|\b(?:def|func|function|fn|class) (?P<four>[A-Za-z_]\w*)",
     re.MULTILINE,

@@ -27,7 +27,7 @@ from kebab.text.language import DENSE
 from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 from kebab.text.tokenizer import tokenize
 
-_CODE = re.compile(r"`+([^`\n]{1,200})`+")
+_CODE = re.compile(r"`{1,20}+([^`\n]{1,200}+)`+")
 _COUNTED = re.compile(r" ?(?:%|[^\W\d_]+)?")
 _MAX_SHOWN = 60
 
@@ -363,7 +363,7 @@ _PAIRS = (
     re.compile("「([^「」\n]{2,600})」"),
     re.compile("『([^『』\n]{2,600})』"),
 )
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_ELLIPSIS = re.compile(r"(?<!\s)\s*+(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 _QUOTATION_ENDS = " \t.,;:!?。、，！？'\""
 _word = re.compile(r"\w").search
 

@@ -284,7 +284,7 @@ def _rewrite(pattern: re.Pattern[str], text: str, known: Collection[int]) -> str
 
 
 _OPENING_FENCE = re.compile(r"(?P<indent>[ \t>]*)(?P<sign>`{3,}|~{3,})(?P<info>[^\n]*)\n?")
-_CLOSING_FENCE = re.compile(r"\n?[ \t>]*(?:`{3,}|~{3,})[ \t]*\Z")
+_CLOSING_FENCE = re.compile(r"\n?[ \t>]{0,99}+(?:(?<!`)`{3,}+|(?<!~)~{3,}+)[ \t]*+\Z")
 _INNER_MARKER = re.compile(r"(?<=\S)[ \t]+\[(?P<number>\d{1,3})\](?=[ \t]*(?:\n|\Z))")
 _WORD = re.compile(r"[^\W_]")
 

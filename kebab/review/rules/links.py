@@ -35,7 +35,7 @@ _INCLUDES = re.compile(
     r"--8<--|\{!|\{%-?[ \t]*\w*(?:include|render|partial)\w*"
     r"|\{\{[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial)|\{\{[^{}<%]*\}\}"
     r"|(?m:^:::[ \t]+(?:\w+\.\w|mkdocs-)|^```\{(?:include|eval-rst|auto\w+)|^[ \t]*!?include::)"
-    r"|(?m:^import\s[^\n]+\.mdx?['\"]|^\.\. \w+::)|<[A-Z]\w*[^<>]*/>"
+    r"|(?m:^import\s[^\n]+\.mdx?['\"]|^\.\. \w+::)|<[A-Z][^<>]*/>"
 )
 """What puts further text, and so further anchors, into a page."""
 

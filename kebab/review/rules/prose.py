@@ -15,7 +15,7 @@ from kebab.review.rules.rule import build_finding
 from kebab.wire.review import SeverityName
 
 _CANDIDATES = tuple(
-    re.compile(re.escape(sign) + r"(?=(\w\w)\w*+[ \n][ \t>]*(?i:\1))") for sign in ' \n("*_'
+    re.compile(re.escape(sign) + r"(?=(\w\w)\w{0,60}+[ \n][ \t>]*(?i:\1))") for sign in ' \n("*_'
 )
 """Two words with the same start; patterns that begin with fixed text are fast."""
 

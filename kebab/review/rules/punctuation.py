@@ -29,7 +29,7 @@ _SOLVED = re.compile(
 )
 _CODE = re.compile(
     r"`|\{\{|\}\}|\{%|<%|\$\(|\\\\"
-    r"|[{};]\s*$|=>|->\s*\w+\(|^\s*//|[\u2500-\u257f]",
+    r"|[{};][^\S\n]*$|=>|->\s*\w+\(|^[^\S\n]*//|[\u2500-\u257f]",
     re.MULTILINE,
 )
 """Signs of code or templates in what should be prose."""

@@ -180,8 +180,8 @@ def _is_listed(
 
 
 _CHARACTER_CLASS = re.compile(r"[A-Za-z0-9]-[A-Za-z0-9]|\\|[^\w-]")
-_DEFINED = re.compile(r"\[\^([^\]\s]+)\]:")
-_USED = re.compile(r"\[\^([^\]\s]+)\](?!:)")
+_DEFINED = re.compile(r"\[\^((?:(?!\[\^)[^\]\s])+)\]:")
+_USED = re.compile(r"\[\^((?:(?!\[\^)[^\]\s])+)\](?!:)")
 _CODE_SIGNS = "(/\\|[+*^?"
 
 

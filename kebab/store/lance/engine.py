@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kebab.store.lance.vector_file import Batch, KeyArray
 
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
-_SOURCE_FILE = re.compile(r"\S*\.rs\b|\S*/\.cargo/\S*")
+_SOURCE_FILE = re.compile(r"(?<!\S)(?=\S*(?:\.rs\b|/\.cargo/))\S*")
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 

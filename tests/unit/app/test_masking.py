@@ -80,7 +80,7 @@ def run(request, kebab):
 
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_a_server_sends_no_secret_of_a_file(settings, tmp_path, request_):
-    pool = KebabPool()
+    pool = KebabPool(is_owner=False)
     with pool.lease(settings, config_path=tmp_path / "config.toml") as kebab:
         reply, text = run(request_, kebab)
     pool.close()
@@ -127,7 +127,7 @@ def test_highlights_and_passages_keep_their_places(settings, tmp_path):
     [("search", {"queries": "deploy cluster"}), ("read", {"refs": ["deploy.md", "copy.md#L6"]})],
 )
 def test_a_model_behind_mcp_is_told_once_that_something_is_masked(settings, tool, arguments):
-    pool = KebabPool()
+    pool = KebabPool(is_owner=False)
     caller = ToolCaller(
         settings,
         Path("config.toml"),

@@ -1,4 +1,3 @@
-import json
 import socket
 import threading
 import time
@@ -56,23 +55,6 @@ def test_a_port_in_use_is_a_usage_error():
 def test_a_host_of_another_machine_is_a_usage_error():
     with pytest.raises(UsageInvalid, match="cannot listen"):
         open_listener(Address("203.0.113.7", 0))
-
-
-def test_bytes_that_are_no_request_get_an_error_object(serve):
-    address, _ = serve()
-    with socket.create_connection(address, timeout=10) as connection:
-        connection.sendall(b"this is not HTTP\r\n\r\n")
-        head, _, body = read_until(connection, b"}").partition(b"\r\n\r\n")
-
-    assert head.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(body)["code"] == "usage_invalid"
-
-
-def test_headers_have_a_limit(serve):
-    address, _ = serve()
-    with socket.create_connection(address, timeout=10) as connection:
-        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
-        assert read_until(connection, b"}").startswith(b"HTTP/1.1 400 ")
 
 
 def test_running_requests_finish_and_those_that_do_not_are_told_to_stop(

@@ -1,0 +1,176 @@
+"""What clients of servers may learn: nothing about files outside of the indexed folders."""
+
+import os
+import re
+import shutil
+from contextlib import suppress
+
+import msgspec
+import pytest
+
+from kebab.app.dispatch import KebabPool, convert_operation_request, report_failure
+from kebab.app.explain_paths import explain_paths
+from kebab.app.review import review
+from kebab.config.load import load_settings
+from kebab.config.settings import Settings
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import IoError
+from kebab.errors.signal import Signal
+from kebab.mcp.tools import TOOLS, ExplainArguments
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import ExplainPathsRequest
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import NotFound, encode_json
+from kebab.wire.review import ReviewRequest
+from kebab.wire.search import FilteredRequest
+from tests.examples import REQUESTS
+
+CANARY = "xylophonecanary"
+PATHS = (
+    "{out}/file.md",
+    "{out}/folder",
+    "{out}/folder/in.md",
+    "{out}/folder/**/*.md",
+    "{out}/FILE.MD",
+    "{out}/file.md/.",
+    "{notes}/../out/file.md",
+    "{notes}/link.md",
+    "{notes}/folder/in.md",
+    "{notes}/fol*/*.md",
+)
+SKIPPED = {"doctor", "model_list", "session_list", "session_show"}
+WORDS = {"query", "queries", "question", "pattern", "lines", "cursor", "model", "session"}
+_PASSING = re.compile(
+    r'"(?:\w*timing\w*|timestamp|\w+_id|took_ms|elapsed_ms|latency_ms|created_at|updated_at|pending_vectors|checked_at|cursor|next_cursor)":'
+    r'(?:"[^"]*"|null|[\d.]+|\{[^{}]*\})'
+)
+
+
+@pytest.fixture
+def shelf(desk):
+    outside = desk.folder / "out"
+    (outside / "folder").mkdir(parents=True)
+    for name in ("file.md", "folder/in.md"):
+        (outside / name).write_text(f"# {CANARY}\n\nThis is teh {CANARY}.\n" * 2_000)
+    desk.write("a.md", "# Garden\n\nThe cat sleeps.\n")
+    (desk.notes / "link.md").symlink_to(outside / "file.md")
+    (desk.notes / "folder").symlink_to(outside / "folder")
+    (outside / "link.md").symlink_to(desk.notes / "a.md")
+    desk.ingest()
+    return desk
+
+
+@pytest.fixture
+def kebab(shelf):
+    pool = KebabPool(is_owner=False)
+    settings = load_settings(environ={}, flags=shelf.flags)
+    with pool.lease(settings, config_path=shelf.config) as leased:
+        yield leased
+    pool.close()
+
+
+def list_questions(path):
+    """Yield each reading request with the path in one of its fields of text."""
+    for name, request in REQUESTS.items():
+        if OPERATIONS[name].effect != "reads" or name in SKIPPED:
+            continue
+        fields = msgspec.to_builtins(request)
+        # One operation stands for all that filter.
+        shared = set(FilteredRequest.__struct_fields__) if name != "list" else set()
+        for field in msgspec.structs.fields(type(request)):
+            for value in (path, [path]) if field.name not in WORDS | shared else ():
+                with suppress(msgspec.ValidationError):
+                    asked = msgspec.convert({**fields, field.encode_name: value}, type(request))
+                    yield f"{name}.{field.name} {path}", asked
+
+
+def ask(kebab, request):
+    """Return the reply without what passes."""
+    try:
+        reply = kebab.run(request)
+    except Signal as fault:
+        reply = report_failure("test", fault, None).reply
+    text = encode_json(reply).decode()
+    assert CANARY not in text
+    return _PASSING.sub("", text)
+
+
+def test_no_operation_tells_whether_there_is_something_outside(shelf, kebab):
+    outside = shelf.folder / "out"
+    paths = [path.format(out=outside, notes=shelf.notes) for path in PATHS]
+    questions = dict(question for path in paths for question in list_questions(path))
+    assert len(questions) > 100
+
+    there = {name: ask(kebab, request) for name, request in questions.items()}
+    shutil.rmtree(outside)
+    gone = {name: ask(kebab, request) for name, request in questions.items()}
+    told = [(name, there[name], gone[name]) for name in there if there[name] != gone[name]]
+    assert not told, (len(told), *told[0])
+
+
+def test_no_operation_tells_where_another_user_lives(kebab, monkeypatch):
+    expand = os.path.expanduser
+
+    def expand_somebody(path):
+        return expand(str(path).replace("~somebody", "/home/secret"))
+
+    monkeypatch.setattr("os.path.expanduser", expand_somebody)
+
+    for _, request in list_questions("~somebody/a.md"):
+        assert "/home/secret" not in ask(kebab, request)
+
+
+def test_a_link_into_an_indexed_folder_names_what_is_there(kebab, shelf):
+    (shelf.folder / "short").symlink_to(shelf.notes)
+    reply = kebab.run(FetchRequest(refs=[str(shelf.folder / "short" / "a.md")]))
+
+    assert reply.results[0].doc_path == "a.md"
+
+
+@pytest.mark.parametrize("query", [None, "cat"])
+def test_the_tool_explains_nothing_outside(shelf, kebab, query):
+    (tool,) = (one for one in TOOLS if one.name == "explain")
+
+    def run(operation, fields):
+        return kebab.run(convert_operation_request(operation, fields, Settings()))
+
+    outside = shelf.folder / "out"
+    asked = [
+        ExplainArguments(path=str(path), query=query)
+        for path in (outside / "file.md", outside / "folder", shelf.notes / "link.md")
+    ]
+    there = [tool.run(run, one) for one in asked]
+    shutil.rmtree(outside)
+    assert [tool.run(run, one) for one in asked] == there
+
+
+def test_a_path_outside_has_no_size_no_hint_and_no_resolved_name(kebab, shelf):
+    path = str(shelf.folder / "out" / "file.md")
+
+    (found,) = kebab.run(ExplainPathsRequest(paths=[path])).paths
+    assert (found.reason, found.size, found.hint, found.file) == ("no_source", None, None, path)
+    (shell,) = explain_paths(shelf.context(), ExplainPathsRequest(paths=[path])).paths
+    assert (shell.size, shell.hint) == (96_000, f"kebab ingest {path}")
+
+
+def test_files_of_the_folders_are_explained_and_reviewed(kebab, shelf):
+    path = str(shelf.notes / "a.md")
+
+    assert kebab.run(ExplainPathsRequest(paths=[path])).paths[0].included
+    assert kebab.run(ReviewRequest(names=[path], no_llm=True)).document.doc_path == "a.md"
+
+
+def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
+    path = str(shelf.folder / "out" / "file.md")
+    run = review(
+        shelf.context(), ReviewRequest(names=[path], no_llm=True), lambda _: None, Cancel()
+    )
+    assert not isinstance(run, NotFound)
+    with pytest.raises(Signal, match="no folder of the index"):
+        kebab.run(ReviewRequest(run_id=run.run_id))
+
+
+@pytest.mark.parametrize("path", ["a/" * 100_000, "{notes}/" + "a/" * 100_000])
+def test_a_path_of_endless_parts_is_not_resolved(kebab, shelf, path):
+    with pytest.raises(IoError, match="not a path"):
+        kebab.run(ExplainPathsRequest(paths=[path.format(notes=shelf.notes)]))
