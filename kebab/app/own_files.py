@@ -100,8 +100,9 @@ def list_leftovers(context: AppContext) -> list[Path]:
     from kebab.store.sqlite.lock import read_writer
     from kebab.store.sqlite.salvage import DRAFT_SUFFIX
 
-    if read_writer(context.paths.data):
-        return []  # a call that is running may still use them
+    writer = read_writer(context.paths.data)
+    if writer is not None and writer.pid != os.getpid():
+        return []  # that call may still use them
     data = context.paths.data
     drafts = [path for path in _list_children(data) if DRAFT_SUFFIX in path.name]
     copies = [path for path in _list_children(data / COPIES) if path.name.startswith(".")]

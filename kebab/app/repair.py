@@ -126,6 +126,7 @@ class _Work:
     def build_remedies(self) -> list[Remedy]:
         """Return the table of repairs in their order."""
         checks, faults = self._checks, ("fail",)
+        database = [checks[name] for name in _DATABASE_CHECKS]
         return [
             Remedy(
                 kind="permissions",
@@ -135,7 +136,7 @@ class _Work:
             ),
             Remedy(
                 kind="database",
-                checks=[checks["database"], checks["integrity"], checks["full_text"]],
+                checks=[*database, checks["sources"]],
                 plan=self._plan_database,
                 apply=self._repair_database,
                 statuses=faults,
@@ -152,19 +153,22 @@ class _Work:
                 checks=[checks["embedding_files"]],
                 plan=self._plan_embedding_files,
                 apply=self._repair_embedding_files,
-                statuses=faults,
+                needs=database,
+                statuses=("fail", "warn") if self._has_model_folder() else faults,
             ),
             Remedy(
                 kind="vectors",
-                checks=[checks["database"], checks["vectors"]],
+                checks=[checks["vectors"]],
                 plan=self._plan_vectors,
                 apply=self._repair_vectors,
+                needs=database,
             ),
             Remedy(
                 kind="leftovers",
                 checks=[checks["leftovers"]],
                 plan=self._plan_leftovers,
                 apply=self._delete_leftovers,
+                needs=database,
             ),
         ]
 
@@ -209,9 +213,7 @@ class _Work:
         )
 
     def _plan_database(self) -> Plan:
-        database, schema = self._context.database, run_check(self._checks["database"])
-        if schema.fix and schema.fix.startswith("pip "):
-            return Plan(action="nothing", refusal=schema.summary, hint=schema.fix)
+        database = self._context.database
         if self.rows is None:
             # What is lost is known only when everything was read.
             with TemporaryDirectory(prefix="kebab-") as folder:
@@ -245,7 +247,7 @@ class _Work:
         from kebab.store.sqlite.salvage import DRAFT_SUFFIX
 
         context = self._context
-        if self._checks["database"].run().status == "fail":
+        if run_check(self._checks["database"]).status == "fail":
             with suppress(StoreCorrupt, NotIndexed), context.open_writer(_OPERATION):
                 pass  # an older schema needs only its migrations
             if all(run_check(self._checks[name]).status == "ok" for name in _DATABASE_CHECKS):
@@ -294,7 +296,13 @@ class _Work:
     def _repair_embedding_files(self) -> None:
         version = find_version(self._context)
         if version is not None:
-            self._context.embedders.repair(version, self._pass_on, self._cancel)
+            embedders = self._context.embedders
+            embedders.download(embedders.find_model(version), self._pass_on, self._cancel)
+
+    def _has_model_folder(self) -> bool:
+        """Return whether something is where the files of the model should be."""
+        version = find_version(self._context)
+        return version is not None and (self._context.paths.models / version).exists()
 
     def _plan_vectors(self) -> Plan:
         return Plan(
@@ -314,6 +322,9 @@ class _Work:
             if version is None:
                 return
             vectors = context.open_vector_table(version)
+            with translate_os_errors(folder := get_vectors_folder(context), "write"):
+                if folder.is_file():
+                    folder.unlink()
             copies, damaged = vectors.load_copies(), set[Key]()
             try:
                 damaged = vectors.find_damaged_keys()

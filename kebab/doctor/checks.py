@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.core.chunks import ProbePair
-from kebab.core.documents import SourceCounts
+from kebab.core.documents import SourceCounts, is_misplaced
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
 from kebab.errors.catalog import (
@@ -323,6 +323,8 @@ def _find_existing_folder(path: Path) -> Path:
 
 FIX = "kebab doctor --fix"
 """The fix for damage that only a repair removes; it shows its plan and asks before."""
+UPGRADE = "pip install --upgrade kebab"
+"""The fix for what a newer version wrote; no repair touches it."""
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED = 3
@@ -380,7 +382,7 @@ def check_database(storage: StorageInputs) -> Finding:
         return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
     if found > expected:
         summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
-        return fail(summary, "pip install --upgrade kebab")
+        return fail(summary, UPGRADE)
     return succeed(f"schema {found}: {storage.path}")
 
 
@@ -469,6 +471,8 @@ def check_sources(documents: DocumentInputs) -> Finding:
     others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
     count = format_count(first.documents, "document")
     summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
+    if is_misplaced(first.source.name, first.source.root):
+        return fail(f"{summary}; it was indexed as {first.source.name}", FIX)
     return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
 
 

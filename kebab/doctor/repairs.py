@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from kebab.core.progress import Cancel
-from kebab.doctor.checks import Check, Finding, run_check
+from kebab.doctor.checks import UPGRADE, Check, Finding, run_check
 from kebab.errors.catalog import Locked
 from kebab.errors.signal import Signal
-from kebab.wire.repair import Repair, RepairCopy, RepairKind
+from kebab.wire.repair import Repair, RepairCopy, RepairKind, RepairOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +32,22 @@ class Plan:
 class Remedy:
     """A row of the table of repairs: the checks that find its fault, its plan, and the work.
 
-    Only a check with one of the `statuses` is a fault. `apply` raises a signal when it cannot do
-    its work, and may be called again after a kill at any point.
+    Only a check with one of the `statuses` is a fault. The checks that it `needs` must find nothing
+    before. `apply` raises a signal when it cannot do its work, and may be called again after a kill
+    at any point.
     """
 
     kind: RepairKind
     checks: Sequence[Check]
     plan: Callable[[], Plan]
     apply: Callable[[], None]
+    needs: Sequence[Check] = ()
     statuses: Sequence[str] = ("fail", "warn")
 
     def find(self) -> tuple[str, Finding] | None:
         """Return the first check that finds a fault, and its finding."""
+        if any(run_check(check).status != "ok" for check in self.needs):
+            return None
         for check in self.checks:
             finding = run_check(check)
             if finding.status in self.statuses:
@@ -62,6 +66,8 @@ def plan_repairs(remedies: Sequence[Remedy]) -> list[tuple[Remedy, Repair]]:
             continue
         check, finding = fault
         plan = remedy.plan()
+        if finding.fix == UPGRADE:
+            plan = Plan(action="nothing", refusal=finding.summary, hint=UPGRADE)
         repair = Repair(
             kind=remedy.kind,
             check=check,
@@ -134,7 +140,7 @@ def _run(remedy: Remedy, repair: Repair) -> Repair:
     return structs.replace(repair, outcome="failed", reason=reason, hint=finding.fix)
 
 
-def _end(repair: Repair, outcome: "str", signal: Signal) -> Repair:
+def _end(repair: Repair, outcome: RepairOutcome, signal: Signal) -> Repair:
     return structs.replace(
         repair, outcome=outcome, reason=signal.format_message(), hint=signal.format_hint()
     )

@@ -62,8 +62,6 @@ _BROKEN_ROWS = {
     " GROUP BY doc HAVING max(ordinal) - min(ordinal) + 1 <> count(*) OR min(ordinal) <> 0)",
     "vectors of another model": "SELECT count(*) FROM vectors WHERE state <> 'pending' AND version"
     " IS NOT (SELECT value FROM kv WHERE name = 'embedding_version')",
-    "sources whose name is not their folder": "SELECT count(*) FROM sources"
-    " WHERE name <> root AND kind <> 'stdin'",
     "counts of passages that are wrong": "SELECT count(*) FROM kv WHERE name = 'pending_count'"
     " AND value LIKE (SELECT value FROM kv WHERE name = 'corpus_revision') || ' %'"
     " AND value NOT LIKE '% ' || (SELECT count(*) FROM vectors WHERE state = 'pending')",

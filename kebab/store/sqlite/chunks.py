@@ -317,7 +317,7 @@ def rebuild_word_index(
             (
                 key,
                 _join_tokens(tokens, (title, *parse_strings(aliases))),
-                _join_tokens(tokens, filter(None, (*parse_strings(headings), context))),
+                _join_tokens(tokens, filter(None, (*read_headings(headings), context))),
                 " ".join(tokens(text)),
             )
             for key, title, headings, context, text, aliases in rows
@@ -401,8 +401,7 @@ def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | N
         if step == 1:  # the sums over all passages, which are a row of their own
             sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
         values = (step,) * sizes.count("?")
-        expected, found = (_read_all(one, sizes, values) for one in (fresh, database))
-        if expected != found:
+        if _read_all(fresh, sizes, values) != _read_all(database, sizes, values):
             return "the length of a passage is wrong"
     return None
 

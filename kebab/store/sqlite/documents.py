@@ -186,10 +186,9 @@ def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> 
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
         (*_to_columns(stamp), doc_id),
     )
-    for (doc,) in database.execute(
-        "SELECT doc FROM documents WHERE doc_id = ?", (doc_id,)
-    ).fetchall():
-        store_checksum(database, doc)
+    row = database.execute("SELECT doc FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+    if row is not None:
+        store_checksum(database, int(row[0]))
 
 
 _CHECKED = """
@@ -220,7 +219,10 @@ def store_checksum(database: apsw.Connection, doc: int) -> None:
 def add_missing_checksums(database: apsw.Connection) -> None:
     """Store the checksums of the documents that an earlier version stored."""
     with database:
-        for (doc,) in database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall():
+        rows: list[Any] = database.execute(
+            "SELECT doc FROM documents WHERE checksum = ''"
+        ).fetchall()
+        for (doc,) in rows:
             store_checksum(database, doc)
 
 

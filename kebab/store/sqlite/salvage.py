@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 import apsw
 
 from kebab.core.chunks import build_embed_text
-from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, STDIN, Source
+from kebab.core.documents import (
+    CURSOR_SALT,
+    EMBEDDING_VERSION,
+    Source,
+    build_last_scan_key,
+    is_misplaced,
+)
 from kebab.core.ids import Key, compute_digest, make_doc_id
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_os_errors
@@ -119,8 +125,10 @@ def salvage_database(path: Path, draft: Path, below: str = "") -> Salvaged:
         roots = pages.read_roots()
         if not roots:
             # Tables lie where the same migrations put them in a fresh file.
-            listed = database.execute("SELECT name, rootpage FROM sqlite_schema")
-            roots = dict(listed.fetchall())
+            listed: list[Any] = database.execute(
+                "SELECT name, rootpage FROM sqlite_schema"
+            ).fetchall()
+            roots = dict(listed)
         with database:
             for table in read_tables(below).values():
                 _insert_rows(database, table, pages.read_table(table, roots.get(table.name)))
@@ -160,7 +168,7 @@ def rebuild_database(
         IoError: The file system refused.
         StoreCorrupt: The rebuilt database is not sound; nothing was replaced.
     """
-    with _hold_writers(path) if keep else nullcontext():
+    with _delete_draft(draft), _hold_writers(path) if keep else nullcontext():
         salvaged = salvage_database(path, draft)
         with translate_sqlite_errors(str(draft), "write"), closing(_open_draft(draft)) as database:
             done = repair_rows(
@@ -188,7 +196,7 @@ def rebuild_reviews(path: Path, draft: Path) -> None:
         IoError: The file system refused.
         StoreCorrupt: The rebuilt database is not sound; nothing was replaced.
     """
-    with _hold_writers(path):
+    with _delete_draft(draft), _hold_writers(path):
         salvage_database(path, draft, REVIEWS)
         with translate_sqlite_errors(str(draft), "write"), closing(_open_draft(draft)) as database:
             with database:
@@ -211,6 +219,16 @@ def _open_draft(draft: Path) -> apsw.Connection:
     database.execute("PRAGMA synchronous = OFF")  # the file is synchronised before it is used
     fts.create_write_buffer(database)
     return database
+
+
+@contextmanager
+def _delete_draft(draft: Path) -> Iterator[None]:
+    """Delete a draft that was not put in its place."""
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            _unlink(draft, ("", *_LOG_ENDS))
 
 
 @contextmanager
@@ -274,11 +292,13 @@ def repair_rows(
     database.execute("PRAGMA foreign_keys = OFF")
     with database:
         done.rescan |= _restore_sources(database, sources)
+        database.execute("DELETE FROM documents WHERE source NOT IN (SELECT source FROM sources)")
         done.unplaced = int(
             database.execute(
                 "SELECT count(*) FROM chunks WHERE doc NOT IN (SELECT doc FROM documents)"
             ).get
         )
+        done.rescan |= done.unplaced > 0
         _delete_broken_chunks(database)
         _repair_values(database)
         database.execute(_REPAIRS)
@@ -329,21 +349,17 @@ _MARKED = (
 
 
 def _restore_sources(database: apsw.Connection, sources: Iterable[Source]) -> bool:
-    """Restore the sources that documents name; return whether any was damaged.
+    """Restore lost and damaged sources; return whether a row was lost.
 
-    The id of a document is a digest of the name of its source, so that a source proves itself.
+    Two things prove the name of a source: the ids of its documents, and the key of the time when it
+    was last scanned as a whole. Both are digests of it.
     """
+    known = {source.name: source for source in (*sources, *_list_candidates(database))}
     rows: list[Any] = database.execute(
         "SELECT d.source, d.doc_id, d.path FROM documents d LEFT JOIN sources s"
-        " ON s.source = d.source WHERE s.source IS NULL OR (s.name <> s.root AND s.kind <> 'stdin')"
+        " ON s.source = d.source WHERE s.source IS NULL"
     ).fetchall()
-    if not rows:
-        return False
-    known = {source.name: source for source in sources}
-    for name, root, kind in database.execute("SELECT name, root, kind FROM sources").fetchall():
-        kind = "folder" if kind == "stdin" else kind  # noqa: PLW2901 - a name that is a path
-        for path in {name, root} - {STDIN}:
-            known.setdefault(path, Source(name=path, root=path, kind=kind))
+    stored: list[Any] = database.execute("SELECT name, root FROM sources").fetchall()
     owners: dict[int, Source] = {}
     for number, doc_id, path in rows:
         for source in known.values() if number not in owners else ():
@@ -355,26 +371,50 @@ def _restore_sources(database: apsw.Connection, sources: Iterable[Source]) -> bo
             " VALUES (?, ?, ?, ?, ?)",
             (number, *astuple(source), None if source.kind == "folder" else ""),
         )
-    database.execute("DELETE FROM documents WHERE source NOT IN (SELECT source FROM sources)")
-    return True
+    for name, root in stored:
+        if is_misplaced(name, root):
+            database.execute("UPDATE sources SET root = name WHERE name = ?", (name,))
+    before = database.total_changes()
+    for source in known.values():
+        scanned = connection.get_value(database, build_last_scan_key(source.name))
+        if scanned is not None:
+            database.execute(
+                "INSERT OR IGNORE INTO sources (name, root, kind) VALUES (?, ?, ?)", astuple(source)
+            )
+    return bool(rows) or database.total_changes() > before
+
+
+def _list_candidates(database: apsw.Connection) -> Iterator[Source]:
+    """Yield what may have been a source: the stored ones, and the scopes of the stored runs."""
+    stored: list[Any] = database.execute("SELECT name, root, kind FROM sources").fetchall()
+    for name, root, kind in stored:
+        for path in {name, root} if kind != "stdin" else ():
+            yield Source(name=path, root=path, kind=kind)
+    scopes: list[Any] = database.execute("SELECT DISTINCT scope FROM runs").fetchall()
+    for (scope,) in scopes:
+        # Absolute paths are joined by blanks, and may have blanks.
+        for path in {scope, *f" {scope}".split(" /")}:
+            absolute = path if path.startswith("/") else f"/{path}"
+            yield Source(name=absolute, root=absolute, kind="folder")
 
 
 def _delete_broken_chunks(database: apsw.Connection) -> None:
     """Delete the passages without a document, and those whose text is not what was indexed."""
     broken: list[Key] = []
-    rows = database.execute(
+    rows: list[Any] = database.execute(
         "SELECT c.key, c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
         " FROM chunks c LEFT JOIN documents d ON d.doc = c.doc"
-    )
-    for key, *row, title in rows:
-        if title is None or chunks.find_text_fault(*row, title) == "text":
+    ).fetchall()
+    for key, *row in rows:
+        if row[-1] is None or chunks.find_text_fault(*row) == "text":
             broken.append(Key(key))
     chunks.delete_chunks(database, broken)
 
 
 def _repair_values(database: apsw.Connection) -> None:
     """Replace values of the key-value table that cannot be right."""
-    values = dict(database.execute("SELECT name, value FROM kv").fetchall())
+    rows: list[Any] = database.execute("SELECT name, value FROM kv").fetchall()
+    values: dict[str, str] = dict(rows)
     if not values.get(connection.REVISION, "").isdecimal():
         # Higher than any revision that this index can have had.
         revision = int(database.execute("SELECT unixepoch()").get)
@@ -434,14 +474,15 @@ def _accept_chunks(database: apsw.Connection, doc: int) -> int:
         " FROM chunks c JOIN documents d USING (doc) WHERE doc = ? ORDER BY c.ordinal, c.key",
         (doc,),
     ).fetchall()
-    for ordinal, (key, heading_path, context, text, *hashes, title) in enumerate(rows):
+    for ordinal, (key, *row) in enumerate(rows):
         database.execute(
             "UPDATE chunks SET ordinal = ?, start = max(0, start),"
             ' "end" = max(0, start, "end"), start_line = max(1, start_line),'
             " end_line = max(1, start_line, end_line) WHERE key = ?",
             (ordinal, key),
         )
-        if chunks.find_text_fault(heading_path, context, text, *hashes, title):
+        if chunks.find_text_fault(*row):
+            (heading_path, context, text, *_, title) = row
             headings = chunks.read_headings(heading_path)
             embedded = build_embed_text(title, headings, text, context)
             database.execute(
