@@ -4,6 +4,7 @@ The order is that of dependence: the permissions of the files, the database, the
 passages. Each repair takes the writer lock for its work.
 """
 
+import errno
 import os
 import shlex
 import shutil
@@ -29,9 +30,9 @@ from kebab.app.own_files import (
 from kebab.core.documents import STDIN, VECTORS_DIRTY, Source, VectorRow
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.doctor.checks import Check, build_checks, run_check
+from kebab.doctor.checks import REWRITE, Check, build_checks, run_check
 from kebab.doctor.repairs import Plan, Remedy, plan_repairs, run_repairs
-from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.wire.health import DoctorRequest
 from kebab.wire.ingest import IngestRequest
@@ -194,16 +195,14 @@ class _Work:
                     f"a copy and the repair need {needed / _MIB:,.1f} MiB,"
                     f" and {free / _MIB:,.1f} MiB are free"
                 )
-                raise IoError(path=str(target), op="create", cause=cause)
+                raise OSError(errno.ENOSPC, cause)
             draft.mkdir(mode=0o700, parents=True)
             for path in own:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, draft / path.name)
             draft.rename(target)
-        source, back = (shlex.quote(str(path)) for path in (target, data))
-        return RepairCopy(
-            path=str(target), bytes=size, hint=f"kebab reset --yes && cp -a {source}/. {back}/"
-        )
+        back = f"cd {shlex.quote(str(data))} && cp -a {COPIES}/{target.name}/. ."
+        return RepairCopy(path=str(target), bytes=size, hint=f"kebab reset --yes && {back}")
 
     def _plan_permissions(self) -> Plan:
         return Plan(
@@ -247,7 +246,7 @@ class _Work:
         from kebab.store.sqlite.salvage import DRAFT_SUFFIX
 
         context = self._context
-        if run_check(self._checks["database"]).status == "fail":
+        if run_check(self._checks["database"]).fix == REWRITE:
             with suppress(StoreCorrupt, NotIndexed), context.open_writer(_OPERATION):
                 pass  # an older schema needs only its migrations
             if all(run_check(self._checks[name]).status == "ok" for name in _DATABASE_CHECKS):

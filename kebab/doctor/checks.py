@@ -379,7 +379,7 @@ def check_database(storage: StorageInputs) -> Finding:
     if found is None:
         return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if found < expected:
-        return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
+        return fail(f"schema {found} needs a migration to {expected}", REWRITE)
     if found > expected:
         summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
         return fail(summary, UPGRADE)

@@ -292,7 +292,6 @@ KINDS: Sequence[Kind] = (
         "database",
         turns=0,
         flags=("--source", "notes"),
-        outcomes={"database": "repaired", "leftovers": "repaired"},
         after="rest",
     ),
     _rebuilt(

@@ -16,18 +16,22 @@ from tools.damage.kinds import KINDS, Kind
 from tools.damage.stage import Stage
 
 
-def run_kind(stage: Stage, kind: Kind) -> list[str]:
-    """Damage the index, look at it, repair it and look again; return what is not as it must be."""
+def run_kind(stage: Stage, kind: Kind, *, short: bool = False) -> list[str]:
+    """Damage the index, look at it, repair it and look again; return what is not as it must be.
+
+    The plan of a dry run has the health that `doctor` finds; without `short` both are asked for.
+    """
     stage.restore()
     kind.act(stage)
     wrong: list[str] = []
-    found = {one["name"]: one for one in stage.call("doctor", ok=(0, 3))["checks"]}
+    plan = stage.call("doctor", "--fix", "--dry-run", *kind.flags, ok=(0, 3))
+    health = plan["health"] if short else stage.call("doctor", ok=(0, 3))
+    found = {one["name"]: one for one in health["checks"]}
     bad = {name: one for name, one in found.items() if one["status"] in ("warn", "fail")}
     if kind.check is None and bad:
         wrong.append(f"doctor finds {bad}")
     if kind.check is not None and found[kind.check]["status"] != kind.status:
         wrong.append(f"{kind.check} is {found[kind.check]}")
-    plan = stage.call("doctor", "--fix", "--dry-run", *kind.flags, ok=(0, 3))
     reply = stage.call("doctor", "--fix", "--yes", *kind.flags, ok=(0, 3))
     outcomes = {one["kind"]: one["outcome"] for one in reply["repairs"]}
     if outcomes != kind.outcomes:
@@ -52,11 +56,7 @@ def _compare(stage: Stage, kind: Kind) -> list[str]:
     after = stage.look()
     wrong: list[str] = []
     if kind.after == "same" and after != stage.before:
-        wrong += [
-            f"{name}: {stage.before[name]} != {found}"[:600]
-            for name, found in after.items()
-            if found != stage.before[name]
-        ][:1]
+        wrong.append(_tell(stage, after))
     if kind.after == "rest" and not after["hybrid: dough oven"]:
         wrong.append("nothing is found any more")
     if (turns := stage.look_at_session()) != kind.turns:
@@ -106,8 +106,10 @@ def _list_notes(health: dict[str, Any]) -> list[str]:
 
 
 def _tell(stage: Stage, after: dict[str, Any]) -> str:
-    names = [name for name, found in after.items() if found != stage.before[name]]
-    return f"{names[0]}: {stage.before[names[0]]} != {after[names[0]]}"[:700]
+    name = next(name for name, found in after.items() if found != stage.before[name])
+    gone = [one for one in stage.before[name] if one not in after[name]]
+    new = [one for one in after[name] if one not in stage.before[name]]
+    return f"{name}: {gone[:1]} became {new[:1]}"
 
 
 def choose_short(kinds: Sequence[Kind]) -> Iterator[Kind]:

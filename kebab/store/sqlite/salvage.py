@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import astuple, dataclass, field
+from operator import ne
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +39,8 @@ from kebab.store.sqlite.reviews import MIGRATIONS as REVIEWS
 _DERIVED = ("chunks_", "sqlite_", "document_names", "query_cache")
 """The beginnings of the names of tables that are written again from others, or are a cache."""
 _WAIT_MS = 5_000
+_DAMAGED_DIGITS = 4
+"""How many digits of an id may be damaged; in two ids of 32 digits 30 differ by chance."""
 _SAFE_KEYS = 1_000_000
 """How far keys go on above the highest one that was found: a lost chunk may have had a higher one,
 and the vector store knows chunks by key."""
@@ -432,22 +435,26 @@ def _repair_values(database: apsw.Connection) -> None:
         "SELECT max((SELECT coalesce(max(key), 0) FROM chunks),"
         " (SELECT coalesce(max(key), 0) FROM vector_garbage))"
     ).get
-    stored = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
-    if stored is None or stored[0] < highest:
-        database.execute("DELETE FROM sqlite_sequence WHERE name = 'chunks'")
-        database.execute(
-            "INSERT INTO sqlite_sequence (name, seq) VALUES ('chunks', ?)", (highest + _SAFE_KEYS,)
-        )
+    database.execute("DELETE FROM sqlite_sequence WHERE name = 'chunks'")
+    database.execute(
+        "INSERT INTO sqlite_sequence (name, seq) VALUES ('chunks', ?)", (highest + _SAFE_KEYS,)
+    )
 
 
 def _mark_documents(database: apsw.Connection, marked: Collection[int], done: RowRepairs) -> None:
     """Let documents be read again; one whose file is gone keeps the passages that are left."""
     for doc in sorted(marked):
-        root, path, warnings = database.execute(
-            "SELECT s.root, d.path, d.warnings FROM documents d JOIN sources s USING (source)"
-            " WHERE d.doc = ?",
+        name, root, path, doc_id, warnings = database.execute(
+            "SELECT s.name, s.root, d.path, d.doc_id, d.warnings FROM documents d"
+            " JOIN sources s USING (source) WHERE d.doc = ?",
             (doc,),
         ).get
+        first_id = make_doc_id(name, path)
+        # The id of a document that has moved has nothing in common with that of its path.
+        if 0 < sum(map(ne, doc_id, first_id)) <= _DAMAGED_DIGITS:
+            database.execute(
+                "UPDATE OR IGNORE documents SET doc_id = ? WHERE doc = ?", (first_id, doc)
+            )
         file = os.path.join(root, path)  # noqa: PTH118 - a plain string
         if os.path.exists(file):  # noqa: PTH110 - as above
             # The checksum stays wrong until the document is stored again.
