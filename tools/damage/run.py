@@ -34,12 +34,14 @@ def run_kind(stage: Stage, kind: Kind, *, short: bool = False) -> list[str]:
         wrong.append(f"{kind.check} is {found[kind.check]}")
     reply = stage.call("doctor", "--fix", "--yes", *kind.flags, ok=(0, 3))
     outcomes = {one["kind"]: one["outcome"] for one in reply["repairs"]}
+    if outcomes.get("database") == "repaired" and outcomes.get("vectors") == "repaired":
+        del outcomes["vectors"]  # rows of vectors lost their passages, if these were on lost pages
     if outcomes != kind.outcomes:
         wrong.append(
             f"outcomes {[(o['kind'], o['outcome'], o['reason']) for o in reply['repairs']]}"
         )
     planned = {one["kind"] for one in plan["repairs"]}
-    if not planned <= outcomes.keys():
+    if not planned <= {one["kind"] for one in reply["repairs"]}:
         wrong.append(f"planned {planned}")
     if any(one["outcome"] != "repaired" and not one["reason"] for one in reply["repairs"]):
         wrong.append("refused or failed without a reason")

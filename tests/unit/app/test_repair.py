@@ -9,7 +9,7 @@ import pytest
 from kebab.app import repair as subject
 from kebab.app.own_files import reset
 from kebab.app.repair import repair
-from kebab.core.progress import Cancel, ProgressKind, ignore_progress
+from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.errors.catalog import Locked, ReadOnly
 from kebab.store.sqlite.lock import WriterLock
 from kebab.wire.health import ResetRequest
@@ -54,7 +54,7 @@ def test_a_plan_changes_nothing(damaged):
 
 
 def test_a_repair_ends_healthy_and_says_so(damaged):
-    events = []
+    events: list[Progress] = []
 
     reply = fix(damaged, report=events.append)
 
@@ -80,7 +80,7 @@ def test_the_copy_puts_everything_back(damaged):
 
 def test_a_full_disk_is_said_before_anything_is_dropped(damaged, monkeypatch):
     usage = SimpleNamespace(free=1000)
-    monkeypatch.setattr(subject.shutil, "disk_usage", lambda _path: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
     before = execute(damaged, "SELECT * FROM chunks")
 
     reply = fix(damaged)

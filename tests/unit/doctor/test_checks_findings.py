@@ -236,7 +236,7 @@ def test_files_of_ended_calls_are_a_note():
 )
 def test_permissions_are_left_to_their_owner(which, status, fix):
     machine = checks.MachineInputs(
-        read_settings=lambda: None,
+        read_settings=lambda: checks.SettingsFile(path=Path("/c")),
         folders={},
         data=Path("/my data"),
         log=Path("/log"),

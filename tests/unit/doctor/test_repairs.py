@@ -42,7 +42,7 @@ class Store:
 
 
 def run(store, *remedies, make_copy=None, cancel=None):
-    told = []
+    told: list[str] = []
     done, copy = run_repairs(remedies, make_copy or store.copy, told.append, cancel or Cancel())
     return [(one.kind, one.outcome, one.reason) for one in done], copy
 
