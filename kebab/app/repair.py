@@ -5,6 +5,7 @@ passages. Each repair takes the writer lock for its work.
 """
 
 import errno
+import math
 import os
 import shlex
 import shutil
@@ -368,8 +369,6 @@ def _restore_vectors(
 
     A vector whose length is not 1, or that differed from its row, is computed again.
     """
-    import numpy as np
-
     committed, last = set(library.list_committed_keys()), Key(0)
     while chunks := library.list_chunks(last, _ROWS_AT_ONCE):
         last = chunks[-1].key
@@ -378,7 +377,7 @@ def _restore_vectors(
         rows = [
             VectorRow(key, lacking[key].chunk_id, lacking[key].doc_id, vector)
             for key, vector in found.items()
-            if abs(float(np.dot(vector, vector)) - 1.0) < _MAX_LENGTH_ERROR
+            if abs(math.hypot(*vector.tolist()) - 1.0) < _MAX_LENGTH_ERROR
         ]
         if rows:
             vectors.append(rows)

@@ -270,7 +270,7 @@ KINDS: Sequence[Kind] = (
     ),
     _refused("deleted database", _delete_database, "unknown folders", after="none", turns=0),
     _rebuilt(
-        "deleted database, named folder",
+        "deleted database of a named folder",
         _delete_database,
         "named folders",
         "database",
@@ -279,7 +279,7 @@ KINDS: Sequence[Kind] = (
         after="rest",
     ),
     _rebuilt(
-        "database of noise, named folder",
+        "database of noise of a named folder",
         partial(_fill, "kebab.sqlite"),
         "named folders",
         "database",
