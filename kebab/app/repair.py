@@ -259,6 +259,8 @@ class _Work:
                 database.with_name(f"{database.name}{DRAFT_SUFFIX}"), keep=True
             )
         context.close()
+        if run_check(self._checks["vectors"]).status != "ok":
+            self._repair_vectors(embeds=False)  # an ingest would compute all of them again
         if self.rows.rescan:
             self._ingest(self._request.sources)
         if self.rows.again:
@@ -312,7 +314,7 @@ class _Work:
             bytes=measure_size(get_vectors_folder(self._context)),
         )
 
-    def _repair_vectors(self) -> None:
+    def _repair_vectors(self, *, embeds: bool = True) -> None:
         from kebab.ingest.job import RunContext
         from kebab.ingest.vectors import VectorSync, reconcile
 
@@ -338,7 +340,8 @@ class _Work:
             library.set_value(VECTORS_DIRTY, "1")
             run = RunContext(self._pass_on, context.clock, self._cancel)
             sync = VectorSync(library, context.open_vector_table, run)
-            sync.update(context.embedders.load_installed(version))
+            if embeds:
+                sync.update(context.embedders.load_installed(version))
 
     def _plan_leftovers(self) -> Plan:
         found = list_leftovers(self._context)
