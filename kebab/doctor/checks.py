@@ -25,9 +25,6 @@ from kebab.errors.signal import Signal
 from kebab.wire.coverage import Coverage, describe_gaps
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
-_CIRCULAR_HINT = "kebab doctor"
-"""A hint of errors that does not help a user who has just run it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -119,8 +116,8 @@ def run_check(check: Check) -> Finding:
     try:
         return check.run()
     except Signal as signal:
-        hint = signal.format_hint()
-        return fail(signal.format_message(), hint if hint and hint != _CIRCULAR_HINT else check.fix)
+        hint = signal.format_hint()  # that of a row may be to run this command
+        return fail(signal.format_message(), check.fix if hint in (None, "kebab doctor") else hint)
     except OSError as fault:
         location = f": {fault.filename}" if fault.filename else ""
         # The file itself may be intact, so the missing permission is granted.
@@ -153,14 +150,11 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         inputs.models,
     )
     readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
+    folders = (machine.folders, machine.find_socket_fault)
     init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
     return (
         Check("configuration", partial(check_settings, machine.read_settings), init),
-        Check(
-            "directories",
-            partial(check_folders, machine.folders, machine.find_socket_fault),
-            init,
-        ),
+        Check("directories", partial(check_folders, *folders), init),
         Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
@@ -209,9 +203,8 @@ class MachineInputs:
 
     `folders` are the folders that kebab writes to, by purpose. `find_socket_fault` returns why the
     warm process is not used, and the command that mends it. `find_writer` returns the process that
-    is writing. Of the files of the index, `list_foreign` returns those that this user may not
-    change because they belong to another one, `list_denied` the user's own that nobody made
-    writable, and `list_exposed` those that other users can read.
+    is writing. `list_foreign` returns the files of another user that this one may not change,
+    `list_denied` such files of this user, and `list_exposed` those that other users can read.
     """
 
     read_settings: Callable[[], SettingsFile]
@@ -403,10 +396,9 @@ def check_full_text(storage: StorageInputs) -> Finding:
 
 def check_leftovers(storage: StorageInputs) -> Finding:
     """Check that no killed call has left files."""
-    if found := storage.list_leftovers():
-        count = format_count(len(found), "file")
-        return warn(f"{count} left over from a call that was ended, the first: {found[0]}", FIX)
-    return succeed("no call has left files")
+    found = storage.list_leftovers()
+    summary = f"{format_count(len(found), 'file')} left over from a call that was ended, the first:"
+    return warn(f"{summary} {found[0]}", FIX) if found else succeed("no call has left files")
 
 
 def check_vectors(storage: StorageInputs) -> Finding:
