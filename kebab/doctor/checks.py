@@ -143,12 +143,8 @@ def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
 
 def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
     """Return every check in order."""
-    machine, stores, documents, models = (
-        inputs.machine,
-        inputs.storage,
-        inputs.documents,
-        inputs.models,
-    )
+    machine, stores = inputs.machine, inputs.storage
+    documents, models = inputs.documents, inputs.models
     readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
     folders = (machine.folders, machine.find_socket_fault)
     init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -232,13 +233,14 @@ def test_files_of_ended_calls_are_a_note():
     ],
 )
 def test_permissions_are_left_to_their_owner(which, status, fix):
+    more: dict[str, Any] = {which: lambda: [Path("/my data/a")]}
     machine = checks.MachineInputs(
         read_settings=lambda: checks.SettingsFile(path=Path("/c")),
         folders={},
         data=Path("/my data"),
         log=Path("/log"),
         find_writer=lambda: None,
-        **{which: lambda: [Path("/my data/a")]},
+        **more,
     )
 
     finding = checks.check_permissions(machine)
