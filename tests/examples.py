@@ -35,6 +35,7 @@ from kebab.wire.library import (
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Reply, Request
 from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
+from kebab.wire.repair import RepairRequest, VerifyRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,
@@ -83,6 +84,8 @@ REQUESTS: dict[str, Request[Reply]] = {
     "model_pull": ModelPullRequest(),
     "model_use": ModelUseRequest(name="auto"),
     "doctor": DoctorRequest(),
+    "repair": RepairRequest(),
+    "verify": VerifyRequest(),
     "schema": SchemaRequest(),
     "stats": StatsRequest(),
     "errors": ErrorsRequest(),
@@ -128,6 +131,8 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "model_pull": ["model", "pull"],
     "model_use": ["model", "use", "auto"],
     "doctor": ["doctor"],
+    "repair": ["doctor", "--fix", "--yes"],
+    "verify": ["verify"],
     "schema": ["schema"],
     "stats": ["stats"],
     "errors": ["errors"],

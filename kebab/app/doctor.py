@@ -12,6 +12,7 @@ from kebab.app.coverage import measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
+from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.config.settings import AUTO
 from kebab.config.sockets import find_fault
 from kebab.core.chunks import ProbePair
@@ -75,15 +76,20 @@ def build_inputs(
             log=paths.log,
             find_socket_fault=partial(_find_socket_fault, context),
             find_writer=lambda: read_holder_pid(paths.data),
+            list_foreign=partial(list_unusable, context, foreign=True),
+            list_denied=partial(list_unusable, context, foreign=False),
+            list_exposed=partial(list_exposed, context),
         ),
         storage=StorageInputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
             find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
-            find_known_term=partial(
-                _query_catalogue, context, lambda catalogue: catalogue.find_missing_word(tokenize)
+            find_word_fault=partial(
+                _query_catalogue, context, lambda catalogue: catalogue.find_word_fault(tokenize)
             ),
+            list_remains=partial(list_remains, context),
+            list_leftovers=partial(list_leftovers, context),
             list_vector_keys=partial(_list_vector_keys, context),
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
             list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
@@ -171,7 +177,7 @@ def _count_pending(context: AppContext) -> int:
         return reader.count_pending()
 
 
-def _find_version(context: AppContext) -> str | None:
+def find_version(context: AppContext) -> str | None:
     """Return the embedding version of the stored vectors, else of an installed model."""
     try:
         stored = context.get_stored_version()
@@ -189,7 +195,7 @@ def _find_version(context: AppContext) -> str | None:
 
 def _has_model(context: AppContext) -> bool:
     """Return whether an ingest can compute vectors now."""
-    version = _find_version(context)
+    version = find_version(context)
     return version is not None and bool(
         context.embedders.find_weights(context.embedders.find_model(version))
     )
@@ -198,7 +204,7 @@ def _has_model(context: AppContext) -> bool:
 def _check_weights(context: AppContext) -> Weights | None:
     from kebab.embed.install import verify_files
 
-    version = _find_version(context)
+    version = find_version(context)
     if version is None:
         return None
     model = context.embedders.find_model(version)
@@ -219,7 +225,7 @@ def _check_weights(context: AppContext) -> Weights | None:
 def _measure_probe(context: AppContext) -> tuple[float, ProbePair] | None:
     from kebab.embed.registry import measure_probe
 
-    version = _find_version(context)
+    version = find_version(context)
     embedder = context.embedders.load_installed(version) if version else None
     if embedder is None:
         return None

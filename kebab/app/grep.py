@@ -46,7 +46,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         filters = resolve_filters(context, reader, filters)
         documents = catalogue.list_documents(filters, limit=-1).documents
         if request.paths:
-            allowed = _find_at_paths(context, reader, request.paths)
+            allowed = find_at_paths(context, reader, request.paths)
             documents = tuple(one for one in documents if one.doc_id in allowed)
         search.run(catalogue, documents)
         missed = filters.is_active and not documents
@@ -75,7 +75,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
     )
 
 
-def _find_at_paths(
+def find_at_paths(
     context: AppContext, reader: "SqliteReader", paths: Iterable[str]
 ) -> "set[DocId]":
     """Return the documents at any of the paths; a name that exists wins over a pattern."""

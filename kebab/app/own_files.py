@@ -6,6 +6,7 @@ created.
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -15,11 +16,14 @@ from pathlib import Path
 from kebab.app.context import AppContext
 from kebab.config.settings_file import build_toml
 from kebab.embed import registry
+from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")
+COPIES = "copies"
+"""The folder of the copies that repairs make, below the data directory; no command deletes it."""
 
 
 def list_index_files(context: AppContext) -> list[Path]:
@@ -46,6 +50,85 @@ def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
         get_vectors_folder(context): vector_file.is_own,
         context.paths.stdin_dir: run.is_own_file_name,
     }
+
+
+def list_index_entries(context: AppContext) -> Iterator[Path]:
+    """Yield every file and folder of the index that exists, and the data directory first."""
+    yield from filter(Path.exists, (context.paths.data,))
+    for path in filter(Path.exists, list_own_files(context)):
+        yield path
+        if path.is_dir():
+            yield from path.rglob("*")
+
+
+def list_unusable(context: AppContext, *, foreign: bool) -> list[Path]:
+    """Return what this user may not read or write: the files of others, or the user's own."""
+    denied = []
+    for path in list_index_entries(context):
+        wanted = os.R_OK | (os.X_OK if path.is_dir() else 0)
+        wanted |= 0 if context.read_only else os.W_OK
+        if not os.access(path, wanted) and (path.stat().st_uid != os.geteuid()) == foreign:
+            denied.append(path)
+    return denied
+
+
+def list_exposed(context: AppContext) -> list[Path]:
+    """Return the files of the index that other users can read."""
+    data = context.paths.data
+    folders = (data, *data.parents)
+    if not all(folder.stat().st_mode & _ENTER for folder in folders if folder.exists()):
+        return []
+    found = list(list_index_entries(context))
+    return [path for path in found if path.is_file() and path.stat().st_mode & _READ]
+
+
+_ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
+
+
+def list_remains(context: AppContext) -> list[Path]:
+    """Return the files of an index whose database does not exist or is empty."""
+    database = context.database
+    if database.exists() and database.stat().st_size:
+        return []
+    log = database.with_name(f"{database.name}-wal")
+    logs = [log] if log.exists() and log.stat().st_size else []
+    return [*logs, *_list_children(get_vectors_folder(context))]
+
+
+def list_leftovers(context: AppContext) -> list[Path]:
+    """Return the files that killed calls have left, and tables of vectors that nothing uses."""
+    from kebab.store.sqlite.lock import read_writer
+    from kebab.store.sqlite.salvage import DRAFT_SUFFIX
+
+    writer = read_writer(context.paths.data)
+    if writer is not None and writer.pid != os.getpid():
+        return []  # that call may still use them
+    data = context.paths.data
+    drafts = [path for path in _list_children(data) if DRAFT_SUFFIX in path.name]
+    copies = [path for path in _list_children(data / COPIES) if path.name.startswith(".")]
+    downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
+    return [*drafts, *copies, *downloads, *_list_unused_vectors(context)]
+
+
+def _list_unused_vectors(context: AppContext) -> list[Path]:
+    """Return the tables of versions that the database does not name, and drafts of vector files.
+
+    The tables of an unfinished change of the model stay, as it continues with them.
+    """
+    from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
+    from kebab.ingest.reembed import find_unfinished_change
+    from kebab.store.lance import vector_file
+
+    try:
+        with context.open_reader() as reader:
+            names = [reader.get_value(name) for name in (EMBEDDING_VERSION, OLD_VECTORS)]
+            names.append(find_unfinished_change(reader.get_value(NEXT_VECTORS)))
+    except Signal:
+        return []  # other checks report what is wrong with the database
+    used = {vector_file.build_table_name(name) for name in names if name}
+    known = {f"{name}{end}" for name in used for end in (".lance", ".f32")}
+    found = _list_children(get_vectors_folder(context))
+    return [path for path in found if vector_file.is_own(path.name) and path.name not in known]
 
 
 def get_vectors_folder(context: AppContext) -> Path:

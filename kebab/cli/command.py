@@ -199,7 +199,8 @@ SECTIONS = {
         "reset": "Delete the index; files stay",
     },
     "Health": {
-        "doctor": "Check everything and show how to fix problems",
+        "doctor": "Check everything, and repair with `--fix`",
+        "verify": "Compare the index with the files",
         "schema": "Show capabilities, models and statistics",
         "errors": "Count recent errors",
         "stats": "Count reviews and translations",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.core.chunks import ProbePair
-from kebab.core.documents import SourceCounts
+from kebab.core.documents import SourceCounts, is_misplaced
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
 from kebab.errors.catalog import (
@@ -24,9 +24,6 @@ from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.wire.coverage import Coverage, describe_gaps
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
-
-_CIRCULAR_HINT = "kebab doctor"
-"""A hint of errors that does not help a user who has just run it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
         met = {result.name for result in done if result.status == "ok"}
         unmet = next((name for name in check.requires if name not in met), None)
         started = clock.monotonic()
-        finding = skip(f"needs `{unmet}`") if unmet else _run_check(check)
+        finding = skip(f"needs `{unmet}`") if unmet else run_check(check)
         done.append(
             DoctorCheck(
                 name=check.name,
@@ -114,12 +111,13 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
     return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 
 
-def _run_check(check: Check) -> Finding:
+def run_check(check: Check) -> Finding:
+    """Run a check; an error that it raises is a fault."""
     try:
         return check.run()
     except Signal as signal:
-        hint = signal.format_hint()
-        return fail(signal.format_message(), hint if hint and hint != _CIRCULAR_HINT else check.fix)
+        hint = signal.format_hint()  # that of a row may be to run this command
+        return fail(signal.format_message(), check.fix if hint in (None, "kebab doctor") else hint)
     except OSError as fault:
         location = f": {fault.filename}" if fault.filename else ""
         # The file itself may be intact, so the missing permission is granted.
@@ -140,31 +138,30 @@ class DoctorInputs:
 
 def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
     """Return the health of a knowledge base and of everything that it needs."""
-    machine, stores, documents, models = (
-        inputs.machine,
-        inputs.storage,
-        inputs.documents,
-        inputs.models,
-    )
+    return run_all(build_checks(inputs), clock)
+
+
+def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
+    """Return every check in order."""
+    machine, stores = inputs.machine, inputs.storage
+    documents, models = inputs.documents, inputs.models
     readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
+    folders = (machine.folders, machine.find_socket_fault)
     init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
-    rebuild = suggest_move(machine.data)
-    checks = (
+    return (
         Check("configuration", partial(check_settings, machine.read_settings), init),
-        Check(
-            "directories",
-            partial(check_folders, machine.folders, machine.find_socket_fault),
-            init,
-        ),
+        Check("directories", partial(check_folders, *folders), init),
+        Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
-        Check("database", partial(check_database, stores), rebuild),
-        Check("integrity", partial(check_integrity, stores), rebuild, readable),
-        Check("full_text", partial(check_full_text, stores), rebuild, intact),
+        Check("database", partial(check_database, stores), FIX),
+        Check("integrity", partial(check_integrity, stores), FIX, readable),
+        Check("full_text", partial(check_full_text, stores), FIX, intact),
         Check("vectors", partial(check_vectors, stores), REWRITE, intact),
-        Check("reviews", partial(check_reviews, stores), suggest_move(stores.reviews)),
+        Check("leftovers", partial(check_leftovers, stores), FIX),
+        Check("reviews", partial(check_reviews, stores), FIX),
         Check("pending", partial(check_pending, documents), ingest, intact),
         Check("sources", partial(check_sources, documents), "kebab source list", intact),
         Check("files", partial(check_files, documents), ingest, intact),
@@ -178,7 +175,6 @@ def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
         Check("embedding_probe", partial(check_embedding_probe, models), pull, installed),
         Check("language_model", partial(check_language_model, models), models.start_command),
     )
-    return run_all(checks, clock)
 
 
 _MIB = 1 << 20
@@ -203,7 +199,8 @@ class MachineInputs:
 
     `folders` are the folders that kebab writes to, by purpose. `find_socket_fault` returns why the
     warm process is not used, and the command that mends it. `find_writer` returns the process that
-    is writing.
+    is writing. `list_foreign` returns the files of another user that this one may not change,
+    `list_denied` such files of this user, and `list_exposed` those that other users can read.
     """
 
     read_settings: Callable[[], SettingsFile]
@@ -212,6 +209,9 @@ class MachineInputs:
     log: Path
     find_writer: Callable[[], int | None]
     find_socket_fault: Callable[[], tuple[str, str] | None] = lambda: None
+    list_foreign: Callable[[], Sequence[Path]] = tuple
+    list_denied: Callable[[], Sequence[Path]] = tuple
+    list_exposed: Callable[[], Sequence[Path]] = tuple
 
 
 def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
@@ -256,6 +256,20 @@ def check_folders(
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
+def check_permissions(machine: MachineInputs) -> Finding:
+    """Check that this user, and nobody else, can read and write the files of the index."""
+    folder = shlex.quote(str(machine.data))
+    for list_files, finding, words, fix in (
+        (machine.list_foreign, fail, "belong to another user", 'sudo chown -R "$(id -un)"'),
+        (machine.list_denied, fail, "cannot be read or written", "chmod -R u+rwX"),
+        (machine.list_exposed, warn, "can be read by other users", "chmod -R go-rwx"),
+    ):
+        if found := list_files():
+            count = format_count(len(found), "file")
+            return finding(f"{words}: {count}, the first: {found[0]}", f"{fix} {folder}")
+    return succeed("only you can read the files of the index")
+
+
 def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
     """Check that the disk has space for the index."""
     existing = _find_existing_folder(data)
@@ -296,6 +310,10 @@ def _find_existing_folder(path: Path) -> Path:
     return next(folder for folder in candidates if folder.exists() or folder == folder.parent)
 
 
+FIX = "kebab doctor --fix"
+"""The fix for damage that only a repair removes; it shows its plan and asks before."""
+UPGRADE = "pip install --upgrade kebab"
+"""The fix for what a newer version wrote; no repair touches it."""
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED = 3
@@ -316,10 +334,11 @@ class StorageInputs:
     """The inputs of the checks of the stores; every callable may raise a signal.
 
     `find_schema` returns the schema version of the database, None without a database; `schema` is
-    that of this build. `find_damage` returns the faults of the database. `find_known_term` returns
-    a word of a stored passage and whether the full-text index finds it, None when nothing is
-    indexed. `list_vector_keys` returns the key of every vector row, repeated keys included;
-    `list_expected_keys` the keys that have a vector according to the database; and
+    that of this build. `list_remains` returns the files of an index whose database is lost or
+    empty, `list_leftovers` the files that killed calls have left. `find_damage` returns the faults
+    of the database. `find_word_fault` returns how the full-text index differs from the passages,
+    None when it does not. `list_vector_keys` returns the key of every vector row, repeated keys
+    included; `list_expected_keys` the keys that have a vector according to the database; and
     `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
     rows whose vector is damaged. `reviews` is the file that `read_reviews` reads, which returns
     None without one.
@@ -329,11 +348,13 @@ class StorageInputs:
     schema: int
     find_schema: Callable[[], int | None]
     find_damage: Callable[[], Sequence[str]]
-    find_known_term: Callable[[], tuple[str, bool] | None]
+    find_word_fault: Callable[[], str | None]
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
     list_deleted_keys: Callable[[], Collection[Key]]
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
+    list_remains: Callable[[], Sequence[Path]] = tuple
+    list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
     read_reviews: Callable[[], ReviewFile | None]
 
@@ -341,13 +362,16 @@ class StorageInputs:
 def check_database(storage: StorageInputs) -> Finding:
     """Check that there is a database that this build can read."""
     found, expected = storage.find_schema(), storage.schema
+    if found is None and (remains := storage.list_remains()):
+        names = ", ".join(path.name for path in remains[:_MAX_QUOTED])
+        return fail(f"the database is lost or empty, and parts of an index are left: {names}", FIX)
     if found is None:
         return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if found < expected:
-        return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
+        return fail(f"schema {found} needs a migration to {expected}", REWRITE)
     if found > expected:
         summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
-        return fail(summary, "pip install --upgrade kebab")
+        return fail(summary, UPGRADE)
     return succeed(f"schema {found}: {storage.path}")
 
 
@@ -355,20 +379,22 @@ def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
         summary = f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}"
-        return fail(summary, suggest_move(storage.path.parent))
+        return fail(summary, FIX)
     return succeed("the database is intact")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
-    """Check that the full-text index finds a word of a stored passage."""
-    known = storage.find_known_term()
-    if known is None:
-        return skip("no passage to search for")
-    term, is_found = known
-    if not is_found:
-        summary = f"the full-text index does not find a known word: {term}"
-        return fail(summary, suggest_move(storage.path.parent))
-    return succeed(f"the full-text index finds a known word: {term}")
+    """Check that the full-text index has the words of the passages, and no others."""
+    if fault := storage.find_word_fault():
+        return fail(f"the full-text index differs from the passages: {fault}", FIX)
+    return succeed("the full-text index has the words of the passages that were compared")
+
+
+def check_leftovers(storage: StorageInputs) -> Finding:
+    """Check that no killed call has left files."""
+    found = storage.list_leftovers()
+    summary = f"{format_count(len(found), 'file')} left over from a call that was ended, the first:"
+    return warn(f"{summary} {found[0]}", FIX) if found else succeed("no call has left files")
 
 
 def check_vectors(storage: StorageInputs) -> Finding:
@@ -398,7 +424,7 @@ def check_reviews(storage: StorageInputs) -> Finding:
         return succeed("no review is stored")
     if file.faults:
         faults = "; ".join(file.faults[:_MAX_QUOTED])
-        return fail(f"the stored reviews are damaged: {faults}", suggest_move(file.path))
+        return fail(f"the stored reviews are damaged: {faults}", FIX)
     return succeed(f"{format_count(file.runs, 'run')} stored, {file.bytes:,} bytes: {file.path}")
 
 
@@ -433,6 +459,8 @@ def check_sources(documents: DocumentInputs) -> Finding:
     others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
     count = format_count(first.documents, "document")
     summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
+    if is_misplaced(first.source.name, first.source.root):
+        return fail(f"{summary}; it was indexed as {first.source.name}", FIX)
     return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
 
 

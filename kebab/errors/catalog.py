@@ -464,7 +464,7 @@ class StoreCorrupt(Signal):
     kind, origin, http, grpc = Kind.STORAGE, Origin.ADAPTER, 500, "DATA_LOSS"
     canonical, exit, severity = Canonical.INVARIANT_BROKEN, Exit.UNUSABLE, Severity.CRITICAL
     message = "the store is damaged: {path}: {cause}"
-    hint = "kebab doctor"
+    hint = "kebab doctor --fix"
     path: str
     cause: str
 

@@ -16,7 +16,7 @@ Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
 
 An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of
-`reset`, `source_rm` or `review_apply`.
+`reset`, `source_rm`, `review_apply` or `repair`.
 `review` and `translate` read: they store only their run, in a database of its own, and nothing
 under `--read-only`.
 `ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
@@ -160,6 +160,22 @@ OPERATIONS: Mapping[str, Operation] = {
             cancellable=True,
         ),
         Operation("doctor", "health:DoctorRequest", "doctor:check_health", slow=True),
+        Operation(
+            "repair",
+            "repair:RepairRequest",
+            "repair:repair",
+            "writes",
+            events_path=_PROGRESS,
+            cancellable=True,
+            flag_of="doctor",
+        ),
+        Operation(
+            "verify",
+            "repair:VerifyRequest",
+            "verify:verify",
+            events_path=_PROGRESS,
+            cancellable=True,
+        ),
         Operation("schema", "health:SchemaRequest", "schema:describe_build"),
         Operation("stats", "review:StatsRequest", "review:count_review_work"),
         Operation("errors", "error:ErrorsRequest", "errors:count_errors"),

@@ -90,6 +90,7 @@ from kebab.wire.related import (
     RelatedRequest,
     WhyRequest,
 )
+from kebab.wire.repair import RepairReport, RepairRequest, VerifyReport, VerifyRequest
 from kebab.wire.review import (
     AgentItems,
     ReviewApplied,
@@ -457,6 +458,20 @@ class FakeKebab:
         sick = Path(self.settings.data_dir).name == "sick"
         bad = replies.check(status="fail", summary="damaged", fix="kebab reset")
         return replies.doctor(replies.check(), *([bad] if sick else []))
+
+    def repair(self, request: RepairRequest, report: Report, cancel: Cancel) -> RepairReport:
+        """Repair the vectors of the data directory `sick`; another one needs no repair."""
+        del report, cancel
+        self._note("repair", request)
+        sick = Path(self.settings.data_dir).name == "sick"
+        done = [] if not sick else [replies.repair("planned" if request.dry_run else "repaired")]
+        return replies.repair_report(*done, dry_run=request.dry_run)
+
+    def verify(self, request: VerifyRequest, report: Report, cancel: Cancel) -> VerifyReport:
+        """Find one difference below `notes`, and none elsewhere."""
+        del report, cancel
+        self._note("verify", request)
+        return replies.verify_report(equal="notes" not in request.paths)
 
     def schema(self, _request: SchemaRequest) -> Introspection:
         """Say what an empty knowledge base says."""

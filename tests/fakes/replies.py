@@ -69,6 +69,14 @@ from kebab.wire.related import (
     Standing,
     TermReading,
 )
+from kebab.wire.repair import (
+    Difference,
+    Repair,
+    RepairOutcome,
+    RepairReport,
+    VerifyCounts,
+    VerifyReport,
+)
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
 from kebab.wire.search import Lift, Retrieval, SearchHit, SearchResponse
 
@@ -638,6 +646,43 @@ check = make_builder(
     fix=None,
     duration_ms=1.5,
 )
+
+
+def repair(outcome: RepairOutcome = "repaired", **changes: Any) -> Repair:
+    """Return what was done about a missing vector."""
+    return Repair(
+        **{
+            "kind": "vectors",
+            "check": "vectors",
+            "summary": "1 vector of 2 missing",
+            "action": "compute it again",
+            "outcome": outcome,
+            "drops": True,
+            **changes,
+        }
+    )
+
+
+def repair_report(*repairs: Repair, **changes: Any) -> RepairReport:
+    """Return the report of repairs that end healthy."""
+    found = {"ok": True, "dry_run": False, "repairs": list(repairs), "health": doctor(check())}
+    return RepairReport(**{**found, **changes})
+
+
+def verify_report(*, equal: bool = True) -> VerifyReport:
+    """Return the comparison of two documents, of which one may have changed."""
+    one = Difference(kind="gone", doc_id="d1", doc_path="a.md", source="/notes", detail="why")
+    return VerifyReport(
+        equal=equal,
+        documents=2,
+        bytes=1200,
+        counts=VerifyCounts(equal=2 if equal else 1, gone=0 if equal else 1),
+        differences=[] if equal else [one],
+        passages=3,
+        vectors=2,
+        missing_vectors=0,
+        pending_vectors=1,
+    )
 
 
 def doctor(*checks: DoctorCheck, **changes: Any) -> Doctor:

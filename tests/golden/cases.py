@@ -99,6 +99,7 @@ READS_INDEX = (
     "list",
     "source list",
     "session list",
+    "verify",
     "eval run",
     "eval init",
 )
@@ -495,6 +496,9 @@ def _list_other_cases() -> Iterator[Case]:
         ("explain", "nothing_named", ("explain",)),
         ("bench", "bad_number", ("bench", "--chunks", "none")),
         ("doctor", "while_read_only", ("doctor", "--read-only")),
+        ("doctor", "plan_of_nothing", ("doctor", "--fix", "--dry-run")),
+        ("doctor", "fix_read_only", ("doctor", "--fix", "--yes", "--read-only")),
+        ("doctor", "yes_without_fix", ("doctor", "--yes")),
     ):
         yield Case(command=command, name=name, line=line)
     yield Case(
@@ -510,6 +514,9 @@ def _list_other_cases() -> Iterator[Case]:
             command=command, name="nothing_indexed", line=SUCCESS[command], home="nothing in it"
         )
     yield Case(command="doctor", name="server_gone", line=("doctor",), meets=refuse_connections)
+    fix = ("doctor", "--fix", "--yes")
+    yield Case(command="doctor", name="fix_refused", line=fix, home="damaged")
+    yield Case(command="doctor", name="fix_locked", line=fix, meets=hold_lock)
     yield Case(command="doctor", name="with_vectors", line=("doctor",), home="vectors")
     yield Case(
         command="doctor", name="gone_file", line=("doctor",), meets=remove_file(f"notes/{DOC}")

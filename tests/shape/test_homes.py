@@ -37,6 +37,7 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core.review",
+        "kebab.doctor.repairs",
         "kebab.http",
         "kebab.ingest",
         "kebab.mcp",

@@ -272,6 +272,7 @@ _REWRITES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "explain_paths": lambda fields: {**fields, "explain": True},
     "source_rm": _rewrite_removal,
     "reset": _rewrite_removal,
+    "repair": lambda fields: {**fields, "fix": True, "yes": not fields.get("dry_run", False)},
     "explain": lambda fields: fields if fields.get("code") is not None else {"all_codes": True},
 }
 """How a request differs from the flags of its command."""

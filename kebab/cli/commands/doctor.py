@@ -1,27 +1,77 @@
-"""`kebab doctor` checks the installation."""
+"""`kebab doctor` checks the installation, and repairs it with `--fix`."""
+
+from functools import partial
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
+from kebab.cli.options import complete_paths
+from kebab.cli.progress import report_cancellable_work
+from kebab.cli.prompt import confirm
 from kebab.cli.render.health import render_doctor
+from kebab.cli.render.repair import render_repair, render_repair_plan
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
+from kebab.wire.record import find_exit_status
+from kebab.wire.repair import RepairReport, RepairRequest
 
 
 @click.command(
     "doctor",
     cls=Command,
     exits=(Exit.UNUSABLE,),
-    examples=("kebab doctor", "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'"),
+    examples=(
+        "kebab doctor",
+        "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'",
+        "kebab doctor --fix --dry-run",
+        "kebab doctor --fix --yes",
+    ),
+)
+@click.option("--fix", is_flag=True, help="Repair what can be repaired, after showing the plan.")
+@click.option("--dry-run", is_flag=True, help="With `--fix`, show the plan and change nothing.")
+@click.option("--yes", is_flag=True, help="With `--fix`, do not ask for confirmation.")
+@click.option(
+    "--source",
+    "sources",
+    metavar="PATH",
+    multiple=True,
+    shell_complete=complete_paths,
+    help="With `--fix`, a folder that was indexed, when the index does not tell any more.",
 )
 @click.pass_obj
-def command(context: CommandContext, /) -> Exit:
-    """Check everything and show how to fix problems.
+def command(
+    context: CommandContext, /, *, fix: bool, dry_run: bool, yes: bool, sources: tuple[str, ...]
+) -> Exit:
+    """Check everything, and repair with `--fix`.
 
-    The command changes nothing. Each failure names the command that fixes it. Invalid settings are
-    the first finding, and the other checks go on with defaults.
+    Without `--fix` the command changes nothing. Each failure names the command that fixes it.
+    Invalid settings are the first finding, and the other checks go on with defaults.
+
+    `--fix` repairs the database, the word index, the vectors, the reviews and the files of the
+    embedding model. It shows the plan first and asks. What a repair replaces is copied before; the
+    reply names the copy and the command that puts it back. Damaged documents are read again from
+    their files. What cannot be repaired is refused with a reason. An interrupted repair can be run
+    again.
     """
-    with context.open_kebab(report=context.report_settings()) as kebab:
-        reply = kebab.run(DoctorRequest())
-    return context.print_reply(reply, render_doctor)
+    if not fix:
+        if dry_run or yes or sources:
+            raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
+        with context.open_kebab(report=context.report_settings()) as kebab:
+            reply = kebab.run(DoctorRequest())
+        return context.print_reply(reply, render_doctor)
+    if not yes:
+        plan = _run(context, RepairRequest(dry_run=True, sources=list(sources)))
+        if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
+            return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
+        confirm(context, "doctor --fix", partial(render_repair_plan, plan))
+    return context.print_reply(_run(context, RepairRequest(sources=list(sources))), render_repair)
+
+
+def _run(context: CommandContext, request: RepairRequest) -> RepairReport:
+    settings = context.load_settings()
+    with report_cancellable_work(context) as (reporter, cancel):
+        with context.open_kebab(settings) as kebab:
+            reply = kebab.run(request, report=reporter, cancel=cancel)
+        reporter.finish(find_exit_status(reply), cancelled=reply.cancelled)
+    return reply

@@ -258,6 +258,8 @@ class LanceTable:
         for batch in self._read(["key", "vector"]):
             vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
             keys = batch.column("key").to_numpy(zero_copy_only=False)
+            if vectors.size != len(keys) * self._dimension:
+                raise StoreCorrupt(path=str(self.path), cause=_DAMAGED)
             yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
 
     def list_keys(self) -> "KeyArray":

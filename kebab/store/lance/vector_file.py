@@ -202,6 +202,20 @@ class VectorFile:
         """
         return self._read_at(digest, self._map_batch)
 
+    def map_copies(self) -> "Batch | None":
+        """Return the keys and the mapped vectors of a whole file at whatever state of the table.
+
+        A key is never given twice, so its vector is right even if the table has changed since.
+        """
+        try:
+            with self._path.open("rb") as file:
+                header = Header.unpack(file.read(HEADER_BYTES))
+                if header is None or self._read_header_at(file, header.table_digest) is None:
+                    return None
+                return self._map_batch(file, header)
+        except (OSError, IndexError, ValueError):
+            return None
+
     def read_keys(self, digest: bytes) -> "KeyArray | None":
         """Return all keys, tombstones included, if the file equals this state of the table.
 

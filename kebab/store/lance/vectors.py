@@ -449,9 +449,14 @@ class LanceVectors(MappedVectors):
             damaged.update(
                 Key(key)
                 for key, vector in zip(keys.tolist(), matrix, strict=True)
-                if key in copies and copies[key].tobytes() != vector.tobytes()
+                if index and (key not in copies or copies[key].tobytes() != vector.tobytes())
             )
         return damaged
+
+    def load_copies(self) -> ExactIndex | None:
+        """Return the vectors of the vector file, also of a table that is lost; None without it."""
+        mapped = self._file.map_copies()
+        return ExactIndex(*mapped) if mapped else None
 
     def describe_files(self) -> str:
         """Return a digest of the name, size and time of every file of the index."""

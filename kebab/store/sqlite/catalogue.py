@@ -1,12 +1,12 @@
 """Contains read access for browsing: lists, details, counts, values of filters, and damage."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 import apsw
 
-from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
     AmbiguousName,
     ChunkDetail,
@@ -23,9 +23,10 @@ from kebab.core.documents import (
     StoredDocument,
 )
 from kebab.core.files import FileState
-from kebab.core.ids import ChunkId, DocId, Key, Keys, compute_digest
+from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite.chunks import CheckedChunk
 from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
@@ -36,7 +37,6 @@ SAMPLE_CHUNKS = 100_000
 Of a larger library an evenly spread part is taken.
 """
 
-_WORD_CHUNKS = 50
 _MAX_LISTED = 10
 
 _BROKEN_ROWS = {
@@ -60,6 +60,11 @@ _BROKEN_ROWS = {
     " WHERE start > end OR start_line > end_line OR start < 0 OR start_line < 1",
     "documents with a gap between passages": "SELECT count(*) FROM (SELECT 1 FROM chunks"
     " GROUP BY doc HAVING max(ordinal) - min(ordinal) + 1 <> count(*) OR min(ordinal) <> 0)",
+    "vectors of another model": "SELECT count(*) FROM vectors WHERE state <> 'pending' AND version"
+    " IS NOT (SELECT value FROM kv WHERE name = 'embedding_version')",
+    "counts of passages that are wrong": "SELECT count(*) FROM kv WHERE name = 'pending_count'"
+    " AND value LIKE (SELECT value FROM kv WHERE name = 'corpus_revision') || ' %'"
+    " AND value NOT LIKE '% ' || (SELECT count(*) FROM vectors WHERE state = 'pending')",
     "missing or unreadable settings of the index": "SELECT 2 - count(*) FROM kv WHERE"
     " (name = 'corpus_revision' AND value NOT GLOB '*[^0-9]*' AND value <> '')"
     " OR (name = 'cursor_salt' AND value <> '')",
@@ -87,17 +92,15 @@ def find_faults(database: apsw.Connection) -> Iterator[str]:
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
         (max(1, -(-passages // SAMPLE_CHUNKS)),),
     )
-    texts = headings = 0
-    for heading_path, context, text, text_hash, embed_hash, title in rows:
-        embedded = build_embed_text(title, _parse(heading_path), text, context)
-        if compute_digest(text) != text_hash:
-            texts += 1
-        elif compute_digest(embedded) != embed_hash:
-            headings += 1
-    if texts:
+    found = Counter(chunks.find_text_fault(*row) for row in rows)
+    if texts := found["text"]:
         yield f"passages whose text was changed: {texts:,}"
-    if headings:
+    if headings := found["headings"]:
         yield f"passages whose title or headings were changed: {headings:,}"
+    if changed := documents.find_changed_documents(database):
+        yield f"documents of which something else was changed: {len(changed):,}"
+    if names := fts.find_wrong_names(database):
+        yield f"documents that are not found by name: {len(names):,}"
 
 
 def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
@@ -115,41 +118,6 @@ def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
 def _read_objects(database: apsw.Connection) -> dict[str, str]:
     rows = database.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
     return {str(name): str(sql) for name, sql in rows}
-
-
-def _parse(heading_path: str) -> tuple[str, ...]:
-    try:
-        return parse_strings(heading_path)
-    except ValueError:
-        return ()
-
-
-def find_missing_word(
-    database: apsw.Connection, tokens: Callable[[str], list[str]]
-) -> tuple[str, bool] | None:
-    """Return a word of a passage and whether the word index finds it there.
-
-    Passages at equal distances are tried until a word is not found. None when no passage has a
-    word.
-    """
-    count = int(database.execute("SELECT count(*) FROM chunks").get)
-    rows = database.execute(
-        "SELECT key, text FROM chunks WHERE key % ? = 0 LIMIT ?",
-        (max(1, count // _WORD_CHUNKS), _WORD_CHUNKS),
-    ).fetchall()
-    last = None
-    for key, text in rows:
-        words = tokens(str(text))
-        if words:
-            last = max(words, key=len)
-            quoted = last.replace('"', '""')
-            found = database.execute(
-                "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid = ?",
-                (f'body : "{quoted}"', key),
-            ).fetchone()
-            if found is None:
-                return last, False
-    return None if last is None else (last, True)
 
 
 _VALUES: Mapping[str, str] = {
@@ -491,10 +459,15 @@ class Catalogue:
         with self._translate_errors():
             return list(find_faults(self._database))
 
-    def find_missing_word(self, tokens: Tokenizer) -> tuple[str, bool] | None:
-        """Return a word of a passage and whether the word index finds it; None without words."""
+    def check_passages(self, doc_id: DocId) -> list[CheckedChunk]:
+        """Return the passages of a document in order, each compared with its hashes."""
         with self._translate_errors():
-            return find_missing_word(self._database, tokens)
+            return chunks.check_document_chunks(self._database, doc_id)
+
+    def find_word_fault(self, tokens: Tokenizer) -> str | None:
+        """Return how the word index differs from the passages; None when it does not."""
+        with self._translate_errors():
+            return chunks.find_word_fault(self._database, tokens)
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")

@@ -7,14 +7,15 @@ state, and `vector_garbage` the keys of deleted chunks until an ingest deletes t
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
+from kebab.core.chunks import ChunkRow, PendingChunk, build_embed_text
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
@@ -276,16 +277,145 @@ def _build_index_rows(
     tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
     """Yield the rows of chunks in the word index; chunks under one heading share its tokens."""
-    names = (row.title, *row.aliases) if keyed else ()
-    title = " ".join(word for name in names for word in tokens(name))
+    title = _join_tokens(tokens, (row.title, *row.aliases) if keyed else ())
     above: dict[tuple[tuple[str, ...], str], str] = {}
     for key, (chunk, *_) in keyed:
         where = (chunk.heading_path, chunk.context)
         headings = above.get(where)
         if headings is None:
             parts = filter(None, (*chunk.heading_path, chunk.context))
-            headings = above[where] = " ".join(word for part in parts for word in tokens(part))
+            headings = above[where] = _join_tokens(tokens, parts)
         yield key, title, headings, " ".join(tokens(chunk.text))
+
+
+def _join_tokens(tokens: fts.Tokenizer, parts: Iterable[str]) -> str:
+    return " ".join(word for part in parts for word in tokens(part))
+
+
+def rebuild_word_index(
+    database: apsw.Connection,
+    tokens: fts.Tokenizer,
+    target: apsw.Connection | None = None,
+    step: int = 1,
+) -> None:
+    """Write the word index again from the stored passages, those whose key `step` divides.
+
+    `target` is the database that gets it; None means the same one.
+    """
+    target = target or database
+    target.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+    rows = database.execute(
+        "SELECT c.key, d.title, c.heading_path, c.context, c.text,"
+        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+        " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0 ORDER BY c.key",
+        (step,),
+    )
+    tokens = fts.TokenCache(tokens).tokenize
+    target.executemany(
+        "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
+        (
+            (
+                key,
+                _join_tokens(tokens, (title, *parse_strings(aliases))),
+                _join_tokens(tokens, filter(None, (*read_headings(headings), context))),
+                " ".join(tokens(text)),
+            )
+            for key, title, headings, context, text, aliases in rows
+        ),
+    )
+
+
+def read_headings(stored: str) -> tuple[str, ...]:
+    """Return the headings of a stored path; none when it cannot be read."""
+    with suppress(ValueError):
+        return parse_strings(stored)
+    return ()
+
+
+def find_text_fault(
+    heading_path: str, context: str, text: str, text_hash: str, embed_hash: str, title: str
+) -> str | None:
+    """Return whether the `text` of a passage or its `headings` lack their hash; None when not."""
+    if compute_digest(text) != text_hash:
+        return "text"
+    embedded = build_embed_text(title, read_headings(heading_path), text, context)
+    return "headings" if compute_digest(embedded) != embed_hash else None
+
+
+class CheckedChunk(NamedTuple):
+    """A stored chunk, and which of its parts lacks its hash, as `find_text_fault` says."""
+
+    key: Key
+    start: int
+    end: int
+    text: str
+    fault: str | None
+
+
+def check_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[CheckedChunk]:
+    """Return the chunks of a document in order, each compared with its hashes."""
+    rows = database.execute(
+        'SELECT c.key, c.start, c."end", c.heading_path, c.context, c.text, c.text_hash,'
+        " c.embed_hash, d.title FROM chunks c JOIN documents d ON d.doc = c.doc"
+        " WHERE d.doc_id = ? ORDER BY c.ordinal",
+        (doc_id,),
+    )
+    return [
+        CheckedChunk(Key(key), start, end, str(hashed[2]), find_text_fault(*hashed))
+        for key, start, end, *hashed in rows
+    ]
+
+
+COMPARED_CHUNKS = 10_000
+"""How many chunks are compared with the word index; of a larger library an evenly spread part."""
+
+_INSTANCES = (
+    "SELECT term, doc, col, CASE col WHEN 'title' THEN 0 ELSE offset END"
+    " FROM temp.compared WHERE doc % ? = 0"
+)
+"""A title may have further names in any order, so only its words are compared."""
+
+
+def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | None:
+    """Return how the word index differs from the stored passages; None when it does not.
+
+    The index is compared with one that is built anew in memory: every word at every place.
+    """
+    count = int(database.execute("SELECT count(*) FROM chunks").get)
+    step = max(1, -(-count // COMPARED_CHUNKS))
+    with closing(connection.create_schema()) as fresh:
+        rebuild_word_index(database, tokens, fresh, step)
+        for one in (fresh, database):
+            one.execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.compared"
+                " USING fts5vocab('main', 'chunks_fts', 'instance')"
+            )
+        expected, found = (
+            _skip_repeats(one.execute(_INSTANCES, (step,))) for one in (fresh, database)
+        )
+        for wanted, stored in zip_longest(expected, found):
+            if wanted != stored:
+                word = (wanted or stored or ("",))[0]
+                return f"a word is missing, or at another place: {word}"
+        sizes = "SELECT id, sz FROM chunks_fts_docsize WHERE id % ? = 0"
+        if step == 1:  # the sums over all passages, which are a row of their own
+            sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
+        values = (step,) * sizes.count("?")
+        if _read_all(fresh, sizes, values) != _read_all(database, sizes, values):
+            return "the length of a passage is wrong"
+    return None
+
+
+def _read_all(database: apsw.Connection, sql: str, values: Sequence[int]) -> list[Any]:
+    return database.execute(sql, values).fetchall()
+
+
+def _skip_repeats(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    last = None
+    for row in rows:
+        if row != last:
+            yield row
+        last = row
 
 
 _STORED = """

@@ -512,7 +512,7 @@ class Transactions:
             self._database.execute("ROLLBACK")
 
 
-_REVISION, _STATE = "corpus_revision", "corpus_state"
+REVISION, _STATE = "corpus_revision", "corpus_state"
 _STATE_BYTES = 8
 _MAX_RUNS = 256
 
@@ -537,13 +537,13 @@ def set_value(database: apsw.Connection, name: str, value: str | None) -> None:
 
 def get_revision(database: apsw.Connection) -> int:
     """Return the corpus revision, which rises with every change that search can see."""
-    return int(get_value(database, _REVISION) or 0)
+    return int(get_value(database, REVISION) or 0)
 
 
 def advance_revision(database: apsw.Connection) -> None:
     """Raise the corpus revision by one, and give the new state a name of its own."""
     revision = get_revision(database) + 1
-    set_value(database, _REVISION, str(revision))
+    set_value(database, REVISION, str(revision))
     set_value(database, _STATE, f"{revision} {os.urandom(_STATE_BYTES).hex()}")
 
 

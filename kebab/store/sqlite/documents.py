@@ -23,7 +23,7 @@ from kebab.core.documents import (
     is_partial,
 )
 from kebab.core.files import FileState
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import DocId, Key, compute_digest
 from kebab.store.sqlite import chunks, fts
 from kebab.store.sqlite.connection import translate_sqlite_errors
 from kebab.store.sqlite.fts import (
@@ -186,6 +186,53 @@ def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> 
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
         (*_to_columns(stamp), doc_id),
     )
+    row = database.execute("SELECT doc FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+    if row is not None:
+        store_checksum(database, int(row[0]))
+
+
+_CHECKED = """
+    SELECT d.doc, d.checksum, json_array(
+        d.doc_id, d.path, a.content_hash, d.title, d.media, d.lang, d.size, d.mtime_ns, d.inode,
+        d.recipe, d.parser_version, d.chunker_version, d.indexed_at, d.warnings, d.date, d.date_ns,
+        d.partial,
+        (SELECT json_group_array(tag ORDER BY tag) FROM document_tags WHERE doc = d.doc),
+        (SELECT json_group_array(author ORDER BY author) FROM document_authors WHERE doc = d.doc),
+        (SELECT json_group_array(alias ORDER BY alias) FROM document_aliases WHERE doc = d.doc),
+        (SELECT json_group_array(target || ' ' || key ORDER BY target) FROM document_links
+            WHERE doc = d.doc),
+        (SELECT json_group_array(json_array(chunk_id, ordinal, start, "end", start_line, end_line,
+            heading_path, context, place, text_hash, embed_hash) ORDER BY ordinal, key)
+            FROM chunks WHERE doc = d.doc))
+    FROM documents d LEFT JOIN assets a ON a.asset = d.asset
+"""
+
+
+def store_checksum(database: apsw.Connection, doc: int) -> None:
+    """Store the checksum of a document; call it after every change of what is stored of it."""
+    _, _, content = database.execute(f"{_CHECKED} WHERE d.doc = ?", (doc,)).get
+    database.execute(
+        "UPDATE documents SET checksum = ? WHERE doc = ?", (compute_digest(content), doc)
+    )
+
+
+def add_missing_checksums(database: apsw.Connection) -> None:
+    """Store the checksums of the documents that an earlier version stored."""
+    with database:
+        rows: list[Any] = database.execute(
+            "SELECT doc FROM documents WHERE checksum = ''"
+        ).fetchall()
+        for (doc,) in rows:
+            store_checksum(database, doc)
+
+
+def find_changed_documents(database: apsw.Connection) -> list[int]:
+    """Return the documents of which something is stored that no ingest has written.
+
+    Documents that have no checksum yet are left out.
+    """
+    rows = database.execute(f"{_CHECKED} WHERE d.checksum <> ''")
+    return [doc for doc, stored, content in rows if compute_digest(content) != stored]
 
 
 def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:

@@ -452,6 +452,23 @@ def add_missing_names(database: apsw.Connection) -> None:
             write_names(database, doc, path, title, parse_strings(aliases))
 
 
+def find_wrong_names(database: apsw.Connection) -> list[int]:
+    """Return the documents whose names are not those that `write_names` writes."""
+    from kebab.text.names import list_index_words  # a reader needs no tokenizer
+
+    rows = database.execute(
+        "SELECT d.doc, d.path, d.title,"
+        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc),"
+        " (SELECT json_group_object(n.token, n.word) FROM document_names n WHERE n.doc = d.doc)"
+        " FROM documents d"
+    )
+    return [
+        doc
+        for doc, path, title, aliases, stored in rows
+        if list_index_words(path, title, parse_strings(aliases)) != json.loads(stored)
+    ]
+
+
 def find_named_documents(
     database: apsw.Connection, tokens: Collection[str], filters: Filters, limit: int
 ) -> list[NamedDocument]:

@@ -6,6 +6,7 @@ answers in the database.
 
 import sys
 import time
+import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
@@ -186,6 +187,15 @@ _LONG_LOG_BYTES = 4_000_000
 """The bytes of log from which emptying it is cheaper for later readers."""
 
 
+_CHECKSUM_BYTES = 4
+
+
+def _add_checksum(question: str, answer: bytes) -> bytes:
+    """Return an answer behind its checksum, without which a damaged one would count."""
+    checksum = zlib.crc32(question.encode("utf-8", "surrogatepass") + answer)
+    return checksum.to_bytes(_CHECKSUM_BYTES, "big") + answer
+
+
 class QueryCache:
     """Small answers by namespace, question and revision; the least recently used are evicted.
 
@@ -256,9 +266,11 @@ class QueryCache:
                         " WHERE rowid = ?",
                         (row[0],),
                     )
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             return None
-        return bytes(row[1])
+        stored = bytes(row[1])
+        answer = stored[_CHECKSUM_BYTES:]
+        return answer if stored == _add_checksum(question, answer) else None
 
     def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
         """Cache an answer if that is possible at once."""
@@ -271,7 +283,7 @@ class QueryCache:
 
     def _write(self, database: apsw.Connection) -> None:
         """Write the buffered answers, or drop them."""
-        rows = [(*key, answer) for key, answer in self._buffer.items()]
+        rows = [(*key, _add_checksum(key[1], value)) for key, value in self._buffer.items()]
         self._buffer = {}
         if not rows:
             return

@@ -56,6 +56,7 @@ class SqliteWriter:
         self._path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self._path, "write"):
             fts.add_missing_names(self._database)
+            documents.add_missing_checksums(self._database)
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
@@ -145,6 +146,7 @@ class SqliteWriter:
                 doc=saved.doc, row=document, title_changed=saved.title_changed
             )
             written = chunks.replace_chunks(self._database, self._tokens, target)
+            documents.store_checksum(self._database, saved.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted

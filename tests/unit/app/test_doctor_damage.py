@@ -234,7 +234,7 @@ def test_damaged_reviews_are_found_and_leave_the_index_alone(desk, damage):
     found = find_reviews(desk)
 
     assert found.status == "fail"
-    assert found.fix == f"mv {file} {file}.old"
+    assert found.fix == "kebab doctor --fix"
     assert search(desk.context(), SearchRequest(query="cat", mode="lexical")).hits
     assert not desk.ingest().errors
     file.rename(f"{file}.old")

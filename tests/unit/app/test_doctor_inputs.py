@@ -68,26 +68,16 @@ def test_keys_are_read_from_the_table_and_not_from_derived_files(full):
         _inputs(full).storage.list_vector_keys()
 
 
-def test_the_known_term_is_from_the_first_document(full):
-    known = _inputs(full).storage.find_known_term()
-
-    assert known is not None
-    assert known[1]
+def test_the_words_of_an_index_are_those_of_its_passages(full):
+    assert _inputs(full).storage.find_word_fault() is None
 
 
-def test_an_empty_index_has_no_known_term_and_no_vector(desk):
+def test_an_empty_index_has_no_word_fault_and_no_vector(desk):
     desk.ingest()
     storage = _inputs(desk).storage
 
-    assert storage.find_known_term() is None
+    assert storage.find_word_fault() is None
     assert list(storage.list_vector_keys()) == []
-
-
-def test_text_without_words_has_no_known_term(desk):
-    desk.write("a.md", "---\ntitle: x\n---\n\n!!! ???\n")
-    desk.ingest()
-
-    assert _inputs(desk).storage.find_known_term() is None
 
 
 def test_pending_passages_are_counted(full):

@@ -1,8 +1,10 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kebab.core.documents import Source, SourceCounts
 from kebab.core.ids import Key, sort_keys
 from kebab.doctor import checks
 from kebab.doctor.checks import (
@@ -17,7 +19,7 @@ from kebab.doctor.checks import (
     suggest_move,
     warn,
 )
-from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked
 
 
 class Ticking:
@@ -83,11 +85,8 @@ def test_a_signal_fails_its_check_and_no_other():
     assert second.status == "ok"
 
 
-@pytest.mark.parametrize(
-    "signal",
-    [StoreCorrupt(path="/x", cause="torn"), IoError(path="/x", op="read", cause="denied")],
-)
-def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step(signal):
+def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step():
+    signal = IoError(path="/x", op="read", cause="denied")
     (found,) = run(check("a", raising(signal))).checks
 
     assert (found.summary, found.fix) == (signal.format_message(), "mend it")
@@ -159,7 +158,7 @@ SOUND = StorageInputs(
     schema=3,
     find_schema=lambda: 3,
     find_damage=list,
-    find_known_term=lambda: ("kebab", True),
+    find_word_fault=lambda: None,
     list_vector_keys=lambda: sort_keys([1, 2]),
     list_expected_keys=lambda: sort_keys([1, 2]),
     list_deleted_keys=list,
@@ -199,19 +198,67 @@ def test_a_complaint_of_the_database_fails_and_is_quoted():
 
     finding = checks.check_integrity(replace(SOUND, find_damage=lambda: complaints))
 
-    assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
+    assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
-    finding = checks.check_full_text(replace(SOUND, find_known_term=lambda: ("검색", False)))
+    finding = checks.check_full_text(replace(SOUND, find_word_fault=lambda: "검색 is missing"))
 
-    assert (finding.status, finding.fix) == ("fail", "mv /data /data.old")
+    assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
     assert "검색" in finding.summary
 
 
-def test_without_a_passage_there_is_no_word_to_look_for():
-    assert checks.check_full_text(replace(SOUND, find_known_term=lambda: None)).status == "skip"
+def test_parts_of_an_index_without_a_database_are_a_fault():
+    lost = replace(SOUND, find_schema=lambda: None, list_remains=lambda: [Path("/data/a.f32")])
+    finding = checks.check_database(lost)
+
+    assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
+    assert finding.summary.endswith(": a.f32")
+
+
+def test_files_of_ended_calls_are_a_note():
+    finding = checks.check_leftovers(replace(SOUND, list_leftovers=lambda: [Path("/data/a.gone")]))
+
+    assert (finding.status, finding.fix) == ("warn", "kebab doctor --fix")
+    assert checks.check_leftovers(SOUND).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("which", "status", "fix"),
+    [
+        ("list_foreign", "fail", "sudo chown -R \"$(id -un)\" '/my data'"),
+        ("list_denied", "fail", "chmod -R u+rwX '/my data'"),
+        ("list_exposed", "warn", "chmod -R go-rwx '/my data'"),
+    ],
+)
+def test_permissions_are_left_to_their_owner(which, status, fix):
+    more: dict[str, Any] = {which: lambda: [Path("/my data/a")]}
+    machine = checks.MachineInputs(
+        read_settings=lambda: checks.SettingsFile(path=Path("/c")),
+        folders={},
+        data=Path("/my data"),
+        log=Path("/log"),
+        find_writer=lambda: None,
+        **more,
+    )
+
+    finding = checks.check_permissions(machine)
+
+    assert (finding.status, finding.fix) == (status, fix)
+
+
+def test_a_source_whose_name_is_its_folder_can_be_repaired(tmp_path):
+    lost = SourceCounts(Source(name=str(tmp_path), root="/gone", kind="folder"), 2, 5, None)
+    finding = checks.check_sources(
+        checks.DocumentInputs(
+            count_pending=lambda: 0,
+            measure_coverage=lambda: None,
+            list_lost_sources=lambda: [lost],
+        )
+    )
+
+    assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
 
 
 @pytest.mark.parametrize(
@@ -271,8 +318,8 @@ def test_stored_reviews_are_counted():
     assert check_reviews(file).summary == "1 run stored, 20,480 bytes: /data/reviews.sqlite"
 
 
-def test_damaged_reviews_are_moved_away_without_the_index():
+def test_damaged_reviews_are_repaired_without_the_index():
     finding = check_reviews(ReviewFile(SOUND.reviews, 9, 0, ["torn page"]))
 
     assert finding.summary == "the stored reviews are damaged: torn page"
-    assert finding.fix == "mv /data/reviews.sqlite /data/reviews.sqlite.old"
+    assert finding.fix == "kebab doctor --fix"

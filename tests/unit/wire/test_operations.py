@@ -91,7 +91,9 @@ def test_long_operations_can_be_cancelled():
         "ingest_text",
         "model_pull",
         "model_use",
+        "repair",
         "review",
         "translate",
+        "verify",
     }
     assert all(one.events for one in OPERATIONS.values() if one.cancellable)

@@ -1,6 +1,33 @@
+import pytest
+
+from kebab.wire.repair import RepairRequest
+
+
 def test_health_is_the_status(kebab, home):
     well, sick = kebab("doctor", "--json"), kebab("doctor", "--json", "--data-dir", "sick")
 
     assert (well.status, well.reply["ok"]) == (0, True)
     assert (sick.status, sick.reply["ok"], sick.reply["exit_code"]) == (3, False, 3)
     assert sick.err == ""
+
+
+def test_a_repair_needs_a_yes_only_if_there_is_something_to_repair(kebab, opened):
+    well, sick = kebab("doctor", "--fix"), kebab("doctor", "--fix", "--data-dir", "sick")
+
+    assert (well.status, sick.status) == (0, 2)
+    assert "nothing to repair" in well.out
+    assert "confirmation_required" in sick.err
+    asked = [request for one in opened for _, request in one.asked]
+    assert all(request.dry_run for request in asked)
+
+
+def test_a_repair_runs_with_yes(kebab, opened):
+    ran = kebab("doctor", "--fix", "--yes", "--source", "a", "--data-dir", "sick", "--json")
+
+    assert opened[0].asked == [("repair", RepairRequest(sources=["a"]))]
+    assert [one["outcome"] for one in ran.reply["repairs"]] == ["repaired"]
+
+
+@pytest.mark.parametrize("flag", ["--yes", "--dry-run", "--source=x"])
+def test_the_flags_of_a_repair_need_fix(kebab, flag):
+    assert kebab("doctor", flag, "--json").fault["code"] == "usage_invalid"

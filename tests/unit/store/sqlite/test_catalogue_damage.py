@@ -3,7 +3,7 @@ from contextlib import closing
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.store.sqlite import catalogue
+from kebab.store.sqlite import catalogue, chunks
 from kebab.store.sqlite.catalogue import FilterValues
 from kebab.store.sqlite.connection import create_schema, open_reader
 from kebab.store.sqlite.reader import SqliteReader
@@ -78,13 +78,16 @@ def test_of_a_large_library_a_part_of_the_texts_is_compared(tmp_path, writer, mo
     assert "passages whose text was changed: 2" in find(tmp_path)
 
 
-def test_a_word_that_the_index_does_not_find_in_its_passage_is_returned(tmp_path, writer):
-    with closing(open_reader(tmp_path)) as database:
-        assert catalogue.find_missing_word(database, str.split) == ("number3", True)
-        assert catalogue.find_missing_word(database, lambda _: []) is None
+def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer):
+    def find():
+        with closing(open_reader(tmp_path)) as database:
+            return chunks.find_word_fault(database, str.split)
+
+    assert find() is None
+    change(writer, "UPDATE chunks_fts_docsize SET sz = x'010101' WHERE id = 3")
+    assert find() == "the length of a passage is wrong"
     change(writer, "DELETE FROM chunks_fts WHERE rowid = 3")
-    with closing(open_reader(tmp_path)) as database:
-        assert catalogue.find_missing_word(database, str.split) == ("number1", False)
+    assert "a word is missing" in find()
 
 
 @pytest.fixture

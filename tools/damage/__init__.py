@@ -1,0 +1,1 @@
+"""Damages a real index in many ways, and checks what `doctor` says and what `doctor --fix` does."""
