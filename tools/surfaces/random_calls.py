@@ -44,12 +44,8 @@ from tools.surfaces.framing_attacks import list_attacks, read_answers, send_atta
 from tools.surfaces.home import CANARY, Home, build_environment
 from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.random_requests import TEXTS, RequestMaker, mutate
-from tools.surfaces.servers import (
-    count_descriptors,
-    measure_memory,
-    run_http_server,
-    use_warm_process,
-)
+from tools.surfaces.resources import list_servers, measure_processes
+from tools.surfaces.servers import count_descriptors, run_http_server, use_warm_process
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "samples" / "notes"
@@ -288,7 +284,7 @@ def main() -> int:
         home.prepare()
         writes = not options.read_only
         with open_surface(options.surface, home, environment, allow_write=writes) as surface:
-            memory = measure_memory(home.folder)
+            before = measure_processes(list_servers(home.folder))
             send: Callable[..., Findings] = send_requests
             if isinstance(surface, CommandClient):
                 send = send_command_lines
@@ -297,7 +293,8 @@ def main() -> int:
             elif isinstance(surface, HttpClient) and not writes:
                 send = send_hostile_requests
             findings = send(surface, home, options.count, options.seed)
-            print(f"MB before: {memory}, after: {measure_memory(home.folder)}")  # noqa: T201 - the output of the program
+            after = measure_processes(list_servers(home.folder))
+            print(f"before: {before}, after: {after}")  # noqa: T201 - the output of the program
     _print_findings(findings)
     return bool(findings.faults)
 

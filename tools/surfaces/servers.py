@@ -1,4 +1,4 @@
-"""Starts servers in a home of their own, and measures the memory of its processes."""
+"""Starts servers in a home of their own, and lists the processes of a home."""
 
 import json
 import os
@@ -12,9 +12,6 @@ from pathlib import Path
 from tools.surfaces.clients import HttpClient
 
 _STOP_S = 20.0
-_MB = 1024
-_KINDS = {"watch": "watch", "--http": "http", "kebab mcp": "mcp", "serve": "warm", "kebab": "other"}
-"""The kinds of processes by a part of their command lines, the first that fits."""
 
 
 @contextmanager
@@ -101,16 +98,6 @@ def list_processes(home: Path) -> dict[int, str]:
     return found
 
 
-def read_memory_mb(process: int) -> float:
-    """Return the memory of a process in MB, shared pages in proportion; 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0.0
-    (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
-    return int(size) / _MB
-
-
 def count_descriptors(home: Path) -> int:
     """Return the number of open descriptors of the processes of a home, where `/proc` exists."""
     count = 0
@@ -118,16 +105,6 @@ def count_descriptors(home: Path) -> int:
         with suppress(OSError):
             count += len(os.listdir(f"/proc/{process}/fd"))  # noqa: PTH208 - names only
     return count
-
-
-def measure_memory(home: Path) -> dict[str, float]:
-    """Return the memory of the processes of a home in MB, by their kinds."""
-    sizes: dict[str, float] = {}
-    for process, words in list_processes(home).items():
-        kind = next((name for part, name in _KINDS.items() if part in words), "other")
-        if kind != "other":
-            sizes[kind] = sizes.get(kind, 0.0) + read_memory_mb(process)
-    return sizes
 
 
 def wait_until_gone(home: Path, timeout_s: float = _STOP_S) -> dict[int, str]:
