@@ -50,8 +50,8 @@ def run_steps(options: argparse.Namespace) -> int:
             run_state_machine_as_test(machine, settings=chosen)
         except Exception as fault:  # noqa: BLE001 - the divergence is reported
             notes = "\n".join(getattr(fault, "__notes__", ()))
-            trace = "".join(traceback.format_exception(fault)[-6:])
-            _print(f"seed {number}: {trace}\n{_HEAD}\n{notes}")
+            trace = "".join(traceback.format_tb(fault.__traceback__)[-4:])
+            _print(f"seed {number}:\n{trace}{type(fault).__name__}: {fault}\n\n{_HEAD}\n{notes}")
             return 1
         number += 1
         _print(f"{count_steps():,} steps")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 IGNORE_FILE = ".kebabignore"
 _BINARY = ".bin"
@@ -25,6 +25,8 @@ class Files:
         self.root = root
         self.texts: dict[str, str] = {}
         self.links: dict[str, str] = {}
+        self._stamps: dict[str, int] = {}
+        self._writes = 0
 
     @property
     def paths(self) -> list[str]:
@@ -37,6 +39,8 @@ class Files:
         if (self.root / path).is_symlink():
             (self.root / path).unlink()
         self.texts[path] = text
+        self._writes += 1
+        self._stamps[path] = self._writes
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         head = b"\0\1" if path.endswith(_BINARY) else b""
         (self.root / path).write_bytes(head + text.encode())
@@ -60,9 +64,8 @@ class Files:
         self.delete(target)
         (self.root / target).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).rename(self.root / target)
-        for names in (self.texts, self.links):
-            if path in names:
-                names[target] = names.pop(path)
+        for names in (self.texts, self.links, self._stamps):
+            _rename(names, path, target)
 
     def swap(self, path: str, other: str) -> None:
         """Exchange the names of two files."""
@@ -74,9 +77,9 @@ class Files:
         """Rename a folder whose new name is free."""
         (self.root / target).parent.mkdir(parents=True, exist_ok=True)
         (self.root / folder).rename(self.root / target)
-        for names in (self.texts, self.links):
+        for names in (self.texts, self.links, self._stamps):
             for path in [one for one in names if is_below(one, folder)]:
-                names[target + path.removeprefix(folder)] = names.pop(path)
+                _rename(names, path, target + path.removeprefix(folder))
 
     def has_folder(self, folder: str) -> bool:
         """Return whether a folder exists, which may be empty."""
@@ -85,6 +88,15 @@ class Files:
     def read(self, path: str) -> str | None:
         """Return the text of a file, or of the target of a link; None when there is none."""
         return self.texts.get(self.links.get(path, path))
+
+    def read_stamp(self, path: str) -> int:
+        """Return what changes with each write of a file, also of the same text."""
+        return self._stamps[self.links.get(path, path)]
+
+
+def _rename(names: dict[str, Any], path: str, target: str) -> None:
+    if path in names:
+        names[target] = names.pop(path)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -115,10 +127,14 @@ def is_ignored(path: str, source: str, files: Files, *, folder: bool = False) ->
 
 @dataclass(slots=True)
 class Document:
-    """A document of the index: the text of its last ingest, its id, and its limit of a passage."""
+    """A document of the index: the text and the stamp of its last ingest, and its id.
+
+    `chunk_tokens` is the limit of its passages.
+    """
 
     text: str
     chunk_tokens: int
+    stamp: int
     doc_id: str = ""
 
 
@@ -160,6 +176,8 @@ class Changes:
     moves: int = 0
     removed: list[Key] = field(default_factory=list)
     unchanged: int = 0
+    touched: int = 0
+    """The unchanged documents whose file was written, which have another date then."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -175,7 +193,7 @@ class Changes:
     @property
     def is_empty(self) -> bool:
         """Whether the documents stay as they are."""
-        return not (self.new or self.updated or self.moved or self.removed)
+        return not (self.new or self.updated or self.moved or self.removed or self.touched)
 
 
 class Index:
@@ -246,7 +264,7 @@ class Index:
 
     def _is_followed(self, target: str, source: str, followed: Collection[str]) -> bool:
         """Return whether a link adds its target, which the scan does not find otherwise."""
-        is_inside = is_below(target, source) and not target.endswith(_BINARY)
+        is_inside = is_below(target, source)
         return is_inside and target not in followed and is_ignored(target, source, self._files)
 
     def _is_found(self, path: str, source: str) -> bool:
@@ -281,9 +299,11 @@ class Index:
 
     def _compare(self, key: Key, text: str, changes: Changes, *, force: bool) -> None:
         old = self.documents.get(key)
-        now = Document(text, self.chunk_tokens, old.doc_id if old else "")
-        if old == now and not force:
+        stamp = self._files.read_stamp(key.path)
+        now = Document(text, self.chunk_tokens, stamp, old.doc_id if old else "")
+        if old and (old.text, old.chunk_tokens) == (text, self.chunk_tokens) and not force:
             changes.unchanged += 1
+            changes.touched += old.stamp != stamp
         elif old is not None:
             changes.updated.append(key)
         else:
@@ -313,5 +333,7 @@ class Index:
         }
         new = found.keys() - self.documents.keys()
         texts = {key: self._files.read(key.path) for key in self.documents}
-        changed = {key for key, text in texts.items() if text not in (None, self.documents[key].text)}
+        changed = {
+            key for key, text in texts.items() if text not in (None, self.documents[key].text)
+        }
         return set(new), changed, {key for key, text in texts.items() if text is None}
