@@ -460,6 +460,17 @@ class KnowledgeBase(RuleBasedStateMachine):
                 wanted - found,
             )
             assert bool(reply.absent_terms) is (word not in present), (word, reply.absent_terms)
+            self._check_lines(word)
+
+    def _check_lines(self, word: str) -> None:
+        """Look for a word in the files as they are now."""
+        reply = self.system.run(GrepRequest(pattern=word, fixed=True, files_only=True))
+        wanted = {
+            self._locate(key.path)
+            for key in self.index.documents
+            if word in _WORD.findall(self.files.read(key.path) or "")
+        }
+        assert {one.file for one in reply.files} == wanted, (word, reply)
 
     def _check_health(self) -> None:
         report = self.system.run(DoctorRequest())
