@@ -17,7 +17,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tools.state_machine.machine import KnowledgeBase
 
-_HEAD = "from tools.state_machine.machine import *\nKnowledgeBase.kills = True"
+_HEAD = "from tools.state_machine.machine import *\nKnowledgeBase.processes = True"
 
 
 def main() -> int:
@@ -26,13 +26,13 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--length", type=int, default=100, help="steps of one sequence")
-    parser.add_argument("--no-kills", action="store_true", help="no process is killed")
+    parser.add_argument("--no-processes", action="store_true", help="no kills, no warm calls")
     parser.add_argument("--no-shrink", action="store_true", help="print the first sequence")
     options = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kebab-models-") as folder:
         KnowledgeBase.models = Path(folder) / "models"
-        KnowledgeBase.kills = not options.no_kills
+        KnowledgeBase.processes = not options.no_processes
         status = run_steps(options)
     counts = ", ".join(f"{name} {count}" for name, count in KnowledgeBase.counts.most_common())
     _print(f"{count_steps():,} steps in {time.monotonic() - started:.0f} s: {counts}")

@@ -71,8 +71,8 @@ class KnowledgeBase(RuleBasedStateMachine):
 
     counts: ClassVar[Counter[str]] = Counter()
     models: ClassVar[Path] = Path(tempfile.gettempdir()) / "kebab-tiny-models"
-    kills: ClassVar[bool] = False
-    """Whether ingests are also killed, each in a process of its own."""
+    processes: ClassVar[bool] = False
+    """Whether to kill ingests, and to compare warm and cold calls, each in a process of its own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class KnowledgeBase(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Remove the folder."""
-        self.system.close()
+        self.system.end()
         shutil.rmtree(self._folder)
 
     @initialize(first=st.lists(texts, max_size=len(PATHS)), folder=st.sampled_from(SOURCES[:2]))
@@ -238,11 +238,12 @@ class KnowledgeBase(RuleBasedStateMachine):
         return self._ingest(request, scopes)
 
     @indexed
+    @precondition(lambda self: self.processes and self._step % 4 == 0)
     @rule(chosen=st.integers(1, 40), folder=st.sampled_from(SOURCES[:2]))
     def kill_ingest(self, chosen: int, folder: str) -> None:
         """Kill an ingest at one of its writes, and run it again."""
         scope = Scope(folder, folder)
-        if not self.kills or self._is_suddenly_empty(scope):
+        if self._is_suddenly_empty(scope):
             return
         self._count("kill")
         self._note_change(moves=None)
@@ -396,6 +397,28 @@ class KnowledgeBase(RuleBasedStateMachine):
         ):
             code = self.system.find_error(request, read_only=True)
             assert code == "read_only", (request, code)
+
+    @precondition(lambda self: self.processes and self._step % 8 == 0)
+    @rule(text=texts)
+    def call_processes(self, text: int) -> None:
+        """Search with a process, cold and warm, and compare both with this process."""
+        self._count("processes")
+        word = (_WORD.findall(TEXTS[text]) or ["nowhere1"])[0]
+        call = ("search", word, "--mode", "lexical", "--limit", "100")
+        status, reply = self.system.call(*call)
+        warm_status, warm = self.system.call_warm(*call)
+        assert status == warm_status, (reply, warm)
+        if not self.index.exists:
+            assert (status, reply["code"], warm["code"]) == (3, "not_indexed", "not_indexed")
+            return
+        hits = self.system.run(SearchRequest(query=word, mode="lexical", limit=100)).hits
+        found = [(hit.doc_id, hit.chunk_id, hit.citation.uri) for hit in hits]
+        for one in (reply, warm):
+            listed = [
+                (hit["doc_id"], hit["chunk_id"], hit["citation"]["uri"]) for hit in one["hits"]
+            ]
+            assert listed == found, (listed, found)
+            assert (status, one["corpus_revision"]) == (0 if found else 1, self._revision), one
 
     # What holds after each step
 
@@ -555,12 +578,14 @@ class KnowledgeBase(RuleBasedStateMachine):
             self._note_change(moves=True)
 
     def _check_ids(self, before: dict[Key, tuple[str, str]]) -> None:
-        """Check what readers see after a kill: documents that stay have their ids."""
-        listed = self._list()
-        ids = [doc_id for doc_id, _ in before.values()]
-        for key, doc_id in listed.items():
-            known = before.get(key, ("", ""))[0]
+        """Check what readers see after a kill: each document is as before or as it is now."""
+        ids = {doc_id for doc_id, _ in before.values()}
+        for key, (doc_id, passages) in self.system.read_passages().items():
+            known, text = before.get(key, ("", ""))
             assert not known or doc_id == known or doc_id in ids, (key, doc_id, known)
+            texts = (text if known else None, self.files.read(key.path))
+            allowed = [set(_WORD.findall(one)) for one in texts if one is not None]
+            assert set(_WORD.findall(passages)) in allowed, (key, passages)
 
     def _note_change(self, *, moves: bool | None) -> None:
         self._checked = False

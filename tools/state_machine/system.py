@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,11 +20,16 @@ import apsw
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.record import Reply, Request
 from tests.fakes.tiny_model import install_model
 from tools.state_machine.model import Key
+from tools.surfaces.clients import Output, run_process
+from tools.surfaces.command_lines import CommandLine
+from tools.surfaces.home import build_environment
+from tools.surfaces.servers import ask_warm_process, run_server
 
 R = TypeVar("R", bound=Reply)
 
@@ -59,6 +64,7 @@ class System:
         self._models = models
         self.settings: dict[str, Any] = {}
         self._kept: Kebab | None = None
+        self._stack = ExitStack()
         self.notes.mkdir()
         if not models.exists():
             for model in MODELS:
@@ -83,6 +89,11 @@ class System:
         if self._kept is not None:
             self._kept.close()
             self._kept = None
+
+    def end(self) -> None:
+        """Close everything, also the warm process."""
+        self.close()
+        self._stack.close()
 
     def change_settings(self, **settings: Any) -> None:
         """Use other settings from now on."""
@@ -113,6 +124,36 @@ class System:
                 found[key] = (doc_id, f"{found.get(key, ('', ''))[1]}\n{text or ''}")
         return found
 
+    def call(self, *words: str) -> tuple[int, Any]:
+        """Run a command line in a new process; return its status and the object that it prints."""
+        return _read_reply(self._run_process(words, warm=False))
+
+    def call_warm(self, *words: str) -> tuple[int, Any]:
+        """Run a command line in the warm process, which is started when there is none."""
+        (self.folder / "run").mkdir(mode=0o700, exist_ok=True)
+        if ask_warm_process(self.folder) is None:
+            environment = self._build_environment(warm=True)
+            self._stack.enter_context(run_server(("serve",), environment, self.folder))
+            while not _count_calls(self.folder):
+                self._run_process(("list",), warm=True)
+        calls = _count_calls(self.folder)
+        output = self._run_process(words, warm=True)
+        assert _count_calls(self.folder) > calls, "the call ran cold"
+        return _read_reply(output)
+
+    def _build_environment(self, *, warm: bool) -> dict[str, str]:
+        return {
+            **build_environment(self.folder, self._models),
+            **{build_variable_name(name): str(value) for name, value in self.settings.items()},
+            "KEBAB_MODELS_EMBEDDING_MODEL": "auto",
+            "KEBAB_DAEMON_AUTO": str(warm).lower(),
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def _run_process(self, words: tuple[str, ...], *, warm: bool) -> Output:
+        environment = self._build_environment(warm=warm)
+        return run_process(CommandLine(("--json", *words)), environment, self.folder)
+
     def kill(self, paths: list[str], step: int) -> bool:
         """Ingest in a process that dies at a step; return whether it died before the end."""
         words = (str(self.folder), str(self._models), json.dumps(self.settings), str(step), *paths)
@@ -133,6 +174,16 @@ def open_base(folder: Path, models: Path, settings: Settings, *, read_only: bool
     flags = {"data_dir": str(folder / "data"), "offline": True, **settings}
     loaded = load_settings(environ={"KEBAB_MODELS_DIR": str(models)}, flags=flags)
     return Kebab(loaded, config_path=folder / "config.toml", read_only=read_only)
+
+
+def _read_reply(output: Output) -> tuple[int, Any]:
+    return output.status, json.loads((output.out or output.err).splitlines()[-1])
+
+
+def _count_calls(folder: Path) -> int:
+    """Return how many calls the warm process of a folder has served; 0 when there is none."""
+    status = ask_warm_process(folder)
+    return int(status["calls"]) if status else 0
 
 
 @contextmanager

@@ -33,7 +33,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kebab.warm.start import ask_status, find_own_socket
 from tools.surfaces.clients import CommandClient, Node, run_process
 from tools.surfaces.drift import find_trends
 from tools.surfaces.edits import Edit, EditedNotes, find_faults
@@ -47,6 +46,7 @@ from tools.surfaces.resources import (
     read_processor_ms,
 )
 from tools.surfaces.servers import (
+    ask_warm_process,
     run_http_server,
     run_server,
     use_warm_process,
@@ -76,6 +76,7 @@ class Minute:
     latencies: dict[str, list[float]] = field(default_factory=dict)
     visible: list[float] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    kills: int = 0
     calls: dict[str, int] = field(default_factory=dict)
     resources: dict[str, float] = field(default_factory=dict)
 
@@ -84,7 +85,8 @@ class Minute:
         speeds = {f"{name} ms": _get_share(one, 0.5) for name, one in self.latencies.items()}
         slowest = {f"{name} p95 ms": _get_share(one, 0.95) for name, one in self.latencies.items()}
         seen = {"visible ms": 1000 * _get_share(self.visible, 0.5)} if self.visible else {}
-        return {**speeds, **slowest, **seen, "faults": len(self.faults), **self.resources}
+        events = {"faults": len(self.faults), "kills": self.kills}
+        return {**speeds, **slowest, **seen, **events, **self.resources}
 
     def format_row(self, number: int) -> str:
         """Return the row of the table: milliseconds, seconds, and MB."""
@@ -127,6 +129,11 @@ class Load:
         """Add faults."""
         with self._lock:
             self._minute.faults += [f"{surface}: {fault}" for fault in faults]
+
+    def add_kill(self) -> None:
+        """Add the kill of a worker."""
+        with self._lock:
+            self._minute.kills += 1
 
     def add_visible(self, seconds: float) -> None:
         """Add the time until an edit was visible."""
@@ -183,15 +190,15 @@ class ChangingMcpClient:
             self._leaves += 1
 
 
-def kill_repeatedly(load: Load, environment: Mapping[str, str], seed: int) -> None:
+def kill_repeatedly(load: Load, home: Path, seed: int) -> None:
     """Kill a worker of the warm process now and then; no answer may be lost by that."""
     chance = random.Random(seed)  # noqa: S311 - the same seed kills in the same order
     while not load.stopped.wait(_KILL_PAUSE_S):
-        socket = find_own_socket(environment)
-        status = ask_status(socket) if socket else None
+        status = ask_warm_process(home)
         if status is not None and status["workers"]:
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(status["workers"])["pid"], signal.SIGKILL)
+                load.add_kill()
 
 
 def edit_repeatedly(load: Load, ask: Ask, pause_s: float) -> None:
@@ -254,7 +261,7 @@ def run_load(options: argparse.Namespace, folder: Path) -> int:
             for number, (name, ask) in enumerate(surfaces.items())
         ]
         works.append(partial(edit_repeatedly, load, surfaces["http"], options.edit_pause))
-        works.append(partial(kill_repeatedly, load, environment, options.seed))
+        works.append(partial(kill_repeatedly, load, home.folder, options.seed))
         with run_threads(load, works):
             rows = report_minutes(load, home.folder, options.minutes)
     left = wait_until_gone(home.folder)

@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from kebab.warm.start import ask_status
 from tools.surfaces.clients import HttpClient
 
 _STOP_S = 20.0
@@ -71,6 +73,16 @@ def use_warm_process(environment: Mapping[str, str], folder: Path) -> Iterator[N
         yield
     finally:
         _run(("serve", "--stop"), environment, folder)
+
+
+def ask_warm_process(folder: Path) -> dict[str, Any] | None:
+    """Return the status of the warm process of a home; None when none answers.
+
+    The socket is found by its folder, because its name depends on the environment of the process.
+    """
+    sockets = (folder / "run" / "kebab").glob("*.ctl")
+    found = (ask_status(str(socket.with_suffix(""))) for socket in sockets)
+    return next((status for status in found if status is not None), None)
 
 
 def is_warm(environment: Mapping[str, str], folder: Path) -> bool:
