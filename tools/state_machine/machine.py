@@ -487,7 +487,7 @@ class KnowledgeBase(RuleBasedStateMachine):
 
     def _check_lines(self, word: str) -> None:
         """Look for a word in the files as they are now."""
-        reply = self.system.run(GrepRequest(pattern=word, fixed=True, files_only=True))
+        reply = self.system.run(GrepRequest(pattern=word, word=True, files_only=True))
         wanted = {
             self._locate(key.path)
             for key in self.index.documents

@@ -40,6 +40,8 @@ _WRITES = {
     *("mark_vectors", "forget_deleted_keys", "set_value", "record_run", "checkpoint"),
     *("append", "delete", "clear", "maintain", "replace_vectors"),
 }
+_MOST_STARTS = 100
+"""After so many cold calls the warm process does not start any more."""
 _PASSAGES = (
     "SELECT s.name, d.path, d.doc_id, c.text FROM documents d JOIN sources s USING (source)"
     " LEFT JOIN chunks c USING (doc) ORDER BY s.name, d.path, c.ordinal"
@@ -134,8 +136,10 @@ class System:
         if ask_warm_process(self.folder) is None:
             environment = self._build_environment(warm=True)
             self._stack.enter_context(run_server(("serve",), environment, self.folder))
-            while not _count_calls(self.folder):
+            for _ in range(_MOST_STARTS):
                 self._run_process(("list",), warm=True)
+                if _count_calls(self.folder):
+                    break
         calls = _count_calls(self.folder)
         output = self._run_process(words, warm=True)
         assert _count_calls(self.folder) > calls, "the call ran cold"
