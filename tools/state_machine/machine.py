@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -208,6 +209,20 @@ class KnowledgeBase(RuleBasedStateMachine):
         if lost:
             return self._expect_error(IngestRequest(), "io_error")
         return self._ingest(IngestRequest(), scopes)
+
+    @indexed
+    @rule(folder=folders)
+    def plan_ingest(self, folder: str) -> None:
+        """Ask what an ingest would do, which changes nothing."""
+        self._count("dry run")
+        scope = self.index.choose_scope(folder)
+        if not self.files.has_folder(folder) or self._is_suddenly_empty(scope):
+            return
+        changes = deepcopy(self.index).apply([scope])
+        request = IngestRequest(paths=[self._locate(folder)], dry_run=True)
+        report = self.system.run(request)
+        counts = {name: getattr(report, name) for name in changes.counts}
+        assert counts == changes.counts, (counts, changes)
 
     @indexed
     @rule(path=paths)
