@@ -87,11 +87,17 @@ class Files:
 
     def read(self, path: str) -> str | None:
         """Return the text of a file, or of the target of a link; None when there is none."""
-        return self.texts.get(self.links.get(path, path))
+        return self.texts.get(self.resolve(path))
+
+    def resolve(self, path: str) -> str:
+        """Return the file that a link leads to, over other links; a path that is none otherwise."""
+        for _ in self.links:
+            path = self.links.get(path, path)
+        return path
 
     def read_stamp(self, path: str) -> int:
         """Return what changes with each write of a file, also of the same text."""
-        return self._stamps[self.links.get(path, path)]
+        return self._stamps[self.resolve(path)]
 
 
 def _rename(names: dict[str, Any], path: str, target: str) -> None:
@@ -255,7 +261,7 @@ class Index:
             if text is None or path.endswith(_BINARY) or not scope.contains(path):
                 continue
             exempt = path in scope.named or path in self.exempt[scope.source]
-            target = self._files.links.get(path)
+            target = self._files.resolve(path) if path in self._files.links else None
             is_link_found = target is None or self._is_followed(target, scope.source, followed)
             if exempt or (is_link_found and self._is_found(path, scope.source)):
                 found[path] = text

@@ -7,9 +7,12 @@ two more conditions protect the verdict: the change must be worth naming, and it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+LOAD = "machine load"
+"""The name of the series of the load of the machine."""
 
 _PERMUTATIONS = 2000
 _P = 0.01
@@ -30,12 +33,14 @@ class Trend:
     change: float
     p: float
     verdict: str
+    follows: float = 0.0
+    """The correlation with the load of the machine, which explains a growth of times."""
 
     def format_row(self) -> str:
         """Return the row of the table."""
         return (
             f"{self.name:18} {self.first:10.2f} {self.last:10.2f} {self.change:+10.2f}"
-            f"  p {self.p:.3f}  {self.verdict}"
+            f"  p {self.p:.3f}  load {self.follows:+.2f}  {self.verdict}"
         )
 
 
@@ -87,9 +92,18 @@ def find_trends(rows: Sequence[Mapping[str, float]], warm_up: int) -> list[Trend
     """
     kept = rows[warm_up:]
     names = sorted({name for row in kept for name in row})
-    return [
-        find_trend(name, [row[name] for row in kept if name in row])
-        if name.endswith(" ms")
-        else find_trend(name, [row.get(name, 0.0) for row in kept])
-        for name in names
-    ]
+    trends = []
+    for name in names:
+        chosen = [row for row in kept if name in row or not name.endswith(" ms")]
+        values = [row.get(name, 0.0) for row in chosen]
+        loads = [row.get(LOAD, 0.0) for row in chosen]
+        follows = _correlate(values, loads)
+        trends.append(replace(find_trend(name, values), follows=follows))
+    return trends
+
+
+def _correlate(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the correlation of two series; 0 when one of them is constant."""
+    if min(np.ptp(one or [0]), np.ptp(other or [0])) == 0:
+        return 0.0
+    return float(np.corrcoef(one, other)[0, 1])

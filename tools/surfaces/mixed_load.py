@@ -11,8 +11,9 @@ the server; workers of the warm process are killed.
 
 A row for each minute has the latencies, the time until an edit is visible, the faults, and the
 memory. `--table FILE` keeps every measurement of every minute: also descriptors, threads, mapped
-files, processor time, and the files of the home. In the end a table says which of them grow. `probe
-ms` is a fixed piece of work; where it grows, the machine has become slower.
+files, processor time, and the files of the home. In the end a table says which of them grow, and
+how far each follows the load of the machine, which explains a growth of times. `probe ms` is a
+fixed piece of work.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from functools import partial
 from pathlib import Path
 
 from tools.surfaces.clients import CommandClient, Node, run_process
-from tools.surfaces.drift import find_trends
+from tools.surfaces.drift import LOAD, find_trends
 from tools.surfaces.edits import Edit, EditedNotes, find_faults
 from tools.surfaces.home import Home, build_environment
 from tools.surfaces.load_calls import Ask, ask_surface, ask_tool, choose_call
@@ -291,7 +292,7 @@ def report_minutes(load: Load, home: Path, minutes: int) -> list[dict[str, float
             **measure_folders(home),
             **_share_processor(servers, before, used, minute.calls),
             "probe ms": _probe(),
-            "machine load": os.getloadavg()[0],
+            LOAD: os.getloadavg()[0],
         }
         _print(minute.format_row(number))
         for fault in minute.faults:

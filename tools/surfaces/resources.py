@@ -69,9 +69,9 @@ def read_processor_ms(servers: Mapping[int, str]) -> dict[int, float]:
 
 
 def measure_folders(home: Path) -> dict[str, float]:
-    """Return the sizes of the data and the state of a home, of logs and of the write-ahead log.
+    """Return the sizes of the data and the state of a home, by the entries of their folders too.
 
-    The versions are those of the vector table.
+    Logs and write-ahead logs are named apart. The versions are those of the vector table.
     """
     sizes: Counter[str] = Counter()
     for name in ("data", "state"):
@@ -80,6 +80,8 @@ def measure_folders(home: Path) -> dict[str, float]:
                 size = path.stat().st_size / _MB if path.is_file() else 0.0
                 sizes[f"{name} files"] += path.is_file()
                 sizes[f"{name} MB"] += size  # type: ignore[assignment]
+                entry = path.relative_to(home / name).parts[0]
+                sizes[f"{entry} MB"] += size  # type: ignore[assignment]
                 sizes["wal MB"] += size * path.name.endswith("-wal")  # type: ignore[assignment]
                 sizes["log MB"] += size * (".log" in path.name)  # type: ignore[assignment]
                 sizes["lance versions"] += path.parent.name == "_versions"

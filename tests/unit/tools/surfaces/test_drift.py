@@ -35,3 +35,11 @@ def test_the_warm_up_is_left_out_and_missing_counts_are_zero():
 
     assert (files.name, files.first, files.last) == ("files", 1.5, 7.0)
     assert (speed.name, speed.first, speed.last, speed.verdict) == ("http ms", 5.0, 5.0, "steady")
+
+
+def test_a_series_that_follows_the_load_of_the_machine_is_told():
+    rows = [{"http ms": 2.0 * at, "http MB": 5.0, "machine load": float(at)} for at in range(12)]
+
+    memory, speed, load = find_trends(rows, warm_up=0)
+
+    assert [round(one.follows, 6) for one in (memory, speed, load)] == [0.0, 1.0, 1.0]
