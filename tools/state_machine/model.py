@@ -91,9 +91,14 @@ class Files:
 
     def resolve(self, path: str) -> str:
         """Return the file that a link leads to, over other links; a path that is none otherwise."""
-        for _ in self.links:
-            path = self.links.get(path, path)
-        return path
+        return self.list_steps(path)[-1]
+
+    def list_steps(self, path: str) -> list[str]:
+        """Return a path, the links that it leads over, and where they end."""
+        steps = [path]
+        while steps[-1] in self.links:
+            steps.append(self.links[steps[-1]])
+        return steps
 
     def read_stamp(self, path: str) -> int:
         """Return what changes with each write of a file, also of the same text."""
