@@ -44,7 +44,7 @@ from tools.surfaces.framing_attacks import list_attacks, read_answers, send_atta
 from tools.surfaces.home import CANARY, Home, build_environment
 from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.random_requests import TEXTS, RequestMaker, mutate
-from tools.surfaces.resources import list_servers, measure_processes
+from tools.surfaces.resources import measure_memory
 from tools.surfaces.servers import count_descriptors, run_http_server, use_warm_process
 
 ROOT = Path(__file__).parents[2]
@@ -284,7 +284,7 @@ def main() -> int:
         home.prepare()
         writes = not options.read_only
         with open_surface(options.surface, home, environment, allow_write=writes) as surface:
-            before = measure_processes(list_servers(home.folder))
+            memory = measure_memory(home.folder)
             send: Callable[..., Findings] = send_requests
             if isinstance(surface, CommandClient):
                 send = send_command_lines
@@ -293,8 +293,7 @@ def main() -> int:
             elif isinstance(surface, HttpClient) and not writes:
                 send = send_hostile_requests
             findings = send(surface, home, options.count, options.seed)
-            after = measure_processes(list_servers(home.folder))
-            print(f"before: {before}, after: {after}")  # noqa: T201 - the output of the program
+            print(f"MB before: {memory}, after: {measure_memory(home.folder)}")  # noqa: T201 - the output of the program
     _print_findings(findings)
     return bool(findings.faults)
 

@@ -39,6 +39,12 @@ def measure_processes(servers: Mapping[int, str]) -> dict[str, float]:
     return dict(totals)
 
 
+def measure_memory(home: Path) -> dict[str, float]:
+    """Return the memory of the servers of a home in MB, by their kinds."""
+    found = measure_processes(list_servers(home)).items()
+    return {name.removesuffix(" MB"): size for name, size in found if name.endswith(" MB")}
+
+
 def _measure_process(folder: Path) -> Iterator[tuple[str, float]]:
     """Yield the measurements of a process; one that has ended has fewer or none.
 
