@@ -93,8 +93,10 @@ class CheckedKnowledgeBase(RuleBasedStateMachine):
         sources = self.system.run(SourceListRequest()).sources
         names = {one.name.removeprefix(f"{self.system.notes}/") for one in sources}
         assert names == self.index.sources, names
-        places = [f"{self.locate(key.path)}" for key in sorted(expected)][:2]
-        for place in [one for one in places if Path(one).exists()]:
+        # Until the next ingest of the outer source, a file may be a document of two sources.
+        counts = Counter(key.path for key in expected)
+        places = [self.locate(path) for path, count in sorted(counts.items()) if count == 1]
+        for place in [one for one in places if Path(one).exists()][:2]:
             fetched = self.system.run(FetchRequest(refs=[place])).results[0]
             read = Path(place).read_text(encoding="utf-8")
             assert getattr(fetched, "text", "").split() == read.split(), (place, fetched)
