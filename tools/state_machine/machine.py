@@ -209,8 +209,8 @@ class KnowledgeBase(CheckedKnowledgeBase):
         return self.run_ingest(request, scopes)
 
     @indexed
-    @precondition(lambda self: self.processes and self.step % 4 == 0)
-    @rule(chosen=st.integers(1, 40), folder=st.sampled_from(SOURCES[:2]))
+    @precondition(lambda self: self.processes and self.step % 2 == 0)
+    @rule(chosen=st.integers(1, 20), folder=st.sampled_from(SOURCES[:2]))
     def kill_ingest(self, chosen: int, folder: str) -> None:
         """Kill an ingest at one of its writes, and run it again."""
         scope = Scope(folder, folder)
