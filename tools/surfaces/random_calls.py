@@ -44,12 +44,8 @@ from tools.surfaces.framing_attacks import list_attacks, read_answers, send_atta
 from tools.surfaces.home import CANARY, Home, build_environment
 from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.random_requests import TEXTS, RequestMaker, mutate
-from tools.surfaces.servers import (
-    count_descriptors,
-    measure_memory,
-    run_http_server,
-    use_warm_process,
-)
+from tools.surfaces.resources import measure_memory
+from tools.surfaces.servers import count_descriptors, run_http_server, use_warm_process
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "samples" / "notes"

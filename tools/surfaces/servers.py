@@ -1,4 +1,4 @@
-"""Starts servers in a home of their own, and measures the memory of its processes."""
+"""Starts servers in a home of their own, and lists the processes of a home."""
 
 import json
 import os
@@ -8,13 +8,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from kebab.warm.start import ask_status
 from tools.surfaces.clients import HttpClient
 
 _STOP_S = 20.0
-_MB = 1024
-_KINDS = {"watch": "watch", "--http": "http", "kebab mcp": "mcp", "serve": "warm", "kebab": "other"}
-"""The kinds of processes by a part of their command lines, the first that fits."""
 
 
 @contextmanager
@@ -76,6 +75,16 @@ def use_warm_process(environment: Mapping[str, str], folder: Path) -> Iterator[N
         _run(("serve", "--stop"), environment, folder)
 
 
+def ask_warm_process(folder: Path) -> dict[str, Any] | None:
+    """Return the status of the warm process of a home; None when none answers.
+
+    The socket is found by its folder, because its name depends on the environment of the process.
+    """
+    sockets = (folder / "run" / "kebab").glob("*.ctl")
+    found = (ask_status(str(socket.with_suffix(""))) for socket in sockets)
+    return next((status for status in found if status is not None), None)
+
+
 def is_warm(environment: Mapping[str, str], folder: Path) -> bool:
     """Return whether the warm process of a home runs."""
     return _run(("serve", "--status"), environment, folder) == 0
@@ -101,16 +110,6 @@ def list_processes(home: Path) -> dict[int, str]:
     return found
 
 
-def read_memory_mb(process: int) -> float:
-    """Return the memory of a process in MB, shared pages in proportion; 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0.0
-    (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
-    return int(size) / _MB
-
-
 def count_descriptors(home: Path) -> int:
     """Return the number of open descriptors of the processes of a home, where `/proc` exists."""
     count = 0
@@ -118,16 +117,6 @@ def count_descriptors(home: Path) -> int:
         with suppress(OSError):
             count += len(os.listdir(f"/proc/{process}/fd"))  # noqa: PTH208 - names only
     return count
-
-
-def measure_memory(home: Path) -> dict[str, float]:
-    """Return the memory of the processes of a home in MB, by their kinds."""
-    sizes: dict[str, float] = {}
-    for process, words in list_processes(home).items():
-        kind = next((name for part, name in _KINDS.items() if part in words), "other")
-        if kind != "other":
-            sizes[kind] = sizes.get(kind, 0.0) + read_memory_mb(process)
-    return sizes
 
 
 def wait_until_gone(home: Path, timeout_s: float = _STOP_S) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import apsw
@@ -78,8 +78,11 @@ def find_faults(database: apsw.Connection) -> Iterator[str]:
     The time is in proportion to the size of the file. Of a large library only a part of the texts
     is compared with the stored hashes.
     """
-    faults = find_file_faults(database)
-    if faults:
+    # FTS5 keeps the structure of its index, and only a query looks whether a writer changed it:
+    # without one the check of a reader that stays open would take new pages for damaged ones.
+    with suppress(apsw.Error):
+        database.execute("SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH '\"\"'").fetchall()
+    if faults := find_file_faults(database):
         yield from faults
         return
     for name, sql in _BROKEN_ROWS.items():

@@ -84,7 +84,13 @@ def remove_source(database: apsw.Connection, name: str) -> int:
         (name,),
     )
     count = remove_documents(database, [DocId(doc_id) for (doc_id,) in rows])
-    database.execute("DELETE FROM sources WHERE name = ?", (name,))
+    # A source above left these files to this one, so its folders there are listed again.
+    for (root,) in database.execute("DELETE FROM sources WHERE name = ? RETURNING root", (name,)):
+        database.execute(
+            "UPDATE listed_folders SET mtime_ns = 0 FROM sources s WHERE s.source ="
+            " listed_folders.source AND rtrim(s.root || '/' || path, '/') IN (?, ?)",
+            (root, root.rpartition("/")[0]),
+        )
     return count
 
 

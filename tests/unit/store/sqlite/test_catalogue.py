@@ -138,6 +138,17 @@ class TestDamage:
         writer.put_document(document("a.md"))
         assert catalogue().find_damage() == []
 
+    def test_a_reader_that_stays_open_takes_no_later_change_for_damage(self, tmp_path, writer):
+        for number in range(20):
+            writer.put_document(document(f"{number}.md", [f"word{number}"]))
+        reader = SqliteReader(tmp_path, on_close=lambda _: True)
+        for turn in range(30):
+            assert Catalogue(reader).find_damage() == []
+            reader.close()
+            writer.put_document(document(f"{turn % 20}.md", [f"turn{turn}"]))
+            assert reader.begin_snapshot()
+        reader.close_connection()
+
     def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")

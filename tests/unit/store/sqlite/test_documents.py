@@ -3,7 +3,7 @@ from dataclasses import replace
 import apsw
 import pytest
 
-from kebab.core.documents import Extent, FileCounts, SourcePlan, UnreadFile
+from kebab.core.documents import Extent, FileCounts, Source, SourcePlan, UnreadFile
 from kebab.core.ids import make_doc_id
 from kebab.store.sqlite import connection, documents
 from kebab.store.sqlite.documents import KnownFiles
@@ -181,6 +181,20 @@ def test_what_is_known_of_a_source_goes_with_it(empty):
         known = KnownFiles(reader)
         assert known.list_extents() == []
         assert known.list_unread(Extent(1, NOTES, None)) == {}
+
+
+def test_the_folders_that_left_files_to_a_removed_source_are_listed_again(empty):
+    writer, folder = empty
+    writer.add_source(Source(name="inner", root=f"{NOTES.root}/x/inner", kind="folder"))
+    listed = plan()
+    writer.store_plans([replace(listed, folders={"": 5, "x": 6, "x/innermost": 7})])
+
+    writer.remove_source("inner")
+
+    with SqliteReader(folder) as reader:
+        known = KnownFiles(reader)
+        (extent,) = known.list_extents()
+        assert known.list_folders(extent) == {"": 5, "x": 0, "x/innermost": 7}
 
 
 def test_documents_of_which_a_part_is_searched_are_listed(empty):

@@ -1,17 +1,17 @@
 """Searches and edits go on until the load stops, and every fault is reported."""
 
 import threading
-from typing import Any
 
 import pytest
 
 from tools.surfaces.edits import EditedNotes
+from tools.surfaces.load_calls import Call
 from tools.surfaces.mixed_load import (
+    ChangingMcpClient,
     Load,
+    call_repeatedly,
     edit_repeatedly,
     run_threads,
-    search_repeatedly,
-    search_with_mcp,
 )
 
 
@@ -24,48 +24,53 @@ def load(tmp_path, monkeypatch):
 def find_in(notes, query):
     """Find the note with a word, as a current index does."""
     found = [edit.path for edit in notes.list_settled(0) if edit.word == query]
-    return {
-        "hits": [{"doc_path": path} for path in found],
-        "absent_terms": [] if found else [query],
-    }
+    return {"hits": [{"doc_path": path} for path in found]}
 
 
-def search_until(load, count, search):
+def call_until(load, count, ask, monkeypatch):
     """Run searches until there were some, and return the minute."""
     left = threading.Semaphore(count)
 
-    def counted(query):
+    def run(ask, _chance, edit, _surface):
         if not left.acquire(blocking=False):
             load.stopped.set()
-        return search(query)
+        paths = [hit["doc_path"] for hit in ask("search", {"query": edit.word})["hits"]]
+        if paths != [edit.path]:
+            yield f"found {paths}"
 
-    search_repeatedly(load, "http", counted, 0.0, 1)
+    monkeypatch.setattr(
+        "tools.surfaces.mixed_load.choose_call", lambda *_, **__: Call("search", 1, run)
+    )
+    call_repeatedly(load, "http", ask, 0.0, 1)
     return load.take_minute()
 
 
-def test_right_answers_are_no_faults(load):
+def test_right_answers_are_no_faults(load, monkeypatch):
     load.notes.edit()
-    minute = search_until(load, 60, lambda query: find_in(load.notes, query))
+    minute = call_until(
+        load, 20, lambda _, fields: find_in(load.notes, fields["query"]), monkeypatch
+    )
 
-    assert (minute.faults, len(minute.latencies["http"])) == ([], 61)
-
-
-def test_a_missing_edit_is_a_fault(load):
-    minute = search_until(load, 60, lambda _: {"hits": [], "absent_terms": []})
-
-    assert minute.faults
-    assert minute.faults[0].startswith("http: edited/note-")
+    assert (minute.faults, len(minute.latencies["http"]), minute.calls) == ([], 21, {"http": 21})
 
 
-def test_a_failed_call_is_a_fault(load):
-    def fail(_):
+def test_a_wrong_answer_is_a_fault(load, monkeypatch):
+    minute = call_until(load, 3, lambda *_: {"hits": []}, monkeypatch)
+
+    assert minute.faults[0] == "http: search: found []"
+
+
+def test_a_failed_call_is_a_fault(load, monkeypatch):
+    def fail(*_):
         raise RuntimeError("gone")
 
-    assert "RuntimeError: gone" in search_until(load, 3, fail).faults[0]
+    assert "RuntimeError: gone" in call_until(load, 3, fail, monkeypatch).faults[0]
 
 
 def test_an_edit_is_visible_or_a_fault(load):
-    works = [lambda: edit_repeatedly(load, lambda query: find_in(load.notes, query), 0.01)]
+    works = [
+        lambda: edit_repeatedly(load, lambda _, fields: find_in(load.notes, fields["query"]), 0.01)
+    ]
     with run_threads(load, works):
         while not load._minute.visible:
             load.stopped.wait(0.01)
@@ -74,9 +79,7 @@ def test_an_edit_is_visible_or_a_fault(load):
 
 
 def test_an_edit_that_stays_invisible_is_a_fault(load):
-    with run_threads(
-        load, [lambda: edit_repeatedly(load, lambda _: {"hits": [], "absent_terms": []}, 0.01)]
-    ):
+    with run_threads(load, [lambda: edit_repeatedly(load, lambda *_: {"hits": []}, 0.01)]):
         while not load._minute.faults:
             load.stopped.wait(0.01)
 
@@ -84,12 +87,13 @@ def test_an_edit_that_stays_invisible_is_a_fault(load):
 
 
 def test_a_row_has_latencies_freshness_faults_and_memory(load):
-    load.add_call("http", 0.010)
-    load.add_call("http", 0.030)
+    load.add_call("http", "search", 0.010)
+    load.add_call("http", "search", 0.030)
+    load.add_call("http", "grep", 9.0)
     load.add_visible(1.25)
     load.add_faults("http", "odd")
     minute = load.take_minute()
-    minute.memory = {"http": 120.4}
+    minute.resources = {"http MB": 120.4, "http files": 7.0}
 
     row = minute.format_row(7)
 
@@ -97,13 +101,27 @@ def test_a_row_has_latencies_freshness_faults_and_memory(load):
     assert load.take_minute().latencies == {}
 
 
-def test_the_paths_of_the_tool_are_those_of_other_surfaces():
-    class Client:
-        def call(self, tool, arguments):
-            assert (tool, arguments["queries"]) == ("search", "x")
-            hits = [{"ref": "a/b.md#L2-L3"}]
-            reply = {"schema_version": "tool search", "hits": hits}
-            return type("Result", (), {"failed": False, "reply": reply})
+def test_a_client_of_tools_leaves_after_some_calls_and_another_comes(monkeypatch, tmp_path):
+    clients = []
 
-    client: Any = Client()
-    assert search_with_mcp(client, "x") == {"hits": [{"doc_path": "a/b.md"}]}
+    class Client:
+        def __init__(self, *_):
+            self.killed = self.ended = 0
+            self.process = self
+            clients.append(self)
+
+        def kill(self):
+            self.killed += 1
+
+        def __exit__(self, *_):
+            self.ended += 1
+
+    monkeypatch.setattr("tools.surfaces.mixed_load.McpClient", Client)
+    monkeypatch.setattr("tools.surfaces.mixed_load.ask_tool", lambda *_: {})
+    monkeypatch.setattr("tools.surfaces.mixed_load._CALLS_OF_A_CLIENT", 2)
+    client = ChangingMcpClient({}, tmp_path)
+    for _ in range(5):
+        client.ask("search", {})
+    client.leave()
+
+    assert [(one.killed, one.ended) for one in clients] == [(0, 1), (1, 1), (0, 1)]

@@ -1,0 +1,1 @@
+"""Compares random operations on an index with a plain model of what it must then contain."""
