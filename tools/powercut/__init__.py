@@ -1,1 +1,1 @@
-"""Cuts the power at every write of a recorded run, and checks what the next run makes of the disk."""
+"""Cuts the power at every write of a recorded run, and checks what the next run repairs."""

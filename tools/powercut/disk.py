@@ -1,7 +1,7 @@
 """Contains a model of a disk: what may be left of a sequence of file-system calls after a cut.
 
-What `fsync` has written is there. Of everything since then each change may be there or not: a write,
-a truncation, or a name. A rename is one change. The last write may be torn at a sector.
+What `fsync` has written is there. Of everything since then each change may be there or not: a
+write, a truncation, or a name. A rename is one change. A write may be torn at a sector.
 """
 
 import random
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 SECTOR = 512
+_KEPT_NAMES, _LOST, _TORN = 0.5, 0.4, 0.1
+"""The shares of changes by chance: names that are kept, and data that is lost or torn."""
 ROOT = 0
 """The number of the folder that is recorded."""
 
@@ -246,12 +248,12 @@ class Disk:
             )
         for seed in range(seeds):
             chance = random.Random(f"{cut} {seed}")  # noqa: S311 - no secret
+            yield build("by chance", lambda _, c=chance: c.random() < _KEPT_NAMES, _choose(chance))
             end = chance.randint(0, self._index)
-            yield build("by chance", lambda _, c=chance: c.random() < 0.5, _choose(chance))
             yield build(
-                "a late part of all",
-                lambda i, e=end: i <= e,
-                lambda _, c, e=end: _keep_if(c.index <= e, c),
+                "the last part",
+                lambda index, e=end: index <= e,
+                lambda _, change, e=end: _keep_if(change.index <= e, change),
             )
 
     def _lose_bytes(self, number: int, change: DataChange) -> Sequence[DataChange]:
@@ -323,9 +325,9 @@ def _tear(change: DataChange, share: float) -> DataChange:
 def _choose(chance: random.Random) -> _Keep:
     def keep(_: int, change: DataChange) -> Sequence[DataChange]:
         luck = chance.random()
-        if luck < 0.4:  # noqa: PLR2004 - shares of lost, torn and kept changes
+        if luck < _LOST:
             return ()
-        return (_tear(change, chance.random()),) if luck < 0.5 else (change,)  # noqa: PLR2004
+        return (_tear(change, chance.random()),) if luck < _LOST + _TORN else (change,)
 
     return keep
 

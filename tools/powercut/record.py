@@ -23,11 +23,15 @@ _RESUMED = re.compile(r"(?P<pid>\d+) +<\.\.\. \w+ resumed>(?P<end>.*)$", re.DOTA
 _DESCRIPTOR = re.compile(r"(?P<number>\d+|AT_FDCWD)<(?P<path>[^>]*)>(?P<gone>\(deleted\))?")
 _STRING = re.compile(r'"(?P<text>[^"]*)"')
 _TIME = re.compile(r"st_mode=S_IFREG.*st_mtime=(?P<s>\d+).*st_mtime_nsec=(?P<ns>\d+)", re.DOTALL)
-_WITH_PATHS = {"rename", "renameat", "renameat2", "link", "linkat"}
+_WRITES = ("write", "writev", "pwrite64")
+_BY_NAME = {
+    *("rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir"),
+    *("creat", "open", "openat", "mkdir", "mkdirat", "truncate", "symlink", "symlinkat"),
+}
 _UNKNOWN = {
-    "symlink", "symlinkat", "fallocate", "copy_file_range", "sendfile", "splice", "sync",
-    "syncfs", "sync_file_range", "pwritev", "pwritev2",
-}  # fmt: skip
+    *("truncate", "symlink", "symlinkat", "fallocate", "copy_file_range", "sendfile", "splice"),
+    *("sync", "syncfs", "sync_file_range", "pwritev", "pwritev2"),
+}
 """Calls that the model does not follow; a record with one of them is refused."""
 
 
@@ -92,51 +96,27 @@ def _decode(text: str) -> bytes:
 def _read_call(match: "re.Match[str]", root: str) -> Call | None:
     """Return a call, or None when it changes nothing below the root."""
     name, words, result = match["name"], match["words"], int(match["result"])
-    described = _DESCRIPTOR.match(words)
     strings = [_decode(found["text"]) for found in _STRING.finditer(words)]
-    descriptor = -1
-    if described is not None and described["number"] != "AT_FDCWD":
-        descriptor = int(described["number"])
-    if name in ("creat", "open", "openat"):
-        paths = _find_paths(strings[:1], root)
-        return Call(name, paths, result, flags=words) if paths else None
+    opened = [found for found in _DESCRIPTOR.finditer(words) if found["number"] != "AT_FDCWD"]
     if name == "newfstatat":
-        return _read_time(words, described, strings, root)
-    if name in (
-        "write",
-        "pwrite64",
-        "writev",
-        "ftruncate",
-        "fsync",
-        "fdatasync",
-        "lseek",
-        *_UNKNOWN,
-    ):
-        if described is None or described["gone"]:
+        return _read_time(words, opened, strings, root)
+    if opened and name not in _BY_NAME:
+        paths = _find_paths([_decode(opened[0]["path"])], root)
+        if opened[0]["gone"] or not paths:
             return None
-        paths = _find_paths([_decode(described["path"])], root)
-        if not paths:
-            return None
-        if name in ("pwrite64", "ftruncate"):
-            number = int(words.rpartition(",")[2])
-        else:
-            number = result
-        return Call(
-            name,
-            paths,
-            descriptor,
-            b"".join(strings)[: result if name != "ftruncate" else 0],
-            number,
-        )
+        number = int(words.rpartition(",")[2]) if name in ("pwrite64", "ftruncate") else result
+        data = b"".join(strings)[:result] if name in _WRITES else b""
+        return Call(name, paths, int(opened[0]["number"]), data, number)
+    # A name is relative to the folder that stands before it.
     folders = [_decode(found["path"]) for found in _DESCRIPTOR.finditer(words)]
     full = [
         text if text.startswith(b"/") else folders[min(at, len(folders) - 1)] + b"/" + text
         for at, text in enumerate(strings)
     ]
     paths = _find_paths(full, root)
-    if name in _WITH_PATHS and len(paths) == 1:
-        raise RecordError(f"a name comes from outside of the folder: {full!r}")
-    return Call(name, paths) if paths else None
+    if paths and len(paths) < len(full):
+        raise RecordError(f"`{name}` moves something over the border of the folder: {full!r}")
+    return Call(name, paths, result, flags=words) if paths else None
 
 
 def _find_paths(names: Sequence[bytes], root: str) -> tuple[str, ...]:
@@ -147,14 +127,13 @@ def _find_paths(names: Sequence[bytes], root: str) -> tuple[str, ...]:
 
 
 def _read_time(
-    words: str, described: "re.Match[str] | None", strings: Sequence[bytes], root: str
+    words: str, opened: Sequence["re.Match[str]"], strings: Sequence[bytes], root: str
 ) -> Call | None:
+    """Return the time that a program has seen of a file."""
     time = _TIME.search(words)
-    if time is None or not strings:
+    if time is None or not strings or (opened and opened[0]["gone"]):
         return None
-    named = strings[0]
-    if not named and described is not None and not described["gone"]:
-        named = _decode(described["path"])
+    named = strings[0] or (_decode(opened[0]["path"]) if opened else b"")
     paths = _find_paths([named], root)
     number = int(time["s"]) * 10**9 + int(time["ns"])
     return Call("time", paths, number=number) if paths else None
@@ -189,7 +168,7 @@ class Player:
             return False
         if name in ("creat", "open", "openat"):
             return self._open(call)
-        if name in ("write", "writev", "pwrite64"):
+        if name in _WRITES:
             self._write(call)
         elif name in ("mkdir", "mkdirat"):
             disk.create(call.paths[0], is_folder=True)

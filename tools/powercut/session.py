@@ -6,12 +6,12 @@ environment is that of the home.
 
 import os
 import random
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kebab.config.load import load_settings
 from kebab.config.settings import resolve_paths
 from kebab.embed.registry import MODELS
 from kebab.http.guard import load_token
@@ -20,7 +20,7 @@ from tests.fakes.tiny_model import WORDS
 from tools.powercut.record import MARKS
 
 TALK = "talk"
-TEXT = "Tea"
+TEXT, TEXT_BYTES = "Tea", b"The cat eats bread.\n"
 REMOVED = ("notes/f0/0.md",)
 """The documents that the step `rm` removes from the index; their files stay."""
 QUESTIONS = ("where does the cat sleep?", "what does the dog do in the park?")
@@ -107,9 +107,7 @@ STEPS: tuple[Step, ...] = (
     Step("edit", _edit, (_INGEST,)),
     Step("move", _move, (_INGEST,)),
     Step("delete", _delete, (_INGEST,)),
-    Step(
-        "text", _change_nothing, (("ingest", "--stdin", "--title", TEXT),), b"The cat eats bread.\n"
-    ),
+    Step("text", _change_nothing, (("ingest", "--stdin", "--title", TEXT),), TEXT_BYTES),
     Step("compact", _add_small, (_INGEST,), repeats=_SMALL_RUNS),
     Step("rm", _change_nothing, (("rm", "f0/0.md"), _INGEST)),
     Step(
@@ -144,31 +142,19 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def run_step(home: Path, step: Step, mark: Callable[[str], None]) -> None:
-    """Run a step, and mark when it begins to edit, to work, and when it ends.
+def run_lines(home: Path, step: Step) -> None:
+    """Run the commands of a step, in the environment of the home.
 
     Raises:
         RuntimeError: A command ends with another status.
     """
-    for _ in range(step.repeats):
-        mark(f"edit {step.name}")
-        step.edit(home)
-        mark(f"begin {step.name}")
-        for line in step.lines:
-            words = [word.replace("NOTES", str(home / "notes")) for word in line]
-            ended = run(*words, stdin=step.stdin)
-            if ended.status not in step.statuses:
-                raise RuntimeError(f"{words}: {ended}")
-        if step.name == "settings":
-            load_token(resolve_state())
-        mark(f"end {step.name}")
-
-
-def resolve_state() -> Path:
-    """Return the folder of states of this environment."""
-    from kebab.config.load import load_settings
-
-    return resolve_paths(load_settings(environ=os.environ)).state
+    for line in step.lines:
+        words = [word.replace("NOTES", str(home / "notes")) for word in line]
+        ended = run(*words, stdin=step.stdin)
+        if ended.status not in step.statuses:
+            raise RuntimeError(f"{words}: {ended}")
+    if step.name == "settings":
+        load_token(resolve_paths(load_settings(environ=os.environ)).state)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -177,12 +163,12 @@ def main(arguments: Sequence[str]) -> None:
     (home / "notes").mkdir()
     marks = os.open(home / MARKS, os.O_WRONLY | os.O_CREAT)
     for step in STEPS:
-        if not wanted or step.name in wanted:
-            run_step(home, step, lambda text: _write_mark(marks, text))
-
-
-def _write_mark(marks: int, text: str) -> None:
-    os.write(marks, text.encode())
+        for _ in range(step.repeats if not wanted or step.name in wanted else 0):
+            os.write(marks, f"edit {step.name}".encode())
+            step.edit(home)
+            os.write(marks, f"begin {step.name}".encode())
+            run_lines(home, step)
+            os.write(marks, f"end {step.name}".encode())
 
 
 if __name__ == "__main__":
