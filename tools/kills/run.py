@@ -21,7 +21,9 @@ from tools.kills.warm import run_kills
 from tools.misspelling_model import MisspellingModel
 from tools.review_interleavings import run_interleavings
 
-_WARM_SHARE, _PAGES_SHARE = 0.15, 0.15
+PAGES, WARM = "pages of reviews", "warm process"
+_SHARE = 0.15
+"""The share of the kills for each of these two."""
 _KILLS_PER_INTERLEAVING = 1.5
 """About how many processes an interleaving kills."""
 _MODEL_S = 0.002
@@ -30,21 +32,25 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
 Table = dict[str, Counter[str]]
 
 
-def run_all(count: int, seed: int, report: Callable[[str], None]) -> Table:
-    """Kill about so many processes; return the figures of each operation."""
-    warm, pages = int(count * _WARM_SHARE), int(count * _PAGES_SHARE)
+def run_all(
+    count: int, seed: int, names: Sequence[str] = (), report: Callable[[str], None] = lambda _: None
+) -> Table:
+    """Kill about so many processes; return the figures of each operation.
+
+    With `names` only these steps of the session are killed.
+    """
     table: Table = {}
-    if pages:
-        table["pages of reviews"] = _kill_pages(pages, seed, report)
-    if warm:
-        table["warm process"] = _kill_warm(warm, seed, report)
+    if not names:
+        share = int(count * _SHARE)
+        table[PAGES] = _kill_pages(share, seed, report)
+        table[WARM] = _kill_warm(share, seed, report)
+        count -= 2 * share
     import lancedb  # noqa: F401 - so that the forks need not import it
 
     warnings.filterwarnings("ignore", "lancedb fork support")
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
-        kills = kill_operations(Path(folder), count - warm - pages, seed)
-        table |= count_kills(kills, report)
+        table |= count_kills(kill_operations(Path(folder), count, seed, names), report)
     return table
 
 
@@ -79,9 +85,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.kills")
     parser.add_argument("--count", type=int, default=500, help="the number of kills, about")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311 - no secret
+    parser.add_argument("--operations", nargs="*", default=[], help="only these; or `watch`")
     given = parser.parse_args(arguments)
     begin = time.monotonic()
-    table = run_all(given.count, given.seed, _print)
+    table = run_all(given.count, given.seed, given.operations, _print)
     columns = ("kills", "within", "lost", "doubled", "wrong")
     _print("| operation | kills | within the operation | lost | doubled | wrong |")
     _print("|---|---|---|---|---|---|")

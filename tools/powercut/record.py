@@ -70,7 +70,7 @@ def record(command: Sequence[str], root: Path, log: Path, environ: Mapping[str, 
 
 def parse(lines: Iterator[str] | Sequence[str], root: Path) -> Iterator[Call]:
     """Yield the successful calls of a record that concern files below a folder."""
-    inside = _encode(f"{root}/")
+    inside = _encode(str(root))
     begun: dict[str, str] = {}
     for raw in lines:
         line = raw.rstrip("\n")

@@ -7,7 +7,8 @@ from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest import reembed as change
 from kebab.ingest import vectors
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.reembed import find_unfinished_change, reembed
+from kebab.ingest.reembed import reembed
+from kebab.ingest.vectors import find_unfinished_change
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import TornVectors
 
