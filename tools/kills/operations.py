@@ -1,4 +1,4 @@
-"""Kills a command at a random moment, and judges what the next run makes of what is left.
+"""Kills a command at a random moment or write, and judges what the next run makes of what is left.
 
 The commands are forks of this program, so that a kill costs half a second and not the start of a
 process. Each step of the session of `tools.powercut` is killed, and a watcher after an edit.
@@ -10,26 +10,73 @@ import select
 import shutil
 import signal
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
+from kebab.store.lance.engine import LanceTable
+from kebab.store.lance.vector_file import VectorFile
+from kebab.store.sqlite import connection
+from kebab.store.sqlite.connection import Transactions
+from kebab.store.sqlite.lock import WriterLock
 from tests.fakes.console import enter_environment
 from tools.powercut.check import FOLDERS, USER_FOLDERS, Lab, Situation, Verdict, run_apart
 from tools.powercut.session import STEPS, Step, run_lines, write_note
 
 WATCH = "watch"
 _LONGEST_S = 60.0
+_AT_WRITES = 0.5
+"""The share of kills at a write; the others come at a moment."""
 _LATEST = 1.1
 """The latest moment of a kill, as a share of the time that the undisturbed command took."""
 _WATCHED_STEP = "edit"
 """The step whose home the watcher finds."""
 _WATCH_S = 0.8
 """The longest time from an edit to the kill of the watcher, which waits a tenth of a second."""
+
+
+_WRITES: tuple[tuple[Any, str], ...] = (
+    *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
+    *((LanceTable, name) for name in ("append", "delete", "drop", "maintain")),
+    *((VectorFile, name) for name in ("write", "append_rows", "delete_rows", "update_digest")),
+    *((Transactions, name) for name in ("_begin", "_commit")),
+    (connection, "truncate_log"),
+    (connection, "sync_log"),
+    (WriterLock, "_write"),
+)
+"""The functions that write; a kill comes before or after one of their calls."""
+
+
+def count_writes(dies_at: int = 0) -> Callable[[], int]:
+    """Count the begins and ends of writes in this process from now on; kill it at one of them.
+
+    Returns:
+        A function that returns the number so far.
+    """
+    passed = 0
+
+    def step() -> None:
+        nonlocal passed
+        passed += 1
+        if passed == dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def wrap(real: Callable[..., Any]) -> Callable[..., Any]:
+        def write(*arguments: Any, **options: Any) -> Any:
+            step()
+            result = real(*arguments, **options)
+            step()
+            return result
+
+        return write
+
+    for owner, name in _WRITES:
+        setattr(owner, name, wrap(getattr(owner, name)))
+    return lambda: passed
 
 
 class Kill(NamedTuple):
@@ -46,6 +93,7 @@ class _State(NamedTuple):
     folder: Path
     situation: Situation
     seconds: float
+    writes: int
 
 
 class Operations:
@@ -80,11 +128,11 @@ class Operations:
                 if (home / name).is_dir():
                     shutil.copytree(home / name, kept / name)
             before, begin = self._read_files(), time.monotonic()
-            run_apart(lambda: self._run(step))
+            writes: int = run_apart(lambda: self._run(step))
             seconds = time.monotonic() - begin
             after = self._read_files()
             situation = Situation(step.name, before, after, previous)
-            self._states[step.name] = _State(kept, situation, seconds)
+            self._states[step.name] = _State(kept, situation, seconds, writes)
             previous = after
         return previous
 
@@ -96,9 +144,12 @@ class Operations:
             if path.is_file() and (name := str(path.relative_to(home))).startswith(USER_FOLDERS)
         }
 
-    def _run(self, step: Step) -> None:
+    def _run(self, step: Step, dies_at: int = 0) -> int:
+        """Run a step in this process; return the number of its writes."""
+        read_count = count_writes(dies_at)
         with enter_environment(self._lab.environ, self._lab.home):
             run_lines(self._lab.home, step)
+        return read_count()
 
     def kill(self, name: str) -> Kill:
         """Kill an operation once and judge what is left."""
@@ -111,13 +162,21 @@ class Operations:
             files = self._read_files()
             situation = situation._replace(before=files, after=files)
         else:
-            step = self._steps[name]
-            delay = self._chance.uniform(0, state.seconds * _LATEST)
-            is_within = self._kill_fork(lambda: self._run(step), lambda: time.sleep(delay))
+            is_within = self._kill_step(self._steps[name], state)
         return Kill(name, is_within, self._lab.check(situation))
 
-    def _kill_fork(self, work: Callable[[], None], wait: Callable[[], object]) -> bool:
-        """Run a function in a fork and kill it; return whether it was still at work.
+    def _kill_step(self, step: Step, state: _State) -> bool:
+        """Kill a step at a write or at a moment, by turns."""
+        if self._chance.random() < _AT_WRITES and state.writes:
+            at = self._chance.randint(1, state.writes)
+            return self._kill_fork(lambda: self._run(step, at), None)
+        delay = self._chance.uniform(0, state.seconds * _LATEST)
+        return self._kill_fork(lambda: self._run(step), lambda: time.sleep(delay))
+
+    def _kill_fork(self, work: Callable[[], object], wait: Callable[[], object] | None) -> bool:
+        """Run a function in a fork and kill it after a wait; return whether it was still at work.
+
+        Without `wait` it kills itself.
 
         Raises:
             RuntimeError: The function failed, or its children outlive it.
@@ -131,8 +190,8 @@ class Operations:
                 status = 0
             finally:
                 os._exit(status)
-        wait()
-        with suppress(ProcessLookupError):
+        if wait is not None:
+            wait()
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if status not in (0, -signal.SIGKILL):
@@ -195,6 +254,9 @@ def kill_operations(
 
     A kill that came before or after the work of the operation is yielded too.
     """
+    import lancedb  # noqa: F401 - so that the forks need not import it
+
+    warnings.filterwarnings("ignore", "lancedb fork support")
     chance = random.Random(seed)  # noqa: S311 - no secret
     operations = Operations(folder, chance, names)
     for number in range(count):

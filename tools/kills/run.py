@@ -11,7 +11,6 @@ import random
 import sys
 import tempfile
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -45,9 +44,6 @@ def run_all(
         table[PAGES] = _kill_pages(share, seed, report)
         table[WARM] = _kill_warm(share, seed, report)
         count -= 2 * share
-    import lancedb  # noqa: F401 - so that the forks need not import it
-
-    warnings.filterwarnings("ignore", "lancedb fork support")
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
         table |= count_kills(kill_operations(Path(folder), count, seed, names), report)

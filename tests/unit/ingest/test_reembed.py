@@ -145,6 +145,21 @@ def test_collected_vectors_that_cannot_be_read_are_computed_again(full):
     assert (outcome.version, outcome.embedded) == ("another", 40)
 
 
+def test_the_old_vectors_are_deleted_when_the_disk_has_the_change(full, monkeypatch):
+    versions = []
+    library, old = full.library, full.tables[OLD]
+    seen = []
+    monkeypatch.setattr(
+        library, "sync", lambda: versions.append(library.get_value(EMBEDDING_VERSION))
+    )
+    monkeypatch.setattr(old, "clear", lambda: seen.append(versions[-1]))
+
+    run(full, HashingEmbedder(version="another"))
+
+    assert versions[0] == OLD, "the mark of the begin"
+    assert seen == ["another"]
+
+
 def test_an_ingest_in_between_uses_the_old_model(full):
     cancel = Cancel()
     run(full, Watching(cancel.request), cancel)
