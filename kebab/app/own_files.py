@@ -209,6 +209,9 @@ def keep_copy(path: Path, text: str) -> Path | None:
                 os.fsync(file.fileno())
         except FileExistsError:
             continue
+        except OSError:  # a full disk leaves no part of a copy
+            copy.unlink(missing_ok=True)
+            raise
         shutil.copystat(target, copy)
         sync_names(copy.parent)
         return copy

@@ -10,7 +10,6 @@ import select
 import shutil
 import signal
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -254,9 +253,6 @@ def kill_operations(
 
     A kill that came before or after the work of the operation is yielded too.
     """
-    import lancedb  # noqa: F401 - so that the forks need not import it
-
-    warnings.filterwarnings("ignore", "lancedb fork support")
     chance = random.Random(seed)  # noqa: S311 - no secret
     operations = Operations(folder, chance, names)
     for number in range(count):

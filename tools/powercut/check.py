@@ -8,9 +8,13 @@ import pickle
 import select
 import shutil
 import signal
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,9 +90,13 @@ class Situation(NamedTuple):
 
 
 class Lab:
-    """A home in a folder, with models of random weights; a check needs no start of a process."""
+    """A home in a folder, with models of random weights; a check needs no start of a process.
+
+    LanceDB is imported and not used, because its threads would not survive a fork.
+    """
 
     def __init__(self, folder: Path) -> None:
+        warnings.filterwarnings("ignore", "lancedb fork support")
         self.home = folder / "home"
         self.home.mkdir()
         models = folder / "models"
@@ -100,6 +108,19 @@ class Lab:
             "KEBAB_MODELS_EMBEDDING_THREADS": "1",
         }
         self._clean: dict[object, Library] = {}
+        # What the forks would import one after another is imported once.
+        for name in run_apart(self._list_modules):
+            with suppress(ImportError):
+                import_module(name)
+
+    def _list_modules(self) -> list[str]:
+        """Return the modules that a check imports."""
+        self._run_clean(
+            {"notes/a.md": b"# A\n\nThe cat sleeps.\n"}, MODELS[0].version, has_text=False
+        )
+        with enter_environment(self.environ, self.home):
+            self._look(Verdict())
+        return [*sys.modules]
 
     def clear(self) -> None:
         """Remove what the last check has left."""
@@ -198,10 +219,10 @@ class Lab:
         key = (tuple(sorted(notes.items())), version, has_text)
         if key not in self._clean:
             self.clear()
-            self._clean[key] = run_apart(lambda: self._run_clean(notes, version, has_text))
+            self._clean[key] = run_apart(lambda: self._run_clean(notes, version, has_text=has_text))
         return self._clean[key]
 
-    def _run_clean(self, notes: Mapping[str, bytes], version: str, has_text: bool) -> Library:  # noqa: FBT001 - the key
+    def _run_clean(self, notes: Mapping[str, bytes], version: str, *, has_text: bool) -> Library:
         model = next(model.name for model in MODELS if model.version == version)
         for name, data in notes.items():
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ import random
 import sys
 import tempfile
 import time
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +21,15 @@ from typing import NamedTuple
 from tools.powercut.check import USER_FOLDERS, Lab, Situation, Verdict
 from tools.powercut.disk import Disk, State
 from tools.powercut.record import MARKS, Call, Player, RecordError, record
+from tools.powercut.session import AGAIN
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
 _AGE_NS = 3600 * 10**9
 """How long ago a file was written whose time no program has asked for."""
 _CHANCES = 2
 """How often chance decides what is left after one cut."""
+_STATES_OF_REPAIR = 10
+"""How many disks are checked after cuts of one repair."""
 _WRITES = ("write", "writev", "pwrite64")
 
 
@@ -62,22 +64,43 @@ class Outcome:
 
 
 class Experiment:
-    """A recorded run in an empty folder, and the disks that a cut may leave of it.
+    """A recorded run, and the disks that a cut may leave of it.
+
+    With `start` the run begins with the disk of an earlier cut, in this situation of the person.
 
     Raises:
         RecordError: The run cannot be recorded, or the model of the disk does not reproduce it.
     """
 
-    def __init__(self, folder: Path, steps: Sequence[str] = ()) -> None:
-        self.lab = Lab(folder)
-        home = self.lab.home
+    def __init__(
+        self, lab: Lab, steps: Sequence[str] = (), start: tuple[State, Situation] | None = None
+    ) -> None:
+        self.lab = lab
+        self._start = start
+        home = lab.home
+        lab.clear()
+        if start is not None:
+            restore(start[0], home)
         program = [sys.executable, "-m", "tools.powercut.session", str(home), *steps]
-        self.calls = record(program, home, folder / "calls.log", self.lab.environ)
+        self.calls = record(program, home, home.with_name("calls.log"), lab.environ)
         self._begins: dict[int, dict[str, bytes]] = {}
         self._ends: dict[int, dict[str, bytes]] = {0: {}}
-        disk = Disk()
+        disk = self._load_disk()
         self.moments = list(self._play(disk))
         self._verify(disk)
+
+    def _load_disk(self) -> Disk:
+        """Return the disk at the begin of the record."""
+        disk = Disk()
+        if self._start is not None:
+            state, _ = self._start
+            for path in sorted(state.folders):
+                disk.create(path, is_folder=True)
+            for path, content in state.files.items():
+                disk.create(path)
+                disk.write(path, 0, content.read())
+            disk.sync_all()
+        return disk
 
     def _verify(self, disk: Disk) -> None:
         """Refuse a record whose end is not the home as it is now."""
@@ -115,7 +138,7 @@ class Experiment:
 
         With a count of 0 all disks are yielded.
         """
-        chosen, seen, disk = self._choose(count, seed), set[int](), Disk()
+        chosen, seen, disk = self._choose(count, seed), set[int](), self._load_disk()
         for moment in self._play(disk):
             if moment.number not in chosen:
                 continue
@@ -141,13 +164,18 @@ class Experiment:
             number for members in groups.values() for number in chance.choices(members, k=share)
         )
 
+    def describe_situation(self, cut: Cut) -> Situation:
+        """Return what the person had when the power was cut."""
+        if self._start is not None:
+            return self._start[1]
+        run = cut.moment.run
+        return Situation(cut.moment.step, self._begins[run], self._ends[run], self._ends[run - 1])
+
     def check(self, cut: Cut) -> Verdict:
         """Put the disk back, run what a person runs, and judge."""
         self.lab.clear()
         restore(cut.state, self.lab.home)
-        run = cut.moment.run
-        before, after, previous = self._begins[run], self._ends[run], self._ends[run - 1]
-        return self.lab.check(Situation(cut.moment.step, before, after, previous))
+        return self.lab.check(self.describe_situation(cut))
 
 
 def restore(state: State, home: Path) -> None:
@@ -186,38 +214,64 @@ def _sample(states: Sequence[State], count: int, chance: random.Random) -> list[
     return [chance.choice(kinds[kind]) for kind in chosen]
 
 
-def run_experiment(
-    folder: Path,
-    count: int,
-    seed: int,
-    *,
-    steps: Sequence[str] = (),
-    longest_s: float = float("inf"),
-    report: Callable[[str], None] = lambda _: None,
-) -> Outcome:
-    """Record a run in an empty folder, and check so many disks after cuts."""
-    begin = time.monotonic()
-    experiment = Experiment(folder, steps)
-    import lancedb  # noqa: F401 - so that the forks need not import it
+class Series:
+    """Checks disks and counts; `report` receives each fault."""
 
-    warnings.filterwarnings("ignore", "lancedb fork support")
-    outcome = Outcome(calls=len(experiment.calls), moments=len(experiment.moments))
-    for cut in experiment.list_cuts(count, seed):
-        verdict = experiment.check(cut)
-        outcome.states += 1
-        for counts in (outcome.steps[cut.moment.step], outcome.losses[cut.state.loss]):
+    def __init__(self, longest_s: float, report: Callable[[str], None]) -> None:
+        self.outcome = Outcome()
+        self._begin = time.monotonic()
+        self._longest_s = longest_s
+        self._report = report
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        return self.outcome.seconds > self._longest_s
+
+    def check(self, experiment: Experiment, count: int, seed: int) -> list[Cut]:
+        """Check so many disks; return the cuts after which doctor found something."""
+        outcome, unhealthy = self.outcome, []
+        outcome.calls += len(experiment.calls)
+        outcome.moments += len(experiment.moments)
+        for cut in experiment.list_cuts(count, seed):
+            verdict = experiment.check(cut)
+            self._count(cut, verdict)
+            if verdict.doctor:
+                unhealthy.append(cut)
+            outcome.seconds = time.monotonic() - self._begin
+            if self.is_over:
+                break
+        return unhealthy
+
+    def _count(self, cut: Cut, verdict: Verdict) -> None:
+        moment, loss = cut.moment, cut.state.loss
+        self.outcome.states += 1
+        for counts in (self.outcome.steps[moment.step], self.outcome.losses[loss]):
             counts["disks"] += 1
             for name in ("lost", "doubled", "wrong"):
                 counts[name] += bool(getattr(verdict, name))
-        outcome.steps[cut.moment.step]["healthy"] += not verdict.doctor
+        self.outcome.steps[moment.step]["healthy"] += not verdict.doctor
         if verdict.faults:
-            place = f"{cut.moment.step}, after `{cut.moment.call}` {cut.moment.number}"
-            outcome.faults.append(f"{place}, lost: {cut.state.loss}: {'; '.join(verdict.faults)}")
-            report(outcome.faults[-1])
-        outcome.seconds = time.monotonic() - begin
-        if outcome.seconds > longest_s:
+            place = f"{moment.step}, after `{moment.call}` {moment.number}, lost: {loss}"
+            self.outcome.faults.append(f"{place}: {'; '.join(verdict.faults)}")
+            self._report(self.outcome.faults[-1])
+
+
+def run_experiment(
+    folder: Path, given: argparse.Namespace, report: Callable[[str], None] = lambda _: None
+) -> Outcome:
+    """Record a run in an empty folder, and check disks after cuts, and after cuts of the repair."""
+    series = Series(given.seconds, report)
+    first = Experiment(Lab(folder), given.steps)
+    unhealthy = series.check(first, given.states, given.seed)
+    chance = random.Random(given.seed)  # noqa: S311 - no secret
+    for cut in chance.sample(unhealthy, min(given.again, len(unhealthy))):
+        if series.is_over:
             break
-    return outcome
+        start = (cut.state, first.describe_situation(cut))
+        again = Experiment(first.lab, [AGAIN.name], start)
+        series.check(again, _STATES_OF_REPAIR, given.seed)
+    return series.outcome
 
 
 def _print(line: str) -> None:
@@ -231,18 +285,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--states", type=int, default=500, help="disks to check; 0 means all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after this time")
+    parser.add_argument(
+        "--again", type=int, default=0, help="repairs that are recorded and cut too"
+    )
     parser.add_argument("--steps", nargs="*", default=[], help="steps of the session; all of them")
     given = parser.parse_args(arguments)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="powercut-", dir=place) as folder:
         try:
             outcome = run_experiment(
-                Path(folder),
-                given.states,
-                given.seed,
-                steps=given.steps,
-                longest_s=given.seconds,
-                report=lambda line: _print(line.replace(folder, "")),
+                Path(folder), given, lambda line: _print(line.replace(folder, ""))
             )
         except RecordError as error:
             _print(str(error))

@@ -142,6 +142,10 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+AGAIN = Step("again", _change_nothing, (_INGEST,))
+"""What a person runs after a cut; it is cut too."""
+
+
 def run_lines(home: Path, step: Step) -> None:
     """Run the commands of a step, in the environment of the home.
 
@@ -160,10 +164,11 @@ def run_lines(home: Path, step: Step) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Run the steps."""
     home, wanted = Path(arguments[0]), arguments[1:]
-    (home / "notes").mkdir()
+    (home / "notes").mkdir(exist_ok=True)
     marks = os.open(home / MARKS, os.O_WRONLY | os.O_CREAT)
-    for step in STEPS:
-        for _ in range(step.repeats if not wanted or step.name in wanted else 0):
+    for step in (*STEPS, AGAIN):
+        is_wanted = step.name in wanted if wanted else step is not AGAIN
+        for _ in range(step.repeats if is_wanted else 0):
             os.write(marks, f"edit {step.name}".encode())
             step.edit(home)
             os.write(marks, f"begin {step.name}".encode())
