@@ -28,7 +28,7 @@ from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
-from tools.powercut.session import REMOVED, STEPS, TEXT, TEXT_BYTES
+from tools.powercut.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
 from tools.surfaces.home import build_environment
 
 FOLDERS = ("config", "data", "state", "notes", ".cursor")
@@ -65,6 +65,7 @@ class Verdict:
     wrong: list[str] = field(default_factory=list)
     embedded: int = 0
     doctor: str = ""
+    has_review: bool = False
     library: Library = field(default_factory=dict)
 
     @property
@@ -166,6 +167,7 @@ class Lab:
             ended = run(*line, "--json")
             if ended.status not in (0, 1, 2, 3) or '"code":"generic"' in ended.err:
                 verdict.wrong.append(f"{line}: {ended.status} {ended.err[-300:]}")
+            verdict.has_review |= line[0] == "review" and '"run_id"' in ended.out
         state = self.home / "state" / "kebab"
         if (state / TOKEN_NAME).exists():
             try:
@@ -183,14 +185,17 @@ class Lab:
             for path in self.home.glob("notes/**/*.md")
         }
         expected = self._find_clean(notes, found["version"], has_text=has_text)
-        at = _ORDER.index(situation.step)
-        if not has_text and _ORDER.index("text") < at < _ORDER.index("reset"):
-            verdict.lost.append("the text from standard input")
-        turns = len(found["turns"])
-        if turns and at < _ORDER.index("ask"):
+        kept = {
+            "text": has_text,
+            "ask": len(found["turns"]) == len(QUESTIONS),
+            "model": found["version"] == MODELS[0].version,
+            "review": verdict.has_review,
+        }
+        at, end = _ORDER.index(situation.step), _ORDER.index("reset")
+        done = [step for step in kept if _ORDER.index(step) < at < end]
+        verdict.lost += [f"what `{step}` has stored" for step in done if not kept[step]]
+        if found["turns"] and at < _ORDER.index("ask"):
             verdict.doubled.append(f"turns from nowhere: {found['turns']}")
-        if turns < 2 and _ORDER.index("ask") < at < _ORDER.index("reset"):  # noqa: PLR2004 - two questions
-            verdict.lost.append(f"turns of the session: {turns} are left")
         # What an interrupted change of the model has collected stays, and a draft for ten minutes.
         tables = [name for name in found["tables"] if not found["next"] or found["version"] in name]
         tables = [name for name in tables if not name.startswith(".")]
