@@ -247,15 +247,22 @@ def _wait_for_children(group: int) -> None:
 
 
 def kill_operations(
-    folder: Path, count: int, seed: int, names: Sequence[str] = ()
+    folder: Path,
+    count: int,
+    seed: int,
+    names: Sequence[str] = (),
+    longest_s: float = float("inf"),
 ) -> Iterator[Kill]:
-    """Yield so many kills, of all operations by turns.
+    """Yield so many kills, of all operations by turns, or fewer when the time is over.
 
     A kill that came before or after the work of the operation is yielded too.
     """
+    end = time.monotonic() + longest_s
     chance = random.Random(seed)  # noqa: S311 - no secret
     operations = Operations(folder, chance, names)
     for number in range(count):
+        if time.monotonic() > end:
+            return
         yield operations.kill(operations.names[number % len(operations.names)])
 
 

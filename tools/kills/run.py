@@ -31,22 +31,18 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
 Table = dict[str, Counter[str]]
 
 
-def run_all(
-    count: int, seed: int, names: Sequence[str] = (), report: Callable[[str], None] = lambda _: None
-) -> Table:
-    """Kill about so many processes; return the figures of each operation.
-
-    With `names` only these steps of the session are killed.
-    """
-    table: Table = {}
-    if not names:
-        share = int(count * _SHARE)
-        table[PAGES] = _kill_pages(share, seed, report)
-        table[WARM] = _kill_warm(share, seed, report)
-        count -= 2 * share
+def run_all(given: argparse.Namespace, report: Callable[[str], None]) -> Table:
+    """Kill about so many processes; return the figures of each operation."""
+    share = 0 if given.operations else int(given.count * _SHARE)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
-        table |= count_kills(kill_operations(Path(folder), count, seed, names), report)
+        kills = kill_operations(
+            Path(folder), given.count - 2 * share, given.seed, given.operations, given.seconds
+        )
+        table = count_kills(kills, report)
+    if share:
+        table[PAGES] = _kill_pages(share, given.seed, report)
+        table[WARM] = _kill_warm(share, given.seed, report)
     return table
 
 
@@ -81,10 +77,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.kills")
     parser.add_argument("--count", type=int, default=500, help="the number of kills, about")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311 - no secret
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="kill no more commands after this time"
+    )
     parser.add_argument("--operations", nargs="*", default=[], help="only these; or `watch`")
     given = parser.parse_args(arguments)
     begin = time.monotonic()
-    table = run_all(given.count, given.seed, given.operations, _print)
+    table = run_all(given, _print)
     columns = ("kills", "within", "lost", "doubled", "wrong")
     _print("| operation | kills | within the operation | lost | doubled | wrong |")
     _print("|---|---|---|---|---|---|")

@@ -113,6 +113,7 @@ class Lab:
         for name in run_apart(self._list_modules):
             with suppress(ImportError):
                 import_module(name)
+        self.clear()
 
     def _list_modules(self) -> list[str]:
         """Return the modules that a check imports."""
