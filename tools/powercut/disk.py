@@ -7,6 +7,7 @@ write, a truncation, or a name. A rename is one change. A write may be torn at a
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 SECTOR = 512
@@ -19,7 +20,7 @@ ROOT = 0
 class DataChange(NamedTuple):
     """A write into a file, or the new size of one when `data` is None."""
 
-    index: int
+    number: int
     offset: int
     data: bytes | None
 
@@ -27,7 +28,7 @@ class DataChange(NamedTuple):
 class NameChange(NamedTuple):
     """Names that one call takes away and gives; a name is (number of its folder, name)."""
 
-    index: int
+    number: int
     removed: tuple[tuple[int, str], ...] = ()
     added: tuple[tuple[int, str, int], ...] = ()
 
@@ -220,11 +221,11 @@ class Disk:
         for change in reversed(self._pending):
             if names & change.names or folder in {number for number, _ in change.names}:
                 names |= change.names
-                written.add(change.index)
+                written.add(change.number)
         for change in self._pending:
-            if change.index in written:
+            if change.number in written:
                 _apply_names(self._synced, change)
-        self._pending = [change for change in self._pending if change.index not in written]
+        self._pending = [change for change in self._pending if change.number not in written]
 
     def list_states(self, cut: int, seeds: int) -> Iterator[State]:
         """Yield what a cut may leave now; `seeds` is how often chance decides."""
@@ -239,22 +240,16 @@ class Disk:
         yield build("data", _keep_name, _lose)
         yield build("bytes, not sizes", _keep_name, self._lose_bytes)
         yield build("names", _lose_name, _keep)
-        if last is not None and last.index == self._index:
-            yield build("end of the last write", _keep_name, _tear_at(last.index))
+        if last is not None and last.number == self._index:
+            yield build("end of the last write", _keep_name, partial(_tear_at, last.number))
         for number in files if len(files) > 1 else ():
-            yield build("data of one file", _keep_name, lambda n, c, o=number: _keep_if(n != o, c))
-            yield build(
-                "data of all others", _keep_name, lambda n, c, o=number: _keep_if(n == o, c)
-            )
+            yield build("data of one file", _keep_name, partial(_keep_others, number))
+            yield build("data of all others", _keep_name, partial(_keep_one, number))
         for seed in range(seeds):
             chance = random.Random(f"{cut} {seed}")  # noqa: S311 - no secret
-            yield build("by chance", lambda _, c=chance: c.random() < _KEPT_NAMES, _choose(chance))
+            yield build("by chance", partial(_choose_name, chance), partial(_choose, chance))
             end = chance.randint(0, self._index)
-            yield build(
-                "the last part",
-                lambda index, e=end: index <= e,
-                lambda _, change, e=end: _keep_if(change.index <= e, change),
-            )
+            yield build("the last part", end.__ge__, partial(_keep_until, end))
 
     def _lose_bytes(self, number: int, change: DataChange) -> Sequence[DataChange]:
         """Return what is left when the sizes were written: zeros beyond the synced end."""
@@ -270,7 +265,7 @@ class Disk:
     ) -> State:
         names = {folder: dict(entries) for folder, entries in self._synced.items()}
         for change in self._pending:
-            if keeps_name(change.index):
+            if keeps_name(change.number):
                 _apply_names(names, change)
         folders: set[str] = set()
         files: dict[str, Content] = {}
@@ -306,12 +301,20 @@ def _lose(_: int, __: DataChange) -> Sequence[DataChange]:
     return ()
 
 
-def _keep_if(kept: bool, change: DataChange) -> Sequence[DataChange]:  # noqa: FBT001 - the only fact
-    return (change,) if kept else ()
+def _keep_others(lost: int, number: int, change: DataChange) -> Sequence[DataChange]:
+    return (change,) if number != lost else ()
 
 
-def _tear_at(index: int) -> _Keep:
-    return lambda _, change: (_tear(change, 0.5),) if change.index == index else (change,)
+def _keep_one(kept: int, number: int, change: DataChange) -> Sequence[DataChange]:
+    return (change,) if number == kept else ()
+
+
+def _keep_until(end: int, _: int, change: DataChange) -> Sequence[DataChange]:
+    return (change,) if change.number <= end else ()
+
+
+def _tear_at(torn: int, _: int, change: DataChange) -> Sequence[DataChange]:
+    return (_tear(change, 0.5),) if change.number == torn else (change,)
 
 
 def _tear(change: DataChange, share: float) -> DataChange:
@@ -322,14 +325,15 @@ def _tear(change: DataChange, share: float) -> DataChange:
     return change._replace(data=change.data[: max(0, end - change.offset)])
 
 
-def _choose(chance: random.Random) -> _Keep:
-    def keep(_: int, change: DataChange) -> Sequence[DataChange]:
-        luck = chance.random()
-        if luck < _LOST:
-            return ()
-        return (_tear(change, chance.random()),) if luck < _LOST + _TORN else (change,)
+def _choose_name(chance: random.Random, _: int) -> bool:
+    return chance.random() < _KEPT_NAMES
 
-    return keep
+
+def _choose(chance: random.Random, _: int, change: DataChange) -> Sequence[DataChange]:
+    luck = chance.random()
+    if luck < _LOST:
+        return ()
+    return (_tear(change, chance.random()),) if luck < _LOST + _TORN else (change,)
 
 
 def _apply_names(names: dict[int, dict[str, int]], change: NameChange) -> None:

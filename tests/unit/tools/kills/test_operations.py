@@ -5,7 +5,7 @@ from tools.powercut.check import Verdict
 
 
 def test_kills_are_counted_by_operation_and_faults_are_told():
-    told = []
+    told: list[str] = []
     kills = [
         Kill("edit", is_within=True, verdict=Verdict()),
         Kill("edit", is_within=False, verdict=Verdict(lost=["a", "b"], wrong=["c"])),
