@@ -21,7 +21,7 @@ from typing import NamedTuple
 from tools.powercut.check import USER_FOLDERS, Lab, Situation, Verdict
 from tools.powercut.disk import Disk, State
 from tools.powercut.record import MARKS, Call, Player, RecordError, record
-from tools.powercut.session import AGAIN
+from tools.powercut.session import AGAIN, STEPS
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
 _AGE_NS = 3600 * 10**9
@@ -66,7 +66,8 @@ class Outcome:
 class Experiment:
     """A recorded run, and the disks that a cut may leave of it.
 
-    With `start` the run begins with the disk of an earlier cut, in this situation of the person.
+    Only the named steps are cut, all by default; the record ends with the last of them. With
+    `start` the run begins with the disk of an earlier cut, in this situation of the person.
 
     Raises:
         RecordError: The run cannot be recorded, or the model of the disk does not reproduce it.
@@ -77,11 +78,15 @@ class Experiment:
     ) -> None:
         self.lab = lab
         self._start = start
+        self._steps = steps
+        names = [step.name for step in STEPS]
+        last = max(map(names.index, steps)) if steps and start is None else -1
         home = lab.home
         lab.clear()
         if start is not None:
             restore(start[0], home)
-        program = [sys.executable, "-m", "tools.powercut.session", str(home), *steps]
+        program = [sys.executable, "-m", "tools.powercut.session", str(home)]
+        program += [AGAIN.name] if start else names[: last + 1]
         self.calls = record(program, home, home.with_name("calls.log"), lab.environ)
         self._begins: dict[int, dict[str, bytes]] = {}
         self._ends: dict[int, dict[str, bytes]] = {0: {}}
@@ -153,12 +158,14 @@ class Experiment:
 
     def _choose(self, count: int, seed: int) -> Counter[int]:
         """Return how many disks are wanted of each moment; half of them after other than writes."""
-        if not count:
-            return Counter(moment.number for moment in self.moments)
         chance = random.Random(seed)  # noqa: S311 - no secret
         groups: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
         for moment in self.moments:
+            if self._steps and moment.step not in self._steps:
+                continue
             groups[moment.step, moment.call in _WRITES].append(moment.number)
+        if not count:
+            return Counter(number for members in groups.values() for number in members)
         share = max(1, count // len(groups))
         return Counter(
             number for members in groups.values() for number in chance.choices(members, k=share)
@@ -269,7 +276,7 @@ def run_experiment(
         if series.is_over:
             break
         start = (cut.state, first.describe_situation(cut))
-        again = Experiment(first.lab, [AGAIN.name], start)
+        again = Experiment(first.lab, start=start)
         series.check(again, _STATES_OF_REPAIR, given.seed)
     return series.outcome
 
@@ -288,7 +295,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--again", type=int, default=0, help="repairs that are recorded and cut too"
     )
-    parser.add_argument("--steps", nargs="*", default=[], help="steps of the session; all of them")
+    parser.add_argument(
+        "--steps", nargs="*", default=[], help="cut only these steps of the session"
+    )
     given = parser.parse_args(arguments)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="powercut-", dir=place) as folder:

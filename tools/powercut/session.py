@@ -120,7 +120,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         "review",
         _write_mistakes,
-        (("review", "mistakes.md", "f0/0.md", "--no-llm"),),
+        (("review", "NOTES/mistakes.md", "NOTES/f0/0.md", "--no-llm"),),
         statuses=(1,),
     ),
     Step(
