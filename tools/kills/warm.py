@@ -37,8 +37,7 @@ _CHANGING = re.compile(
     rb'|revision)":("[^"]*"|[\d.]+|null|\{[^}]*\})'
 )
 _INDEXING = re.compile(
-    rb',"indexing":(null|\{[^}]*\})|^note: (an ingest is running:|not all files of).*\n',
-    re.MULTILINE,
+    rb',"indexing":(null|\{[^}]*\})|^note: an ingest is running:.*\n', re.MULTILINE
 )
 _LONGEST_PAUSE_S = 0.3
 """The longest time from the moment that the process is ready to the call that is disturbed."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tools.powercut.disk import Disk
 
+_ROOT = Path(__file__).parents[2]
 MARKS = "marks"
 """The file below the root whose writes are marks in the record and not data."""
 
@@ -51,7 +52,7 @@ class Call(NamedTuple):
 
 
 def record(command: Sequence[str], root: Path, log: Path, environ: Mapping[str, str]) -> list[Call]:
-    """Run a command and return what it did below a folder.
+    """Run a command in the folder of this program, and return what it did below another folder.
 
     Raises:
         RecordError: There is no `strace`, it may not trace, or the command fails.
@@ -61,7 +62,9 @@ def record(command: Sequence[str], root: Path, log: Path, environ: Mapping[str, 
         raise RecordError("`strace` is not installed: apt-get install strace")
     options = ["-f", "--seccomp-bpf", "-y", "-xx", "-v", "-s", "1000000000", "-e", "signal=none"]
     line = [tracer, *options, "-e", f"trace={_CALLS}", "-o", str(log), *command]
-    done = subprocess.run(line, env=dict(environ), capture_output=True, text=True, check=False)  # noqa: S603 - a developer's own command
+    done = subprocess.run(
+        line, cwd=_ROOT, env=dict(environ), capture_output=True, text=True, check=False
+    )  # noqa: S603 - a developer's own command
     if done.returncode:
         raise RecordError(f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-4000:]}")
     with log.open(encoding="ascii") as lines:
