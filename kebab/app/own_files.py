@@ -117,7 +117,7 @@ def _list_unused_vectors(context: AppContext) -> list[Path]:
     The tables of an unfinished change of the model stay, as it continues with them.
     """
     from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
-    from kebab.ingest.reembed import find_unfinished_change
+    from kebab.ingest.vectors import find_unfinished_change
     from kebab.store.lance import vector_file
 
     try:

@@ -62,9 +62,9 @@ def record(command: Sequence[str], root: Path, log: Path, environ: Mapping[str, 
         raise RecordError("`strace` is not installed: apt-get install strace")
     options = ["-f", "--seccomp-bpf", "-y", "-xx", "-v", "-s", "1000000000", "-e", "signal=none"]
     line = [tracer, *options, "-e", f"trace={_CALLS}", "-o", str(log), *command]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - a developer's own command
         line, cwd=_ROOT, env=dict(environ), capture_output=True, text=True, check=False
-    )  # noqa: S603 - a developer's own command
+    )
     if done.returncode:
         raise RecordError(f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-4000:]}")
     with log.open(encoding="ascii") as lines:
