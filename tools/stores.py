@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import apsw
 
-from tools.kills import Experiment
+from tools.kills.warm import Experiment
 
 CALLS: tuple[tuple[str, ...], ...] = (
     ("search", "sourdough", "--json"),

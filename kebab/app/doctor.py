@@ -32,7 +32,7 @@ from kebab.doctor.checks import (
 )
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
-from kebab.ingest.reembed import find_unfinished_change
+from kebab.ingest.vectors import find_unfinished_change
 from kebab.wire.coverage import Coverage
 from kebab.wire.health import Doctor, DoctorRequest
 

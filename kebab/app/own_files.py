@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.config.settings_file import build_toml
+from kebab.core.durable import create_folder, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
@@ -116,7 +117,7 @@ def _list_unused_vectors(context: AppContext) -> list[Path]:
     The tables of an unfinished change of the model stay, as it continues with them.
     """
     from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
-    from kebab.ingest.reembed import find_unfinished_change
+    from kebab.ingest.vectors import find_unfinished_change
     from kebab.store.lance import vector_file
 
     try:
@@ -164,9 +165,9 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
     written = request.force or not context.config_path.exists()
     backup = None
     try:
-        context.paths.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_folder(context.paths.data, 0o700)
         if written:
-            context.config_path.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(context.config_path.parent)
             text = build_toml(root or "")
             backup = keep_copy(context.config_path, text)
             replace_file(context.config_path, text.encode())
@@ -204,9 +205,15 @@ def keep_copy(path: Path, text: str) -> Path | None:
         try:
             with copy.open("xb") as file:
                 file.write(old)
+                file.flush()
+                os.fsync(file.fileno())
         except FileExistsError:
             continue
+        except OSError:  # a full disk leaves no part of a copy
+            copy.unlink(missing_ok=True)
+            raise
         shutil.copystat(target, copy)
+        sync_names(copy.parent)
         return copy
     return None  # pragma: no cover - there is always another name
 
@@ -237,6 +244,7 @@ def replace_file(path: Path, data: bytes) -> None:
             # The system refuses this unless the folder is empty.
             target.rmdir()
         draft.replace(target)
+        sync_names(target.parent)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

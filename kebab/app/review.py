@@ -38,6 +38,7 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
+from kebab.core.durable import sync_names
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun
@@ -358,6 +359,7 @@ def write_file(file: FixedFile) -> Path:
         is_replacing = False
         try:
             _create_file(temporary, file.after, status)
+            sync_names(target.parent)  # a cut must not leave the new text without the copy
             is_replacing = True
             os.replace(temporary, target)  # noqa: PTH105 - atomic
         except BaseException as failure:
@@ -367,7 +369,7 @@ def write_file(file: FixedFile) -> Path:
                 with suppress(OSError):
                     leftover.unlink()
             raise
-        _sync_folder(target.parent)
+        sync_names(target.parent)
     return backup
 
 
@@ -396,16 +398,6 @@ def _create_file(path: Path, data: bytes, status: os.stat_result) -> None:
     except BaseException:
         path.unlink()
         raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Write the names of a folder to the disk, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}

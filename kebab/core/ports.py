@@ -254,6 +254,9 @@ class LibraryWriter(Protocol):
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""
 
+    def sync(self) -> None:
+        """Wait until the disk has every change so far: a power cut may undo later ones."""
+
 
 class LibraryReader(Protocol):
     """Read-only access to the database for search: one snapshot from the first call to `close`."""
@@ -373,6 +376,12 @@ class VectorWriter(Vectors, Protocol):
 
     def clear(self) -> None:
         """Delete every row."""
+
+    def restore(self) -> None:
+        """Go back to the newest state that can be read as a whole; without one delete every row."""
+
+    def delete_leftovers(self, versions: Collection[str]) -> None:
+        """Delete what killed runs left: files of other versions than these, and old drafts."""
 
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh the files that readers map."""

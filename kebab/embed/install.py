@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import AUTO
+from kebab.core.durable import sync_names, sync_path
 from kebab.core.progress import Cancel, ignore_progress, require_own_process
 from kebab.embed import registry
 from kebab.embed.registry import (
@@ -222,9 +223,8 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
     """
     target = models_dir / model.version
     with translate_os_errors(target, "create"):
-        for path in ready.iterdir():  # so that the renamed directory has its contents
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+        for path in (*ready.iterdir(), ready):  # so that the renamed directory has its contents
+            sync_path(path)
         if target.exists() and (find_installed(model, models_dir) is None or verify_files(target)):
             target.rename(ready.with_name("replaced"))
         try:
@@ -232,6 +232,7 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
         except OSError:  # which one depends on the system
             if not target.is_dir():
                 raise
+        sync_names(models_dir)
     return target
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from kebab.core.durable import sync_names
 from kebab.errors.catalog import IoError, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
@@ -79,6 +80,7 @@ def _create(path: Path) -> None:
             try:
                 _write_private(new, secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
                 new.replace(path)
+                sync_names(path.parent)
             finally:
                 new.unlink(missing_ok=True)
 
@@ -87,6 +89,8 @@ def _write_private(path: Path, text: str) -> None:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(file, "w") as opened:
         opened.write(text)
+        opened.flush()
+        os.fsync(file)
 
 
 @contextmanager

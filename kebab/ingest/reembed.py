@@ -7,7 +7,6 @@ what it has collected counts as long as the index has not changed since.
 
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import PendingChunk
@@ -26,6 +25,7 @@ from kebab.ingest.vectors import (
     BatchEmbedder,
     VectorSync,
     delete_old_vectors,
+    find_unfinished_change,
 )
 from kebab.wire.ingest import EmbeddingSummary
 
@@ -69,11 +69,6 @@ def reembed(
     return summary
 
 
-def find_unfinished_change(value: str | None) -> str | None:
-    """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
-    return value.partition(" ")[0] if value else None
-
-
 class _ModelChange(BatchEmbedder):
     """Collects the vectors of another model, and makes them those of the library."""
 
@@ -84,8 +79,7 @@ class _ModelChange(BatchEmbedder):
         model: LoadedModel,
         context: RunContext,
     ) -> None:
-        super().__init__(open_index(model.embedder.version), context)
-        self._library = library
+        super().__init__(library, open_index(model.embedder.version), context)
         self._open_index = open_index
         self._model = model
         self._embedder = model.embedder
@@ -114,6 +108,7 @@ class _ModelChange(BatchEmbedder):
                 self._embedder.version, self._model.reason, self._unsupported
             )
             self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
+            self._library.sync()  # or else a cut could leave neither the old nor the new vectors
             delete_old_vectors(self._library, self._open_index)
         return EmbeddingSummary(
             version=self._library.get_value(EMBEDDING_VERSION),
@@ -127,11 +122,21 @@ class _ModelChange(BatchEmbedder):
         """Return the chunks that an interrupted run has embedded; without one begin anew."""
         marker = f"{self._embedder.version} {self._library.get_revision()}"
         if self._library.get_value(NEXT_VECTORS) == marker:
-            with suppress(StoreCorrupt):  # its vectors are computed again
-                return set(map(Key, self._vectors.list_keys(verify=True)))
+            return self._check_collected()
         self._vectors.clear()
         self._library.set_value(NEXT_VECTORS, marker)
+        self._library.sync()
         return set()
+
+    def _check_collected(self) -> set[Key]:
+        """Return the chunks whose collected vectors can be read; the others are computed again."""
+        try:
+            damaged = self._vectors.find_damaged_keys()
+        except StoreCorrupt:
+            self._vectors.restore()
+            damaged = self._vectors.find_damaged_keys()
+        self._vectors.delete(damaged)
+        return set(map(Key, self._vectors.list_keys(verify=True)))
 
     def _embed_batch(self, chunks: list[PendingChunk], collected: set[Key], total: int) -> None:
         """Embed the chunks of a batch that have no vector yet, each text once."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from msgspec import structs
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
+from kebab.core.durable import create_folder, sync_names
 from kebab.core.files import SkipCounts
 from kebab.core.ids import DocId, compute_digest
 from kebab.core.media import detect_media_type, get_media_type
@@ -504,13 +505,13 @@ def _build_planned_report(note: TextNote, path: Path, content: bytes) -> IngestR
 def _write(path: Path, content: bytes) -> None:
     """Write a file atomically and durably."""
     with translate_os_errors(path, "write"):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        create_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).replace(path)
-        _sync_folder(path.parent)
+        sync_names(path.parent)
 
 
 def _restore(path: Path, content: bytes | None) -> None:
@@ -519,11 +520,3 @@ def _restore(path: Path, content: bytes | None) -> None:
         return
     with translate_os_errors(path, "write"):
         path.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,6 +14,7 @@ from kebab.core.chunks import PendingChunk, build_embed_text
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
+    NEXT_VECTORS,
     OLD_VECTORS,
     VECTOR_FILES,
     VECTORS_DIRTY,
@@ -90,7 +91,8 @@ class VectorCounts:
 class BatchEmbedder:
     """Embeds groups of chunks with equal text, and appends the vectors to an index in time."""
 
-    def __init__(self, vectors: VectorWriter, context: RunContext) -> None:
+    def __init__(self, library: LibraryWriter, vectors: VectorWriter, context: RunContext) -> None:
+        self._library = library
         self._vectors = vectors
         self._context = context
         self._rows: list[VectorRow] = []
@@ -130,6 +132,7 @@ class BatchEmbedder:
         if self._rows:
             self._vectors.append(self._rows)
             self._mark_stored(self._rows)
+            self._library.sync()
             self._rows = []
             self._flushes += 1
             if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
@@ -152,13 +155,12 @@ class ChunkEmbedder(BatchEmbedder):
     def __init__(
         self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
     ) -> None:
-        super().__init__(vectors, context)
+        super().__init__(library, vectors, context)
         self.counts = VectorCounts()
         self.fault: TimedOut | None = None
         """The error of the last chunk that took too long; it stays pending."""
         self._late: set[Key] = set()
         self._late_in_a_row = 0
-        self._library = library
         self._version = version
         self._copies: set[Key] = set()
 
@@ -270,6 +272,11 @@ def _forget_deleted_keys(library: LibraryWriter) -> None:
         library.forget_deleted_keys(keys)
 
 
+def find_unfinished_change(value: str | None) -> str | None:
+    """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
+    return value.partition(" ")[0] if value else None
+
+
 def delete_old_vectors(library: LibraryWriter, open_index: Callable[[str], VectorWriter]) -> None:
     """Delete the vectors of the model that was replaced; a killed run may have left them."""
     old = library.get_value(OLD_VECTORS)
@@ -351,7 +358,10 @@ class VectorSync:
         if version is None:
             return
         delete_old_vectors(self._library, self._open_index)
-        if self._library.get_value(VECTOR_FILES) != self._load_index(version).describe_files():
+        index = self._load_index(version)
+        collected = find_unfinished_change(self._library.get_value(NEXT_VECTORS))
+        index.delete_leftovers({version, collected or version})
+        if self._library.get_value(VECTOR_FILES) != index.describe_files():
             self.verify_all()
             self._open()
         # Since the last run has finished, nobody has written to the index.
@@ -395,8 +405,8 @@ class VectorSync:
                     )
                 except StoreCorrupt:
                     # Every vector comes from a chunk, so only the time to compute it is lost.
-                    vectors.clear()
-                    self._lost = reconcile(self._library, vectors, version)
+                    vectors.restore()
+                    self._lost = reconcile(self._library, vectors, version, verify=True)
                 if self._lost:
                     count = f"{self._lost:,} vector" + ("" if self._lost == 1 else "s")
                     message = f"lost or damaged, computed again: {count}"

@@ -253,6 +253,9 @@ class MemoryLibrary:
     def checkpoint(self) -> None:
         self.checkpoints += 1
 
+    def sync(self) -> None:
+        pass
+
     def get_revision(self) -> int:
         return self._revision
 

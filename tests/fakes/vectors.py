@@ -70,6 +70,12 @@ class MemoryVectors:
         self.rows = []
         self.commits += 1
 
+    def restore(self) -> None:
+        pass
+
+    def delete_leftovers(self, versions: Collection[str]) -> None:
+        pass
+
     def maintain(self) -> None:
         self.maintained += 1
 
@@ -88,9 +94,13 @@ class TornVectors(MemoryVectors):
             raise StoreCorrupt(path="/x", cause="torn")
         return super().list_keys(verify=verify)
 
-    def clear(self) -> None:
+    def find_damaged_keys(self) -> set[Key]:
+        self.list_keys()
+        return super().find_damaged_keys()
+
+    def restore(self) -> None:
         self.torn = False
-        super().clear()
+        self.clear()
 
 
 def _cosine(query: "Vector", vector: "Vector") -> float:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
+from kebab.core.durable import sync_path
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
@@ -154,16 +155,13 @@ _TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 @contextmanager
 def sync_new_files(table: Path) -> Iterator[None]:
     """Wait after the block until the disk has the files that the table gained in it."""
-    before = _list_files(table)
+    before, is_new = _list_files(table), not table.exists()
     yield
     gained = _list_files(table) - before
-    for path in [*sorted(gained), *{path.parent for path in gained}, table]:
+    above = (table, table.parent, table.parent.parent) if is_new and gained else (table,)
+    for path in [*sorted(gained), *{path.parent for path in gained}, *above]:
         if path.exists():
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_path(path)
 
 
 def _list_files(table: Path) -> set[Path]:
@@ -231,6 +229,25 @@ class LanceTable:
                 self.path.rename(renamed)
                 shutil.rmtree(renamed)
         self._table = None
+
+    def restore(self) -> bool:
+        """Delete the newest versions that cannot be read; return whether one is left.
+
+        A power cut may leave the manifest of a commit without its rows. Every commit before the
+        last one is on the disk. A part of a table that cannot be read is lost only when no version
+        is without it.
+        """
+        for manifest in vector_file.list_manifests(self.path):
+            self._table = None
+            try:
+                for _ in self.iterate_batches():
+                    pass
+            except StoreCorrupt:
+                with translate_os_errors(manifest, "write"):
+                    manifest.unlink()
+            else:
+                return True
+        return False
 
     def read_latest(self, read: Callable[[], T]) -> T:
         """Return what `read` gets from the latest version.

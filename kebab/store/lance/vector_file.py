@@ -8,18 +8,20 @@ never counts as current.
 import mmap
 import os
 import re
+import shutil
 import struct
+import time
 import zlib
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import BinaryIO
 
     import numpy as np
@@ -38,6 +40,7 @@ FEATURE = "the vector index"
 
 _FOLDER = "lance"
 _STAMP_BYTES = 16
+_DRAFT_SECONDS = 600.0
 _OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|f32(?:\.\d+)?)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NEWEST_FIRST_DIGITS = 20
@@ -68,6 +71,28 @@ def get_vector_file_path(data_dir: Path, version: str) -> Path:
 def is_own(name: str) -> bool:
     """Return whether only kebab gives this name to an entry of the folder; drafts count."""
     return _OWN.fullmatch(name) is not None
+
+
+def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
+    """Delete what killed runs have left in the folder of all tables, and nothing of these versions.
+
+    A draft may belong to a reader that is writing it now, so only an old one is deleted.
+
+    Raises:
+        OSError: The file system refused.
+    """
+    kept = {
+        f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".f32")
+    }
+    oldest = time.time() - _DRAFT_SECONDS
+    for path in [*folder.iterdir()] if folder.is_dir() else ():
+        is_draft = path.name.startswith(".")
+        if not is_own(path.name) or path.name in kept:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif not is_draft or path.lstat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
 
 
 def list_manifests(table: Path) -> list[Path]:
@@ -159,6 +184,7 @@ def release_pages(array: Any) -> None:
 
 TOMBSTONE = -1
 """The key of a row that was deleted in place."""
+_TOMBSTONE_BYTES = struct.pack("<q", TOMBSTONE)
 
 LARGE_ROWS, LARGE_PART_ROWS = 100_000, 1 << 14
 """A file with more rows than the first is read in parts of the second (25 MB), to save memory.
@@ -284,8 +310,9 @@ class VectorFile:
                 return
             file, header = opened
             deleted = np.isin(self._get_keys(file, header), keys)
-            records = self._map_records(file, header.rows, "r+")
-            records["key"][np.flatnonzero(deleted)] = TOMBSTONE
+            for row in np.flatnonzero(deleted).tolist():
+                os.pwrite(file.fileno(), _TOMBSTONE_BYTES, self._get_offset(row))
+            os.fsync(file.fileno())
             followed = header._replace(table_digest=after)
             self._write_header(
                 file, header, followed, lambda old: np.where(deleted, TOMBSTONE, old)
@@ -369,14 +396,12 @@ class VectorFile:
 
         return np.dtype([("key", "<i8"), ("vector", "<f4", (self._dimension,))])
 
-    def _map_records(
-        self, file: "BinaryIO", rows: int, mode: 'Literal["r", "r+"]' = "r"
-    ) -> "Records":
+    def _map_records(self, file: "BinaryIO", rows: int) -> "Records":
         import numpy as np
 
         if rows == 0:
             return np.empty(0, self._build_dtype())
-        return np.memmap(file, self._build_dtype(), mode, HEADER_BYTES, (rows,))
+        return np.memmap(file, self._build_dtype(), "r", HEADER_BYTES, (rows,))
 
     def _pack(self, keys: "KeyArray", matrix: "Matrix") -> bytes:
         import numpy as np

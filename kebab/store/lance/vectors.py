@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.documents import VectorRow
+from kebab.core.durable import sync_names
 from kebab.core.ids import Key, Keys, compute_digest
 from kebab.errors.system import require_address_space, translate_import_errors, translate_os_errors
 from kebab.store.lance import vector_file
@@ -411,6 +412,18 @@ class LanceVectors(MappedVectors):
         self._table.drop()
         with suppress(OSError):
             self._file.delete_file()
+        sync_names(self._table.path.parent)
+
+    def restore(self) -> None:
+        """Go back to the newest state that can be read as a whole; without one delete every row."""
+        if not self._table.restore():
+            self.clear()
+
+    def delete_leftovers(self, versions: Collection[str]) -> None:
+        """Delete what killed runs left: files of other versions than these, and old drafts."""
+        folder = vector_file.get_tables_folder(self._data_dir)
+        with translate_os_errors(folder, "write"):
+            vector_file.delete_leftovers(folder, versions)
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import apsw
 
+from kebab.core.durable import create_folder, sync_path
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
@@ -288,7 +289,7 @@ def open_writer(data_dir: Path) -> apsw.Connection:
     """
     path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
-        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_folder(data_dir, 0o700)
         # SQLite would ignore the log of a database file without a byte. A process that had opened
         # the file before it was emptied keeps locks on it; it does not hold a new file.
         if path.exists() and not path.stat().st_size:
@@ -322,6 +323,16 @@ def truncate_log(database: apsw.Connection) -> None:
         return
     finally:
         database.set_busy_timeout(_BUSY_MS)
+
+
+def sync_log(path: Path) -> None:
+    """Wait until the disk has every commit; SQLite itself waits only before a checkpoint.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    with suppress(FileNotFoundError):  # every commit is in the database
+        sync_path(path.with_name(f"{path.name}-wal"))
 
 
 def persist_log(database: apsw.Connection) -> None:

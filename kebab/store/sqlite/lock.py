@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
@@ -60,7 +61,7 @@ class WriterLock:
         require_own_process()
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            create_folder(data_dir, 0o700)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._freed = weakref.finalize(self, os.close, self._file)
         try:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import apsw
 import msgspec
 
+from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
 from kebab.core.review import (
     Position,
@@ -101,7 +102,7 @@ class ReviewDatabase:
 
     def _create(self) -> apsw.Connection:
         with translate_os_errors(self._data_dir, "create"):
-            self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            create_folder(self._data_dir, 0o700)
         return self._open()
 
     def _open_read_only(self) -> apsw.Connection | None:

@@ -13,6 +13,7 @@ import apsw
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
 
@@ -116,6 +117,8 @@ class SqliteSessionStore:
             database.execute("BEGIN IMMEDIATE")
             yield database
             database.execute("COMMIT")
+            with translate_os_errors(self._path, "write"):
+                connection.sync_log(Path(self._path))
 
     def _open(self) -> apsw.Connection:
         """Open an existing database for writing; closing it rolls back an open transaction."""

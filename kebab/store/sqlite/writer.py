@@ -21,6 +21,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
+from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import (
     Transactions,
@@ -286,6 +287,11 @@ class SqliteWriter:
             fts.merge_segments(self._database)
         with translate_sqlite_errors(self._path, "write"):
             truncate_log(self._database)
+
+    def sync(self) -> None:
+        """Wait until the disk has every change so far."""
+        with translate_os_errors(self._path, "write"):
+            connection.sync_log(Path(self._path))
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")

@@ -7,7 +7,8 @@ from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest import reembed as change
 from kebab.ingest import vectors
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.reembed import find_unfinished_change, reembed
+from kebab.ingest.reembed import reembed
+from kebab.ingest.vectors import find_unfinished_change
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import TornVectors
 
@@ -142,6 +143,21 @@ def test_collected_vectors_that_cannot_be_read_are_computed_again(full):
 
     full.check()
     assert (outcome.version, outcome.embedded) == ("another", 40)
+
+
+def test_the_old_vectors_are_deleted_when_the_disk_has_the_change(full, monkeypatch):
+    versions = []
+    library, old = full.library, full.tables[OLD]
+    seen = []
+    monkeypatch.setattr(
+        library, "sync", lambda: versions.append(library.get_value(EMBEDDING_VERSION))
+    )
+    monkeypatch.setattr(old, "clear", lambda: seen.append(versions[-1]))
+
+    run(full, HashingEmbedder(version="another"))
+
+    assert versions[0] == OLD, "the mark of the begin"
+    assert seen == ["another"]
 
 
 def test_an_ingest_in_between_uses_the_old_model(full):

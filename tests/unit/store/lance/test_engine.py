@@ -260,6 +260,46 @@ def test_new_files_and_their_folders_are_synced(tmp_path, synced):
     assert sorted(synced) == sorted(str(tmp_path / name) for name in names)
 
 
+def test_the_folder_of_a_new_table_is_synced_too(tmp_path, synced):
+    table = tmp_path / "lance" / "v.lance"
+    with sync_new_files(table):
+        (table / "data").mkdir(parents=True)
+        (table / "data" / "new").touch()
+    assert {str(table.parent), str(tmp_path)} <= set(synced)
+
+
+def empty_manifest(table):
+    vector_file.list_manifests(table.path)[0].write_bytes(b"")
+
+
+def empty_rows(table):
+    max((table.path / "data").iterdir(), key=os.path.getmtime).write_bytes(b"")
+
+
+def remove_rows(table):
+    max((table.path / "data").iterdir(), key=os.path.getmtime).unlink()
+
+
+@pytest.mark.parametrize("lose", [empty_manifest, empty_rows, remove_rows])
+def test_a_commit_that_was_lost_costs_no_earlier_one(table, tmp_path, make_rows, lose):
+    table.append(make_rows(4))
+    lose(table)
+    again = LanceTable(tmp_path, "v", 3)
+    with pytest.raises(StoreCorrupt):
+        keys(again)
+
+    assert again.restore()
+    assert keys(again) == [1, 2, 3]
+    again.append(make_rows(5, 6))
+    assert keys(again) == keys(LanceTable(tmp_path, "v", 3)) == [1, 2, 3, 5, 6]
+
+
+def test_a_table_without_a_readable_version_cannot_be_restored(table):
+    empty_rows(table)
+    assert not table.restore()
+    assert not table.exists()
+
+
 def test_nothing_is_synced_when_the_block_failed(tmp_path, synced):
     with pytest.raises(KeyError), sync_new_files(tmp_path):
         raise KeyError

@@ -13,6 +13,7 @@ from kebab.store.lance.vector_file import (
     TOMBSTONE,
     Header,
     VectorFile,
+    delete_leftovers,
     release_pages,
 )
 from kebab.store.lance.vectors import ExactIndex
@@ -54,6 +55,38 @@ def test_keys_are_read_without_mapping_and_in_parts(vector_file, monkeypatch):
 
     assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
     assert vector_file.read_keys(TWO) is None
+
+
+def test_deleted_rows_are_synced_before_the_header_says_so(vector_file, path, monkeypatch):
+    seen = []
+    real = os.fsync
+
+    def note(file):
+        seen.append(keys(VectorFile(path, 3), ONE))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", note)
+
+    vector_file.delete_rows(ONE, TWO, np.array([2], np.int64))
+
+    assert seen == [[4, TOMBSTONE, 7]]
+    assert keys(vector_file, TWO) == [4, TOMBSTONE, 7]
+
+
+def test_only_leftovers_of_kebab_are_deleted(tmp_path):
+    kept = ["fastembed-a-3-v1.lance", "fastembed-a-3-v1.f32", "mine", ".fastembed-a-3-v1.f32.2"]
+    gone = ["fastembed-a-3-v1.gone", "fastembed-b-3-v1.lance", "fastembed-b-3-v1.f32"]
+    for name in (*kept, *gone, ".fastembed-a-3-v1.f32.1"):
+        if name.endswith((".lance", ".gone")):
+            (tmp_path / name / "data").mkdir(parents=True)
+        else:
+            (tmp_path / name).touch()
+    os.utime(tmp_path / ".fastembed-a-3-v1.f32.1", (0, 0))
+
+    delete_leftovers(tmp_path, ["fastembed-a-3-v1"])
+    delete_leftovers(tmp_path / "nowhere", [])
+
+    assert {one.name for one in tmp_path.iterdir()} == set(kept)
 
 
 def test_a_missing_file_has_no_keys(path, vector_file):

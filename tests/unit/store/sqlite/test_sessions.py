@@ -1,3 +1,4 @@
+import os
 import threading
 import time
 from contextlib import closing
@@ -116,6 +117,15 @@ def test_the_writer_lock_is_neither_needed_nor_taken(data_dir, kept):
         assert kept.add_turn(turn()) == 0
     with SqliteWriter(data_dir, str.split):
         assert kept.add_turn(turn()) == 1
+
+
+def test_a_stored_turn_survives_a_power_cut(data_dir, kept, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+
+    kept.add_turn(turn())
+
+    assert (data_dir / "kebab.sqlite-wal").stat().st_ino in synced
 
 
 def test_the_revision_stays(data_dir, kept):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.kills import run_kills
+from tools.kills.warm import run_kills
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """Kills the warm process at random moments, and compares every answer with that of a cold call.
 
-`python -m tools.kills --count 500` runs calls one after another. Another thread waits until the
+Calls run one after another. Another thread waits until the
 process is ready and a call begins, and kills the parent or a worker within that call; a third one
 edits a file and ingests it. At the end the last edit must be in the index.
 """
 
-import argparse
-import json
 import math
 import os
 import random
@@ -14,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,19 +76,6 @@ class Outcome(NamedTuple):
     kills_within_calls: int
     edits: int
     faults: list[str]
-
-
-def main() -> int:
-    """Run the experiment; return 1 when anything went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=500, help="the number of kills")
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=math.inf, help="end after this time")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="kk-") as folder:
-        outcome = run_kills(Path(folder), options.count, options.seed, options.seconds)
-    print(json.dumps(outcome._asdict(), ensure_ascii=False))  # noqa: T201 - the report
-    return bool(outcome.faults)
 
 
 def run_kills(folder: Path, count: int, seed: int, longest_s: float = math.inf) -> Outcome:
@@ -271,7 +255,3 @@ def _restrict(words: Sequence[str]) -> tuple[str, ...]:
     """Return a filter that leaves the edits out."""
     takes_filter = words[0] in ("search", "grep", "list", "ask")
     return ("--source", "notes") if takes_filter else ()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

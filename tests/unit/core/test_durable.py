@@ -1,0 +1,92 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from kebab.app.own_files import keep_copy, replace_file
+from kebab.app.review import FixedFile, write_file
+from kebab.core.durable import create_folder, sync_names, sync_path
+from kebab.http.guard import TOKEN_NAME, load_token
+
+
+@pytest.fixture
+def calls(monkeypatch, tmp_path):
+    """Return the list of syncs and renames below the folder, as (what, name) in their order."""
+    found = []
+
+    def name(path):
+        return Path(os.fsdecode(path)).relative_to(tmp_path).as_posix()
+
+    def watch(module, attribute, describe):
+        real = getattr(module, attribute)
+
+        def noted(*arguments):
+            result = real(*arguments)
+            found.append(describe(*arguments))
+            return result
+
+        monkeypatch.setattr(module, attribute, noted)
+
+    watch(os, "fsync", lambda file: ("sync", name(Path(f"/proc/self/fd/{file}").readlink())))
+    watch(os, "replace", lambda _, target: ("rename", name(target)))
+    return found
+
+
+def test_a_new_folder_is_synced_with_those_above_it(tmp_path, calls):
+    create_folder(tmp_path / "a" / "b", 0o700)
+    create_folder(tmp_path / "a" / "b")
+
+    assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
+    assert sorted(calls) == [("sync", "."), ("sync", "a")]
+
+
+def test_what_cannot_be_synced_matters_only_for_files(tmp_path):
+    sync_names(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError):
+        sync_path(tmp_path / "nowhere")
+
+
+def replace_settings(folder):
+    replace_file(folder / "file", b"new")
+
+
+def copy_settings(folder):
+    keep_copy(folder / "file", "new")
+
+
+def write_token(folder):
+    load_token(folder)
+
+
+def apply_fixes(folder):
+    write_file(FixedFile(folder / "file", b"old", b"new", 1, 0, ""))
+
+
+@pytest.mark.parametrize(
+    ("write", "names"),
+    [
+        (replace_settings, ["file"]),
+        (copy_settings, []),
+        (write_token, [TOKEN_NAME]),
+        (apply_fixes, ["file"]),
+    ],
+)
+def test_a_file_is_synced_before_its_name_and_its_folder_after(tmp_path, calls, write, names):
+    (tmp_path / "file").write_bytes(b"old")
+
+    write(tmp_path)
+
+    assert [name for what, name in calls if what == "rename"] == names
+    first, last = calls[0], calls[-1]
+    assert first[0] == "sync"
+    assert first[1] != "."
+    assert last == ("sync", ".")
+
+
+def test_the_copy_of_an_original_has_its_name_before_the_original_is_replaced(tmp_path, calls):
+    (tmp_path / "file").write_bytes(b"old")
+
+    apply_fixes(tmp_path)
+
+    renamed = calls.index(("rename", "file"))
+    assert calls[:renamed].index(("sync", "file.orig")) < calls[:renamed].index(("sync", "."))

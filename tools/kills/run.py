@@ -1,0 +1,96 @@
+"""Kills every operation and prints a table: what was lost, doubled or wrong afterwards.
+
+    python -m tools.kills --count 1000
+
+Commands and the watcher are killed in `operations`, the warm process in `warm`, and the pages of
+reviews in `tools.review_interleavings`. The exit status is 1 when anything was wrong.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools.kills.operations import count_kills, kill_operations
+from tools.kills.warm import run_kills
+from tools.misspelling_model import MisspellingModel
+from tools.review_interleavings import run_interleavings
+
+PAGES, WARM = "pages of reviews", "warm process"
+_SHARE = 0.15
+"""The share of the kills for each of these two."""
+_KILLS_PER_INTERLEAVING = 1.5
+"""About how many processes an interleaving kills."""
+_MODEL_S = 0.002
+_MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
+
+Table = dict[str, Counter[str]]
+
+
+def run_all(given: argparse.Namespace, report: Callable[[str], None]) -> Table:
+    """Kill about so many processes; return the figures of each operation."""
+    share = 0 if given.operations else int(given.count * _SHARE)
+    place = _MEMORY if _MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
+        kills = kill_operations(
+            Path(folder), given.count - 2 * share, given.seed, given.operations, given.seconds
+        )
+        table = count_kills(kills, report)
+    if share:
+        table[PAGES] = _kill_pages(share, given.seed, report)
+        table[WARM] = _kill_warm(share, given.seed, report)
+    return table
+
+
+def _kill_warm(count: int, seed: int, report: Callable[[str], None]) -> Counter[str]:
+    with tempfile.TemporaryDirectory(prefix="kk-") as folder:
+        outcome = run_kills(Path(folder), count, seed)
+    for fault in outcome.faults:
+        report(f"warm process: {fault}")
+    lost = sum("is lost" in fault for fault in outcome.faults)
+    return Counter(
+        kills=outcome.kills,
+        within=outcome.kills_within_calls,
+        lost=lost,
+        wrong=len(outcome.faults) - lost,
+    )
+
+
+def _kill_pages(count: int, seed: int, report: Callable[[str], None]) -> Counter[str]:
+    rounds = max(1, int(count / _KILLS_PER_INTERLEAVING))
+    outcome = run_interleavings(rounds, seed, lambda _: MisspellingModel(_MODEL_S), report)
+    kills = outcome.counts["kills"]
+    return Counter(kills=kills, within=kills, wrong=len(outcome.faults))
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the program, print the table, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tools.kills")
+    parser.add_argument("--count", type=int, default=500, help="the number of kills, about")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311 - no secret
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="kill no more commands after this time"
+    )
+    parser.add_argument("--operations", nargs="*", default=[], help="only these; or `watch`")
+    given = parser.parse_args(arguments)
+    begin = time.monotonic()
+    table = run_all(given, _print)
+    columns = ("kills", "within", "lost", "doubled", "wrong")
+    _print("| operation | kills | within the operation | lost | doubled | wrong |")
+    _print("|---|---|---|---|---|---|")
+    total: Counter[str] = Counter()
+    for name, counts in table.items():
+        total += counts
+        _print(f"| {name} | {' | '.join(str(counts[column]) for column in columns)} |")
+    _print(f"| all | {' | '.join(str(total[column]) for column in columns)} |")
+    _print(f"seed {given.seed}, {time.monotonic() - begin:.0f} s")
+    return bool(total["lost"] + total["doubled"] + total["wrong"])
