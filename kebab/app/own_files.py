@@ -29,12 +29,14 @@ def list_index_files(context: AppContext) -> list[Path]:
 
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
+    from kebab.store.sqlite import replacement
     from kebab.store.sqlite.connection import LOCK_NAME
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
-    return [*databases, get_vectors_folder(context), context.paths.stdin_dir, data / LOCK_NAME]
+    folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
+    return [*databases, *folders, data / LOCK_NAME]
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:

@@ -17,7 +17,7 @@ import apsw
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import fts
+from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
 from kebab.store.stamps import FileState
 
@@ -187,6 +187,8 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = get_database_path(data_dir)
     if not path.exists() or not path.stat().st_size:
+        await_replacement(data_dir)
+    if not path.exists() or not path.stat().st_size:
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
@@ -201,6 +203,26 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
+
+
+def await_replacement(data_dir: Path) -> None:
+    """Complete the replacement of a knowledge base, or wait until another process has done so.
+
+    Raises:
+        Locked: The other process takes longer than the timeout.
+        IoError: The file system refused.
+        RunCold: This is the warm process.
+    """
+    from kebab.store.sqlite.lock import WriterLock
+
+    end = time.monotonic() + _BUSY_MS / 1000
+    while replacement.is_incomplete(data_dir):
+        try:
+            WriterLock(data_dir).close()
+        except Locked:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def connect_read_only(path: Path) -> apsw.Connection:
@@ -413,11 +435,12 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
                 _apply(database, script)
 
 
-def create_schema(below: str = "") -> apsw.Connection:
-    """Return an empty database in memory with the schema of this build."""
+def create_schema(below: str = "", version: int | None = None) -> apsw.Connection:
+    """Return an empty database in memory with a schema, by default that of this build."""
     database = apsw.Connection(":memory:")
     for script in read_migrations(below):
-        _apply(database, script)
+        if version is None or parse_schema_version(script) <= version:
+            _apply(database, script)
     return database
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
+from kebab.store.sqlite import replacement
 from kebab.store.sqlite.connection import LOCK_NAME
 
 _RETRY_SECONDS = 0.05
@@ -50,7 +51,7 @@ class WriterLock:
     """
 
     def __init__(self, data_dir: Path) -> None:
-        """Take the lock without waiting.
+        """Take the lock without waiting; complete an import that was interrupted at its end.
 
         Raises:
             Locked: Another writer holds it.
@@ -65,6 +66,7 @@ class WriterLock:
             self._freed = weakref.finalize(self, os.close, self._file)
         try:
             self._take()
+            replacement.complete_replacement(data_dir)
         except (Locked, IoError):
             self._freed()
             raise

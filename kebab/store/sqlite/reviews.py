@@ -46,6 +46,8 @@ class ReviewDatabase:
 
     def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
         """Wait `wait_s` seconds for other writers; without a directory, stay in memory."""
+        if data_dir is not None:
+            connection.await_replacement(data_dir)
         self.path = get_reviews_path(data_dir or Path(":memory:"))
         self._data_dir = data_dir or Path()
         self._in_memory = data_dir is None
