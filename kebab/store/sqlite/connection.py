@@ -19,6 +19,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
+from kebab.store.sqlite.old_copies import keep_old_copy
 from kebab.store.stamps import FileState
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
@@ -187,7 +188,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = get_database_path(data_dir)
     if not path.exists() or not path.stat().st_size:
-        await_replacement(data_dir)
+        replacement.await_replacement(data_dir)
     if not path.exists() or not path.stat().st_size:
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
@@ -203,26 +204,6 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
-
-
-def await_replacement(data_dir: Path) -> None:
-    """Complete the replacement of a knowledge base, or wait until another process has done so.
-
-    Raises:
-        Locked: The other process takes longer than the timeout.
-        IoError: The file system refused.
-        RunCold: This is the warm process.
-    """
-    from kebab.store.sqlite.lock import WriterLock
-
-    end = time.monotonic() + _BUSY_MS / 1000
-    while replacement.is_incomplete(data_dir):
-        try:
-            WriterLock(data_dir).close()
-        except Locked:
-            if time.monotonic() >= end:
-                raise
-            time.sleep(_PAUSE_S)
 
 
 def connect_read_only(path: Path) -> apsw.Connection:
@@ -299,8 +280,12 @@ def _matches_path(pattern: str, path: str) -> bool:
     return matches_glob(pattern, path)
 
 
-def open_writer(data_dir: Path) -> apsw.Connection:
+def open_writer(
+    data_dir: Path, on_copy: Callable[[Path], object] = lambda _: None
+) -> apsw.Connection:
     """Open the database for writing; create or migrate it if needed.
+
+    `on_copy` receives the copy of the old database that a migration keeps.
 
     Raises:
         NotIndexed: It was written by a newer build.
@@ -330,6 +315,9 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         persist_log(database)
         fts.create_write_buffer(database)
         _refuse_damaged_file(database)
+        with translate_os_errors(path, "write"):
+            if copy := keep_copy_before_migration(database):
+                on_copy(copy)
         migrate(database, data_dir)
         undo.pop_all()
     return database
@@ -416,6 +404,14 @@ def check_schema_version(database: apsw.Connection, data_dir: Path, below: str =
     version, wanted = read_schema_version(database), get_expected_schema_version(below)
     if version != wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
+
+
+def keep_copy_before_migration(database: apsw.Connection, below: str = "") -> Path | None:
+    """Return a new copy of a database that has an older schema, None for any other."""
+    version = read_schema_version(database)
+    if not 0 < version < get_expected_schema_version(below):
+        return None
+    return keep_old_copy(database, version)
 
 
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:

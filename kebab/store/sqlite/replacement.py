@@ -1,20 +1,25 @@
 """Replaces the files of a knowledge base by those of another one, which was built beside them.
 
-The new files are built in `import/new` below the data directory. Renaming that folder to
-`import/ready` decides: from then on the new files count, and whoever opens the knowledge base next
-completes the change. While it is incomplete there is no `kebab.sqlite`, so that only a reader that
-finds no database has to look for it.
+The new files are built in `import/new` below the data directory. When they are durable, the folder
+becomes `import/ready`. Moving the old database away decides: from then on the new files count, and
+whoever opens the knowledge base next completes the change. While it is incomplete there is no
+database, so that only a reader that finds none has to look for it.
 """
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from kebab.errors.catalog import Locked
 from kebab.errors.system import translate_os_errors
 
 FOLDER = "import"
 _NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
+
+_WAIT_S, _PAUSE_S = 5.0, 0.001
+"""How long a reader waits for the process that replaces, and between two looks."""
 
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
@@ -30,9 +35,10 @@ def get_staging_folder(data_dir: Path) -> Path:
 
 
 def is_incomplete(data_dir: Path) -> bool:
-    """Return whether a replacement was decided and is not complete."""
+    """Return whether a replacement was decided and the new database is not there yet."""
     folder = data_dir / FOLDER
-    return (folder / _READY).exists() or (folder / _INSTALLING).exists()
+    is_begun = (folder / _READY).exists() or (folder / _INSTALLING).exists()
+    return is_begun and not os.path.lexists(data_dir / FILES[0])
 
 
 def decide_replacement(data_dir: Path) -> None:
@@ -46,7 +52,12 @@ def decide_replacement(data_dir: Path) -> None:
         for path in (*_walk(staged), staged):
             _sync(path)
         staged.rename(staged.with_name(_READY))
+        replaced = staged.with_name(_REPLACED)
+        replaced.mkdir()
         _sync(staged.parent)
+        if os.path.lexists(data_dir / FILES[0]):
+            (data_dir / FILES[0]).rename(replaced / FILES[0])
+            _sync(data_dir)
 
 
 def complete_replacement(data_dir: Path) -> None:
@@ -62,7 +73,7 @@ def complete_replacement(data_dir: Path) -> None:
         return
     ready, installing, replaced = (folder / name for name in (_READY, _INSTALLING, _REPLACED))
     with translate_os_errors(data_dir, "write"):
-        if ready.exists():
+        if ready.exists() and is_incomplete(data_dir):
             replaced.mkdir(exist_ok=True)
             for name in FILES:
                 # Only a file that was created meanwhile can be there twice.
@@ -79,6 +90,28 @@ def complete_replacement(data_dir: Path) -> None:
                     (installing / name).rename(data_dir / name)
             _sync(data_dir)
         shutil.rmtree(folder)
+
+
+def await_replacement(data_dir: Path) -> None:
+    """Complete a replacement that was decided, or wait until another process has done so.
+
+    Raises:
+        Locked: The other process takes longer than `_WAIT_S`.
+        IoError: The file system refused.
+        RunCold: This is the warm process.
+    """
+    if not is_incomplete(data_dir):
+        return
+    from kebab.store.sqlite.lock import WriterLock
+
+    end = time.monotonic() + _WAIT_S
+    while is_incomplete(data_dir):
+        try:
+            WriterLock(data_dir).close()
+        except Locked:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def discard_staged_files(data_dir: Path) -> None:
