@@ -2,8 +2,8 @@
 
     python -m tools.old_indexes [--models FOLDER] [--out FOLDER]
 
-Each revision is the last one before a migration. Its own code reads `NOTES`, answers a question in a
-session and reviews a note, if it can. The indexes are stored as `NAME.zip`, without the paths and
+Each revision is the last one before a migration. Its own code reads `NOTES`, answers a question in
+a session and reviews a note, if it can. The indexes are stored as `NAME.zip`, without the paths and
 times of the machine that built them. The models must be installed, because schema 4 and later have
 vectors. The packages of this environment are used, so the revisions must still run with them.
 """

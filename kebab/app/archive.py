@@ -4,6 +4,7 @@ An archive is a zip file. Its members are copies of the databases, the vectors a
 texts from standard input, and `manifest.json`, which lists all others with their hashes.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -23,8 +24,17 @@ from kebab.app.conversions import format_timestamp
 from kebab.core.ids import Key, Keys
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.errors.system import translate_os_errors
+from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
+from kebab.store.archive_file import (
+    COPIED_AT_ONCE,
+    FORMAT_VERSION,
+    INDEX,
+    MANIFEST,
+    REVIEWS,
+    TEXTS,
+    VECTORS,
+)
 from kebab.wire.archive import (
     ArchivedSetting,
     ArchivedSource,
@@ -37,16 +47,6 @@ from kebab.wire.archive import (
 if TYPE_CHECKING:
     from kebab.store.lance.vectors import ExactIndex
     from kebab.store.sqlite.archive import Contents
-
-FORMAT_VERSION = 1
-INDEX, REVIEWS, VECTORS, MANIFEST = (
-    "kebab.sqlite",
-    "reviews.sqlite",
-    "vectors.f32",
-    "manifest.json",
-)
-TEXTS = "stdin/"
-"""The beginning of the names of texts from standard input."""
 
 SETTINGS = (
     "ingest.hidden",
@@ -61,9 +61,10 @@ SETTINGS = (
 )
 """The settings that decide what the index contains, or what a review finds."""
 
-COPIED_AT_ONCE = 1 << 20
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members, so that equal contents give equal members."""
+_SHRINKS_BY = 4
+"""How far an archive may be smaller than its members; less space is refused at once."""
 _SNAPSHOTS = 3
 """How often a copy is tried that has all its vectors, while an ingest deletes some."""
 
@@ -109,6 +110,7 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     """
     require_own_process()
     started = context.clock.monotonic()
+    context.open_reader().close()
     target = _choose_target(context, request)
     progress = ByteProgress(report, context, "export")
     with (
@@ -118,7 +120,7 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
         copies = _Copies(context, Path(folder), sessions=not request.without_sessions)
         copies.take()
         progress.total = copies.estimate_size()
-        _require_space(target, progress.total)
+        refuse_small_disk(target, progress.total // _SHRINKS_BY)
         draft = Path(folder, "archive")
         with open(draft, "xb", opener=_open_private) as file:
             manifest = _write_archive(file, copies, progress)
@@ -144,32 +146,36 @@ def _choose_target(context: AppContext, request: ExportRequest) -> Path:
         cause = "an archive cannot be inside the folder of the knowledge base"
         raise InvalidInput(field="$.path", cause=cause)
     if not target.parent.is_dir():
-        raise IoError(path=str(target), op="create", cause="no such folder")
+        raise _build_create_error(target, "no such folder")
     _refuse_existing(target, force=request.force)
     return target
 
 
 def _refuse_existing(target: Path, *, force: bool) -> None:
     if target.is_dir():
-        raise IoError(path=str(target), op="create", cause="it is a folder")
+        raise _build_create_error(target, "it is a folder")
     if os.path.lexists(target) and not force:
-        raise IoError(path=str(target), op="create", cause="the file exists; `--force` replaces it")
+        raise _build_create_error(target, "the file exists; `--force` replaces it")
+
+
+def _build_create_error(target: Path, cause: str) -> IoError:
+    return build_io_error(OSError(errno.EEXIST, cause), "create", target)
 
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _require_space(target: Path, size: int) -> None:
+def refuse_small_disk(path: Path, size: int) -> None:
     """Refuse to begin what cannot fit.
 
     Raises:
-        IoError: Less space is free than half of the size, to which an archive may shrink.
+        IoError: Less space is free in the folder of a path, or in a folder.
     """
-    free = shutil.disk_usage(target.parent).free
-    if free < size // 2:
-        cause = f"not enough space: up to {size:,} bytes are needed, {free:,} are free"
-        raise IoError(path=str(target), op="write", cause=cause)
+    free = shutil.disk_usage(path if path.is_dir() else path.parent).free
+    if free < size:
+        cause = f"not enough space: {size:,} bytes are needed, {free:,} are free"
+        raise build_io_error(OSError(errno.ENOSPC, cause), "write", path)
 
 
 class _Text(NamedTuple):
@@ -196,7 +202,7 @@ class _Copies:
 
         data, database = self.context.paths.data, self.context.database
         if database.exists():
-            _require_space(self.index_path, database.stat().st_size)
+            refuse_small_disk(self.index_path, database.stat().st_size)
         missing: list[Key] = []
         for _ in range(_SNAPSHOTS):
             self.index_path.unlink(missing_ok=True)

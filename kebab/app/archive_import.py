@@ -3,33 +3,18 @@
 The archive is checked and built beside the files that are there, and then takes their place.
 """
 
-import hashlib
 import os
-import shutil
 import stat
 import tempfile
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from kebab.app.archive import (
-    COPIED_AT_ONCE,
-    FORMAT_VERSION,
-    INDEX,
-    MANIFEST,
-    REVIEWS,
-    TEXTS,
-    VECTORS,
-    ByteProgress,
-    find_home,
-    list_settings,
-)
+from kebab.app.archive import ByteProgress, find_home, list_settings, refuse_small_disk
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.library import check_folder
 from kebab.core.documents import STDIN, VECTOR_FILES, FileStamp, Source
@@ -38,145 +23,21 @@ from kebab.core.ids import DocId, hash_file
 from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import (
     InvalidInput,
-    IoError,
-    NotIndexed,
-    StoreCorrupt,
-    TooLarge,
 )
-from kebab.errors.system import build_read_error, translate_os_errors
+from kebab.errors.system import translate_os_errors
+from kebab.ingest.run import is_own_file_name
+from kebab.store.archive_file import INDEX, REVIEWS, TEXTS, VECTORS, ArchiveFile
 from kebab.store.sqlite import archive as copies
 from kebab.store.sqlite import replacement, reviews
 from kebab.wire.archive import (
-    ArchiveManifest,
     ImportedSource,
     ImportReport,
     ImportRequest,
     SettingDifference,
 )
 
-_MAX_MANIFEST_BYTES = 64_000_000
 _DATABASE_EXPANSION = 2
 """A copy grows when it is migrated and adapted, and vectors are stored twice."""
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    KeyError,
-    msgspec.DecodeError,
-)
-"""What the readers of zip files and of JSON raise for damaged ones."""
-
-
-class _Format(msgspec.Struct, frozen=True):
-    """The part of a manifest that every version of the format has."""
-
-    format_version: int
-
-
-@contextmanager
-def _translate_damage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except _DAMAGE as fault:
-        raise StoreCorrupt(path=str(path), cause=f"not a whole archive: {fault}") from fault
-
-
-class _Archive:
-    """An open archive whose manifest agrees with its members."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the manifest, and compare it with the list of members.
-
-        Raises:
-            IoError: The file cannot be read.
-            NotIndexed: A newer kebab wrote it.
-            StoreCorrupt: It is not an archive, or it has other members than it lists.
-        """
-        self.path = path
-        with translate_os_errors(path, "read"):
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise build_read_error(path, "it is not a regular file")
-            with _translate_damage(path):
-                self._zip = zipfile.ZipFile(path)
-        try:
-            with translate_os_errors(path, "read"), _translate_damage(path):
-                self.manifest = self._load_manifest()
-                self._check_members()
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close the file."""
-        self._zip.close()
-
-    def _load_manifest(self) -> ArchiveManifest:
-        info = self._zip.getinfo(MANIFEST)
-        if info.file_size > _MAX_MANIFEST_BYTES:
-            raise TooLarge(what=MANIFEST, size=info.file_size, limit=_MAX_MANIFEST_BYTES)
-        raw = b"".join(self._read(MANIFEST, _MAX_MANIFEST_BYTES))
-        version = msgspec.json.decode(raw, type=_Format).format_version
-        if version > FORMAT_VERSION:
-            file = str(self.path)
-            raise NotIndexed(data_dir=file, expected=FORMAT_VERSION, found=version, file=file)
-        return msgspec.json.decode(raw, type=ArchiveManifest)
-
-    def _check_members(self) -> None:
-        found = sorted(info.filename for info in self._zip.infolist())
-        listed = sorted([MANIFEST, *(member.name for member in self.manifest.members)])
-        if found != listed or len({*listed}) != len(listed):
-            raise ValueError("its members are not those that it lists")
-        for member in self.manifest.members:
-            if not _is_member_name(member.name):
-                raise ValueError(f"a member of this name is not expected: {member.name!r}")
-            if member.bytes != self._zip.getinfo(member.name).file_size or member.bytes < 0:
-                raise ValueError(f"a member has another size than it lists: {member.name}")
-        if INDEX not in listed:
-            raise ValueError("it has no index")
-
-    def _read(self, name: str, limit: int) -> Iterator[bytes]:
-        """Yield the content of a member, at most one byte above a limit."""
-        with self._zip.open(name) as member:
-            while limit >= 0 and (part := member.read(min(COPIED_AT_ONCE, limit + 1))):
-                yield part
-                limit -= len(part)
-
-    def unpack(self, folder: Path, names: Collection[str], progress: ByteProgress) -> None:
-        """Write members into a folder, and compare the sizes and hashes of all.
-
-        Raises:
-            StoreCorrupt: A member differs from what the manifest says.
-            IoError: A file cannot be read or written.
-        """
-        for member in self.manifest.members:
-            digest, size = hashlib.sha256(), 0
-            target = folder / member.name if member.name in names else Path(os.devnull)
-            with (
-                translate_os_errors(target, "write"),
-                target.open("wb") as file,
-                _translate_damage(self.path),
-            ):
-                for part in self._read(member.name, member.bytes):
-                    digest.update(part)
-                    size += len(part)
-                    progress.add(len(part))
-                    file.write(part)
-            if size != member.bytes or digest.hexdigest() != member.sha256:
-                cause = f"a member does not have the hash that the archive lists: {member.name}"
-                raise StoreCorrupt(path=str(self.path), cause=cause)
-
-
-def _is_member_name(name: str) -> bool:
-    from kebab.ingest.run import is_own_file_name
-
-    if name.startswith(TEXTS):
-        text = name.removeprefix(TEXTS)
-        return "/" not in text and "\0" not in text and is_own_file_name(text)
-    return name in (INDEX, REVIEWS, VECTORS)
 
 
 class _Place(NamedTuple):
@@ -206,7 +67,7 @@ def import_archive(
         raise InvalidInput(field="$.path", cause="not a path")
     started = context.clock.monotonic()
     path = Path(os.path.abspath(os.path.expanduser(request.path)))  # noqa: PTH100, PTH111 - links stay
-    archive = _Archive(path)
+    archive = ArchiveFile(path, is_own_file_name)
     try:
         importer = _Importer(context, request, archive, ByteProgress(report, context, "import"))
         result = importer.check() if request.dry_run else importer.replace()
@@ -220,7 +81,7 @@ class _Importer:
         self,
         context: AppContext,
         request: ImportRequest,
-        archive: _Archive,
+        archive: ArchiveFile,
         progress: ByteProgress,
     ) -> None:
         self._context = context
@@ -271,10 +132,7 @@ class _Importer:
         """
         size = sum(member.bytes for member in self._manifest.members) * _DATABASE_EXPANSION
         self._progress.total = size // _DATABASE_EXPANSION
-        free = shutil.disk_usage(folder).free
-        if free < size:
-            cause = f"not enough space: up to {size:,} bytes are needed, {free:,} are free"
-            raise IoError(path=str(folder), op="write", cause=cause)
+        refuse_small_disk(folder, size)
 
     def _stage_databases(self, folder: Path) -> None:
         """Unpack the members, and give the databases the folders of this machine."""
@@ -282,7 +140,7 @@ class _Importer:
         # A dry run compares the hash of the vectors, and needs no copy of them.
         unpacked = names - {VECTORS} if self._request.dry_run else names
         (folder / TEXTS).mkdir(mode=0o700, exist_ok=True)
-        self._archive.unpack(folder, unpacked, self._progress)
+        self._archive.unpack(folder, unpacked, self._progress.add)
         index = folder / INDEX
         copies.check_copy(index, self._archive.path)
         contents = copies.read_contents(index)
@@ -291,9 +149,7 @@ class _Importer:
         if {name.removeprefix(TEXTS) for name in names if name.startswith(TEXTS)} - {
             *contents.texts
         }:
-            raise StoreCorrupt(
-                path=str(self._archive.path), cause="it has texts that are no documents"
-            )
+            self._archive.refuse("it has texts that are no documents")
         files = copies.list_files(index)
         for file in files:
             if file.source == STDIN:
@@ -396,14 +252,10 @@ class _Importer:
         version = contents.embedding_version or ""
         dimension, values = parse_dimension(version), {}
         if packed.exists() != bool(contents.committed):
-            raise StoreCorrupt(
-                path=str(self._archive.path), cause="its vectors are of other passages"
-            )
+            self._archive.refuse("its vectors are of other passages")
         if packed.exists():
             if packed.stat().st_size != len(contents.committed) * compute_row_bytes(dimension):
-                raise StoreCorrupt(
-                    path=str(self._archive.path), cause="its vectors have another dimension"
-                )
+                self._archive.refuse("its vectors have another dimension")
             vectors = LanceVectors(folder, version, dimension)
             ids = copies.list_chunk_ids(index)
             for rows in build_vectors(packed, vectors, dimension, ids, self._archive.path):

@@ -77,6 +77,22 @@ class ArchiveManifest(Record, frozen=True, kw_only=True, tag="archive_manifest.v
     """Every other file of the archive."""
 
 
+class _Format(Struct, frozen=True):
+    """The part of a manifest that every version of the format has."""
+
+    format_version: int
+
+
+def decode_manifest(raw: bytes, newest: int) -> ArchiveManifest | int:
+    """Decode a manifest; return only the version of a format that is newer than `newest`.
+
+    Raises:
+        DECODE_ERRORS: It is not a manifest.
+    """
+    version = msgspec.json.decode(raw, type=_Format).format_version
+    return version if version > newest else msgspec.json.decode(raw, type=ArchiveManifest)
+
+
 class ExportRequest(Request["ExportReport"], frozen=True, kw_only=True, tag="export_request.v1"):
     """Where to write the archive, and what to leave out."""
 

@@ -74,8 +74,8 @@ for _command, _line in list_example_lines().items():
 NEVER = {
     "bench": ("bench", "--chunks", "10"),
     "chat": ("chat",),
-    "export": ("export", "no/base.zip"),
-    "import": ("import", "no/base.zip"),
+    "export": ("export", "nowhere/base.zip"),
+    "import": ("import", "nowhere/base.zip"),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "serve": ("serve", "--status"),

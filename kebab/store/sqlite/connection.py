@@ -163,7 +163,7 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
 
 
 FILE_NAME = "kebab.sqlite"
-LOCK_NAME = "writer.lock"
+LOCK_NAME = replacement.LOCK_NAME
 """The file that a writer locks; it is empty while nobody writes."""
 
 _BUSY_MS = 5_000
@@ -188,7 +188,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = get_database_path(data_dir)
     if not path.exists() or not path.stat().st_size:
-        replacement.await_replacement(data_dir)
+        from kebab.store.sqlite.lock import await_replacement
+
+        await_replacement(data_dir)
     if not path.exists() or not path.stat().st_size:
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:

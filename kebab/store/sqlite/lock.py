@@ -15,10 +15,12 @@ from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import replacement
-from kebab.store.sqlite.connection import LOCK_NAME
+from kebab.store.sqlite.replacement import LOCK_NAME
 
 _RETRY_SECONDS = 0.05
 _MAX_BYTES = 512
+_WAIT_S, _PAUSE_S = 5.0, 0.001
+"""How long a reader waits for the process that replaces, and between two looks."""
 
 
 class IngestState(NamedTuple):
@@ -101,6 +103,24 @@ class WriterLock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def await_replacement(data_dir: Path) -> None:
+    """Complete a replacement that was decided, or wait until another process has done so.
+
+    Raises:
+        Locked: The other process takes longer than `_WAIT_S`.
+        IoError: The file system refused.
+        RunCold: This is the warm process.
+    """
+    end = time.monotonic() + _WAIT_S
+    while replacement.is_incomplete(data_dir):
+        try:
+            WriterLock(data_dir).close()
+        except Locked:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def _try_lock(file: int) -> bool:

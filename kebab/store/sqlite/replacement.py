@@ -8,18 +8,16 @@ database, so that only a reader that finds none has to look for it.
 
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from kebab.errors.catalog import Locked
 from kebab.errors.system import translate_os_errors
 
 FOLDER = "import"
 _NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
 
-_WAIT_S, _PAUSE_S = 5.0, 0.001
-"""How long a reader waits for the process that replaces, and between two looks."""
+LOCK_NAME = "writer.lock"
+"""The file that a writer locks; it is empty while nobody writes."""
 
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
@@ -90,28 +88,6 @@ def complete_replacement(data_dir: Path) -> None:
                     (installing / name).rename(data_dir / name)
             _sync(data_dir)
         shutil.rmtree(folder)
-
-
-def await_replacement(data_dir: Path) -> None:
-    """Complete a replacement that was decided, or wait until another process has done so.
-
-    Raises:
-        Locked: The other process takes longer than `_WAIT_S`.
-        IoError: The file system refused.
-        RunCold: This is the warm process.
-    """
-    if not is_incomplete(data_dir):
-        return
-    from kebab.store.sqlite.lock import WriterLock
-
-    end = time.monotonic() + _WAIT_S
-    while is_incomplete(data_dir):
-        try:
-            WriterLock(data_dir).close()
-        except Locked:
-            if time.monotonic() >= end:
-                raise
-            time.sleep(_PAUSE_S)
 
 
 def discard_staged_files(data_dir: Path) -> None:

@@ -27,9 +27,10 @@ from kebab.core.review import (
 )
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import connection, replacement
+from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.connection import translate_sqlite_errors
+from kebab.store.sqlite.lock import await_replacement
 
 REVIEWS_NAME = "reviews.sqlite"
 MIGRATIONS = "reviews"
@@ -47,7 +48,7 @@ class ReviewDatabase:
     def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
         """Wait `wait_s` seconds for other writers; without a directory, stay in memory."""
         if data_dir is not None:
-            replacement.await_replacement(data_dir)
+            await_replacement(data_dir)
         self.path = get_reviews_path(data_dir or Path(":memory:"))
         self._data_dir = data_dir or Path()
         self._in_memory = data_dir is None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import Locked
-from kebab.store.sqlite import connection, replacement
+from kebab.store.sqlite import connection, lock, replacement
 from kebab.store.sqlite.connection import open_reader, open_writer
 from kebab.store.sqlite.lock import WriterLock
 
@@ -72,7 +72,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_base(tmp_path, monkeypatch
 
 def test_a_reader_waits_for_the_process_that_replaces(tmp_path, monkeypatch):
     build(tmp_path, "old")
-    monkeypatch.setattr(replacement, "_WAIT_S", 0.0)
+    monkeypatch.setattr(lock, "_WAIT_S", 0.0)
     with WriterLock(tmp_path):
         build(replacement.get_staging_folder(tmp_path), "new")
         replacement.decide_replacement(tmp_path)
