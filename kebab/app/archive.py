@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -21,10 +21,10 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
-from kebab.core.ids import Key, Keys
+from kebab.core.ids import Key, Keys, hash_content
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.errors.system import build_io_error, translate_os_errors
+from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.store.archive_file import (
     COPIED_AT_ONCE,
@@ -104,8 +104,8 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     A writer may be at work; the archive holds one state.
 
     Raises:
-        InvalidInput: The file would be in the data directory.
-        IoError: The file exists already, or it cannot be written.
+        InvalidInput: The file exists already, or it would be in the data directory.
+        IoError: It cannot be written.
         NotIndexed: There is no index with the schema of this build.
     """
     require_own_process()
@@ -113,28 +113,43 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     context.open_reader().close()
     target = _choose_target(context, request)
     progress = ByteProgress(report, context, "export")
-    with (
-        translate_os_errors(target, "write"),
-        tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
-    ):
-        copies = _Copies(context, Path(folder), sessions=not request.without_sessions)
-        copies.take()
-        progress.total = copies.estimate_size()
-        refuse_small_disk(target, progress.total // _SHRINKS_BY)
-        draft = Path(folder, "archive")
-        with open(draft, "xb", opener=_open_private) as file:
-            manifest = _write_archive(file, copies, progress)
-            file.flush()
-            os.fsync(file.fileno())
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    with translate_os_errors(target, "write"), ExitStack() as undo:
+        with make_temporary_folder(target.parent, f".{target.name}.") as folder:
+            copies = _Copies(context, folder, sessions=not request.without_sessions)
+            copies.take()
+            progress.total = copies.estimate_size()
+            refuse_small_disk(target, progress.total // _SHRINKS_BY)
+            undo.callback(draft.unlink, missing_ok=True)
+            with open(draft, "wb", opener=_open_private) as file:
+                manifest = _write_archive(file, copies, progress)
+                file.flush()
+                os.fsync(file.fileno())
         _refuse_existing(target, force=request.force)
+        size = draft.stat().st_size
         draft.replace(target)
-        size = target.stat().st_size
+        undo.pop_all()
     return ExportReport(
         path=str(target),
         bytes=size,
         manifest=manifest,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
+
+
+@contextmanager
+def make_temporary_folder(parent: Path | None, prefix: str) -> Iterator[Path]:
+    """Yield a new private folder, which is deleted afterwards.
+
+    `tempfile.TemporaryDirectory` never ends when the system refuses to list the folder.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield folder
+        undo.pop_all()
+    # What is left is private, so nobody may think that it is gone.
+    shutil.rmtree(folder)
 
 
 def _choose_target(context: AppContext, request: ExportRequest) -> Path:
@@ -155,7 +170,7 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
     if target.is_dir():
         raise _build_create_error(target, "it is a folder")
     if os.path.lexists(target) and not force:
-        raise _build_create_error(target, "the file exists; `--force` replaces it")
+        raise InvalidInput(field="$.path", cause="the file exists; `--force` replaces it")
 
 
 def _build_create_error(target: Path, cause: str) -> IoError:
@@ -179,10 +194,24 @@ def refuse_small_disk(path: Path, size: int) -> None:
 
 
 class _Text(NamedTuple):
-    """A text from standard input: its name in the archive, and its file."""
+    """A text from standard input: its name in the archive, its file, and its hash."""
 
     member: str
     path: Path
+    content_hash: str
+
+    def read(self) -> bytes:
+        """Return the text as it was indexed.
+
+        Raises:
+            IoError: The file cannot be read, or has another content.
+        """
+        data = self.path.read_bytes()
+        if hash_content(data) != self.content_hash:
+            raise build_read_error(
+                self.path, "it is not the text that was indexed; `kebab ingest` reads it again"
+            )
+        return data
 
 
 class _Copies:
@@ -241,7 +270,10 @@ class _Copies:
     def list_texts(self) -> list[_Text]:
         """Return the texts from standard input whose files are there."""
         folder = self.context.paths.stdin_dir
-        texts = [_Text(f"{TEXTS}{name}", folder / name) for name in self.contents.texts]
+        texts = [
+            _Text(f"{TEXTS}{name}", folder / name, content_hash)
+            for name, content_hash in self.contents.texts.items()
+        ]
         return [text for text in texts if text.path.is_file()]
 
     def estimate_size(self) -> int:
@@ -278,9 +310,10 @@ def _write_archive(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> 
             add(VECTORS, pack_vectors(copies.vectors, copies.keys), compress=False)
             dimension = parse_dimension(copies.contents.embedding_version)
         for text in copies.list_texts():
-            add(text.member, _read_parts(text.path))
+            add(text.member, [text.read()])
         manifest = _build_manifest(copies, members, dimension)
-        with archive.open(_build_info(MANIFEST), "w") as member:
+        # The size of the archive does not depend on the time in the manifest.
+        with archive.open(_build_info(MANIFEST, compress=False), "w") as member:
             member.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
 

@@ -5,7 +5,6 @@ The archive is checked and built beside the files that are there, and then takes
 
 import os
 import stat
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from kebab.app.archive import ByteProgress, find_home, list_settings, refuse_small_disk
+from kebab.app.archive import (
+    ByteProgress,
+    find_home,
+    list_settings,
+    make_temporary_folder,
+    refuse_small_disk,
+)
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.library import check_folder
 from kebab.core.documents import STDIN, VECTOR_FILES, FileStamp, Source
@@ -94,9 +99,9 @@ class _Importer:
     def check(self) -> ImportReport:
         """Check the archive in a temporary folder."""
         replaced = copies.count_documents(self._context.paths.data)
-        with tempfile.TemporaryDirectory(prefix="kebab-") as folder:
-            self._require_space(Path(folder))
-            self._stage_databases(Path(folder))
+        with make_temporary_folder(None, "kebab-") as folder:
+            self._require_space(folder)
+            self._stage_databases(folder)
         return self._build_report(replaced)
 
     def replace(self) -> ImportReport:

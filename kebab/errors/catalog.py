@@ -465,8 +465,10 @@ class StoreCorrupt(Signal):
     canonical, exit, severity = Canonical.INVARIANT_BROKEN, Exit.UNUSABLE, Severity.CRITICAL
     message = "the store is damaged: {path}: {cause}"
     hint = "kebab doctor"
+    cases = {"archive": Wording("cannot use the archive: {archive}: {cause}")}
     path: str
     cause: str
+    archive: str | None = None
 
 
 class UnsupportedMedia(Signal):

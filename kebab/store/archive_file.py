@@ -42,17 +42,22 @@ _DAMAGE = (
 """What the readers of zip files and of JSON raise for damaged ones."""
 
 
+def build_damage(path: Path, cause: str) -> StoreCorrupt:
+    """Return the signal that an archive cannot be used."""
+    return StoreCorrupt(path=str(path), cause=cause, archive=str(path))
+
+
 @contextmanager
 def _translate_damage(path: Path) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as fault:
-        raise StoreCorrupt(path=str(path), cause=f"not a whole archive: {fault}") from fault
+        raise build_damage(path, f"it is not whole: {fault}") from fault
     except OSError as fault:
         # A damaged list of members names places before the begin of the file.
         if fault.errno != errno.EINVAL:
             raise
-        raise StoreCorrupt(path=str(path), cause="not a whole archive") from fault
+        raise build_damage(path, "it is not whole") from fault
 
 
 class ArchiveFile:
@@ -123,7 +128,7 @@ class ArchiveFile:
         Raises:
             StoreCorrupt: Always.
         """
-        raise StoreCorrupt(path=str(self.path), cause=cause)
+        raise build_damage(self.path, cause)
 
     def _read(self, name: str, limit: int) -> Iterator[bytes]:
         """Yield the content of a member, at most one byte above a limit."""

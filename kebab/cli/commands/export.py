@@ -25,7 +25,8 @@ def command(context: CommandContext, *, path: str, force: bool, without_sessions
 
     The file holds the index with its vectors, ask sessions, reviews and texts from standard input,
     so `kebab import` embeds nothing again. It holds the text of your documents, but not the files
-    themselves, and neither model weights nor logs nor tokens. Another process may write at the same
+    themselves, and neither model weights nor logs nor tokens. Keys in your documents are not masked
+    in it. Another process may write at the same
     time; the file has one state. Only you can read it.
     """
     request = ExportRequest(path=path, force=force, without_sessions=without_sessions)

@@ -58,6 +58,8 @@ def command(
     if replace and not dry_run and not yes:
         plan = _run(context, change(request, dry_run=True))
         confirm(context, "import", partial(render_import_plan, plan))
+    if not dry_run:
+        context.release_stores()
     return context.print_reply(_run(context, request), render_import)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key, Keys
-from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
+from kebab.store.archive_file import build_damage
 from kebab.store.lance.vector_file import FEATURE
 from kebab.store.lance.vectors import MAX_LENGTH_ERROR, ExactIndex, LanceVectors
 
@@ -79,14 +79,14 @@ def build_vectors(
             records = np.fromfile(file, _build_dtype(dimension), _ROWS)
             expected = list(islice(names, len(records) or 1))
             if [key for key, *_ in expected] != records["key"].tolist():
-                raise StoreCorrupt(path=str(archive), cause="its vectors are of other passages")
+                raise build_damage(archive, "its vectors are of other passages")
             if not len(records):
                 return
             matrix = records["vector"]
             with np.errstate(all="ignore"):
                 intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < MAX_LENGTH_ERROR
             if not intact.all():
-                raise StoreCorrupt(path=str(archive), cause="a vector has not length 1")
+                raise build_damage(archive, "a vector has not length 1")
             vectors.append(
                 [
                     VectorRow(

@@ -24,6 +24,7 @@ from kebab.core.documents import (
 from kebab.core.files import cut_root, is_below
 from kebab.core.ids import DocId, Keys
 from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.store.archive_file import build_damage
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 
@@ -41,8 +42,8 @@ class Contents(NamedTuple):
     sessions: int
     sources: list[tuple[Source, int]]
     committed: Keys
-    texts: list[str]
-    """The names of the files of the source of standard input."""
+    texts: dict[str, str]
+    """The hashes of the texts from standard input, by the names of their files."""
 
 
 class StoredFile(NamedTuple):
@@ -137,7 +138,9 @@ def read_contents(path: Path) -> Contents:
                 for name, root, kind, count in sources
             ],
             committed=chunks.list_committed_keys(copy),
-            texts=[file.path for file in _list_files(copy) if file.source == STDIN],
+            texts={
+                file.path: file.content_hash for file in _list_files(copy) if file.source == STDIN
+            },
         )
 
 
@@ -181,7 +184,7 @@ def check_copy(path: Path, archive: Path, below: str = "") -> None:
             faults += find_file_faults(copy, below)
             faults += [] if below or faults else _find_foreign_paths(copy)
     if faults:
-        raise StoreCorrupt(path=str(archive), cause=f"{path.name}: {faults[0]}")
+        raise build_damage(archive, f"{path.name}: {faults[0]}")
 
 
 @contextmanager
@@ -190,7 +193,7 @@ def _name_archive(archive: Path) -> Iterator[None]:
     try:
         yield
     except StoreCorrupt as fault:
-        raise StoreCorrupt(path=str(archive), cause=str(fault.details()["cause"])) from fault
+        raise build_damage(archive, fault.cause) from fault
 
 
 def _find_foreign_paths(copy: apsw.Connection) -> Iterator[str]:
@@ -268,7 +271,7 @@ def adapt_reviews(path: Path, folders: Mapping[str, str]) -> None:
     """Give the files of stored reviews the folders of this machine."""
     with open_copy(path) as copy:
         for run, files in copy.execute("SELECT run, files FROM run_inputs").fetchall():
-            moved = [_move(str(file), folders) for file in json.loads(files)]
+            moved = [_move(str(file), folders) for file in json.loads(str(files))]
             copy.execute(
                 "UPDATE run_inputs SET files = ? WHERE run = ?",
                 (json.dumps(moved, ensure_ascii=False, separators=(",", ":")), run),

@@ -50,7 +50,7 @@ def test_an_export_refuses_a_target_and_leaves_nothing(desk, kind):
         "nul": "a\0b",
     }[kind]
     before = desk.tree()
-    with pytest.raises(InvalidInput if kind in ("inside", "nul") else IoError):
+    with pytest.raises(InvalidInput if kind in ("file", "inside", "nul") else IoError):
         export(desk.context(), ExportRequest(path=str(target)), ignore_progress)
     assert desk.tree().keys() == before.keys()
 
@@ -60,3 +60,11 @@ def test_an_existing_file_is_replaced_by_force(desk):
     (desk.folder / "base.zip").write_text("mine")
     path, _ = write_archive(desk, force=True)
     assert zipfile.is_zipfile(path)
+
+
+def test_a_text_that_is_not_the_indexed_one_is_not_exported(desk):
+    (text,) = (fill(desk).data / "stdin").iterdir()
+    text.write_text(text.read_text()[:-5])
+    with pytest.raises(IoError, match="not the text that was indexed"):
+        write_archive(desk)
+    assert not [path for path in desk.folder.iterdir() if "zip" in path.name]

@@ -248,3 +248,13 @@ def test_an_import_that_is_interrupted_leaves_nothing(desk, archive, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         load(desk, archive)
     assert [path.name for path in desk.data.iterdir()] == ["writer.lock"]
+
+
+def test_passages_whose_vectors_are_lost_are_pending_in_the_archive(lab, tmp_path):
+    fill(lab)
+    shutil.rmtree(lab.data / "lance")
+    path, report = write_archive(lab)
+    assert report.manifest.vectors == 0
+    lab.flags["data_dir"] = str(tmp_path / "other")
+    load(lab, path)
+    assert lab.again().embedding.embedded == report.manifest.chunks

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from kebab.app.ingest import ingest
-from kebab.core.progress import Cancel
+from kebab.core.progress import Cancel, Progress
 from kebab.errors.catalog import IoError, NotIndexed
 from kebab.store.sqlite.connection import get_expected_schema_version, open_writer
 from kebab.wire.ingest import IngestRequest
@@ -47,12 +47,14 @@ def find(desk):
 
 @pytest.mark.parametrize("name", REVISIONS)
 def test_an_old_index_is_migrated_and_nothing_is_embedded_again(old, name, tmp_path):
-    desk, events = old(name), []
+    desk = old(name)
+    events: list[Progress] = []
     with pytest.raises(NotIndexed) as caught:
         desk.search("snapshot")
     assert caught.value.found == SCHEMAS[name]
     with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
-        ids = database.execute("SELECT path, doc_id FROM documents").fetchall()
+        rows = database.execute("SELECT path, doc_id FROM documents")
+        ids = {str(path): str(doc_id) for path, doc_id in rows}
         vectors = database.execute("SELECT count(*) FROM vectors WHERE state = 'committed'").get
 
     report = ingest(desk.context(), IngestRequest(), events.append, Cancel())
@@ -62,7 +64,7 @@ def test_an_old_index_is_migrated_and_nothing_is_embedded_again(old, name, tmp_p
     assert read_schema(copy) == SCHEMAS[name]
     assert (report.errors, report.removed, report.new, report.embedding.lost) == (0, 0, 0, 0)
     assert report.embedding.embedded == (0 if vectors else 4)
-    assert {path: one.doc_id for path, one in desk.documents().items()} == dict(ids)
+    assert {path: one.doc_id for path, one in desk.documents().items()} == ids
     turns = desk.context().session_store.list_turns("talk")
     assert [turn.question for turn in turns] == ["How do I restore a snapshot?"] * (
         SCHEMAS[name] > 3
@@ -86,7 +88,9 @@ class StopError(Exception):
 
 
 def test_a_migration_that_ends_at_any_statement_leaves_the_old_schema(tmp_path, monkeypatch):
-    seen = []
+    seen, first, data = [], tmp_path / "first", tmp_path
+    first.mkdir()
+    unpack("schema-3", first, tmp_path)
 
     def trace(_cursor, sql, _bindings):
         seen.append(sql)
@@ -101,7 +105,7 @@ def test_a_migration_that_ends_at_any_statement_leaves_the_old_schema(tmp_path, 
     for limit in range(1000):
         data = tmp_path / str(limit)
         data.mkdir()
-        unpack("schema-3", data, tmp_path)
+        shutil.copy(first / "kebab.sqlite", data)
         seen.clear()
         monkeypatch.setattr(apsw, "connection_hooks", [hook])
         try:
@@ -109,13 +113,11 @@ def test_a_migration_that_ends_at_any_statement_leaves_the_old_schema(tmp_path, 
         except StopError:
             monkeypatch.undo()
             schemas.append(read_schema(data / "kebab.sqlite"))
-            if limit % 10 == 0:
-                open_writer(data).close()
-                assert read_schema(data / "kebab.sqlite") == CURRENT
-            shutil.rmtree(data)
             continue
         monkeypatch.undo()
         break
+    open_writer(tmp_path / str(len(schemas) // 2)).close()
+    assert read_schema(tmp_path / str(len(schemas) // 2) / "kebab.sqlite") == CURRENT
     assert read_schema(data / "kebab.sqlite") == CURRENT
     assert {*schemas} <= {3, CURRENT}
     assert schemas.count(3) > CURRENT - 3

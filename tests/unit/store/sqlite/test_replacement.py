@@ -39,7 +39,7 @@ def replace(data):
 @pytest.mark.parametrize("call", [(Path, "rename"), (os, "fsync")])
 def test_a_kill_at_any_step_leaves_the_old_or_the_new_base(tmp_path, monkeypatch, call):
     real = getattr(*call)
-    states = []
+    states, data = [], tmp_path
     for step in range(100):
         data = tmp_path / str(step)
         build(data, "old")
