@@ -102,7 +102,7 @@ def send_hostile_requests(client: HttpClient, home: Home, count: int, seed: int)
     attacks = list_attacks(client.token)
     with watch_health(client, findings), watch_growth(home, findings) as note:
         for number in range(count):
-            operation = [*OPERATIONS][number % len(OPERATIONS)]
+            operation = [*REMOTE_OPERATIONS][number % len(REMOTE_OPERATIONS)]
             if number % _MUTATED_EACH == 0:
                 raw = mutate(maker.chance.choice(attacks).raw, maker.chance)
                 _try_call(partial(_send_bytes, client, raw), findings, "bytes")
