@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kebab.wire.archive import ExportRequest, ImportRequest
 from kebab.wire.ask import (
     AskRequest,
     SessionListRequest,
@@ -78,6 +79,8 @@ REQUESTS: dict[str, Request[Reply]] = {
     "rm": RmRequest(names=["a.md"]),
     "source_list": SourceListRequest(),
     "source_rm": SourceRmRequest(name="notes"),
+    "export": ExportRequest(path="nowhere/base.zip"),
+    "import": ImportRequest(path="nowhere/base.zip"),
     "reset": ResetRequest(models=True),
     "init": InitRequest(force=True),
     "model_list": ModelListRequest(),
@@ -125,6 +128,8 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "rm": ["rm", "a.md"],
     "source_list": ["source", "list"],
     "source_rm": ["source", "rm", "notes", "--yes"],
+    "export": ["export", "nowhere/base.zip"],
+    "import": ["import", "nowhere/base.zip"],
     "reset": ["reset", "--yes"],
     "init": ["init"],
     "model_list": ["model", "list"],

@@ -50,8 +50,13 @@ def format_index_version(embedding_version: str | None) -> str:
 
     Without vectors it names the default dimension.
     """
+    return f"lance-flat-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
+
+
+def parse_dimension(embedding_version: str | None) -> int:
+    """Return the dimension that an embedding version names, 0 without one."""
     dimension = _DIMENSION.search(embedding_version or "")
-    return f"lance-flat-l2-{dimension[1] if dimension else _DEFAULT_DIMENSION}-v1"
+    return int(dimension[1]) if dimension else 0
 
 
 class SystemClock:

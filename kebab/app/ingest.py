@@ -390,7 +390,7 @@ def _open_ports(
     context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
 ) -> "Iterator[tuple[IngestPorts, ProgressCallback]]":
     """Yield the ports of one run over the open library, and the callback for its progress."""
-    with _open_library(context, dry_run=job.dry_run) as library:
+    with _open_library(context, report, dry_run=job.dry_run) as library:
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
@@ -420,10 +420,15 @@ _no_batch: "Callable[[], nullcontext[None]]" = nullcontext
 
 
 @contextmanager
-def _open_library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
+def _open_library(
+    context: AppContext, report: ProgressCallback, *, dry_run: bool
+) -> "Iterator[SqliteWriter | None]":
     """Yield the library; None for a dry run that would have to create it."""
     if dry_run and not context.database.exists():
         yield None
         return
     with context.open_writer("ingest") as library:
+        if library.old_copy:
+            message = f"the index has a new schema; the old one is kept: {library.old_copy}"
+            report(Progress(ProgressKind.HEARTBEAT, phase="migration", message=message))
         yield library

@@ -24,7 +24,6 @@ from kebab.core.documents import (
     ChunkDetail,
     DocumentDetail,
     DocumentOrder,
-    Source,
     SourceCounts,
     StoredDocument,
     build_last_scan_key,
@@ -288,17 +287,17 @@ def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
         name=source.name,
         folder=source.root,
         kind=source.kind,
-        state=_check_folder(source),
+        state=check_folder(source.root),
         documents=counts.documents,
         chunks=counts.chunks,
         last_ingest_at=format_timestamp(last) if last else None,
     )
 
 
-def _check_folder(source: Source) -> FolderState:
-    """Return whether the folder of a source exists and has entries."""
+def check_folder(folder: str) -> FolderState:
+    """Return whether a folder exists and has entries."""
     try:
-        with os.scandir(source.root) as entries:
+        with os.scandir(folder) as entries:
             return "present" if next(entries, None) else "empty"
     except (FileNotFoundError, NotADirectoryError):
         return "gone"
@@ -317,7 +316,7 @@ def _is_lost(counts: SourceCounts) -> bool:
     """Return whether the folder of a source is gone, or empty although it had documents."""
     if counts.source.kind == "stdin":
         return False
-    state = _check_folder(counts.source)
+    state = check_folder(counts.source.root)
     return state == "gone" or (state == "empty" and counts.documents > 0)
 
 

@@ -34,12 +34,14 @@ def list_index_files(context: AppContext) -> list[Path]:
 
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
+    from kebab.store.sqlite import replacement
     from kebab.store.sqlite.connection import LOCK_NAME
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
-    return [*databases, get_vectors_folder(context), context.paths.stdin_dir, data / LOCK_NAME]
+    folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
+    return [*databases, *folders, data / LOCK_NAME]
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
@@ -141,7 +143,10 @@ def get_vectors_folder(context: AppContext) -> Path:
 
 
 def _list_files(database: Path) -> list[Path]:
-    return [database.with_name(database.name + end) for end in _ENDS]
+    from kebab.store.sqlite.old_copies import list_old_copies
+
+    files = [database.with_name(database.name + end) for end in _ENDS]
+    return [*files, *list_old_copies(database)]
 
 
 def init(context: AppContext, request: InitRequest) -> InitReport:

@@ -5,6 +5,7 @@
 
 import importlib
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -196,6 +197,8 @@ SECTIONS = {
         "rm": "Remove documents from the index; files stay",
         "source": "List sources, or remove one from the index; files stay",
         "session": "List, show or delete ask sessions",
+        "export": "Write the knowledge base into one file",
+        "import": "Make an exported file the knowledge base",
         "reset": "Delete the index; files stay",
     },
     "Health": {
@@ -245,7 +248,9 @@ class LazyGroup(Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module: Any = importlib.import_module(f"kebab.cli.commands.{cmd_name}")
+        # A module cannot have the name of a keyword.
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        module: Any = importlib.import_module(f"kebab.cli.commands.{name}")
         command: click.Command = module.command
         return command
 

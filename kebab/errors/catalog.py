@@ -86,8 +86,7 @@ class UsageInvalid(Signal):
 class InvalidInput(Signal):
     code, domain = "invalid_input", "SCHEMA.VALIDATION_FAILED"
     kind, origin, http, grpc = Kind.SCHEMA, Origin.CORE, 422, "INVALID_ARGUMENT"
-    canonical = Canonical.INVALID_INPUT
-    message = "invalid `{field}`: {cause}"
+    canonical, message = Canonical.INVALID_INPUT, "invalid `{field}`: {cause}"
     field: str
     cause: str
 
@@ -95,8 +94,7 @@ class InvalidInput(Signal):
 class InvalidCursor(Signal):
     code, domain = "invalid_cursor", "SEARCH.CURSOR_INVALID"
     kind, origin, http, grpc = Kind.SCHEMA, Origin.CORE, 400, "INVALID_ARGUMENT"
-    canonical = Canonical.INVALID_INPUT
-    message = "invalid cursor: {cause}"
+    canonical, message = Canonical.INVALID_INPUT, "invalid cursor: {cause}"
     hint = "repeat the search without `--cursor`"
     rerun = Rerun(drop=("--cursor",))
     cause: str
@@ -465,8 +463,10 @@ class StoreCorrupt(Signal):
     canonical, exit, severity = Canonical.INVARIANT_BROKEN, Exit.UNUSABLE, Severity.CRITICAL
     message = "the store is damaged: {path}: {cause}"
     hint = "kebab doctor --fix"
+    cases = {"archive": Wording("cannot use the archive: {archive}: {cause}")}
     path: str
     cause: str
+    archive: str | None = None
 
 
 class UnsupportedMedia(Signal):

@@ -29,7 +29,7 @@ from kebab.wire.ask import AnswerEvent
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestProgress, IngestReport
 from kebab.wire.json_schema import Schema, build_components, require_envelope
-from kebab.wire.operations import OPERATIONS, Operation
+from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS, Operation
 from kebab.wire.record import Reply, encode_json
 from kebab.wire.stream import ReviewEvent
 
@@ -272,7 +272,7 @@ def build_document() -> Schema:
     """Return the document, OpenAPI 3.1."""
     forms = [
         form
-        for operation in OPERATIONS.values()
+        for operation in REMOTE_OPERATIONS.values()
         for form in (operation.request, *operation.replies, operation.events)
         if form is not None
     ]
@@ -281,7 +281,7 @@ def build_document() -> Schema:
         "info": {"title": "kebab", "version": __version__, "description": _DESCRIPTION},
         "security": [{"token": []}],
         "paths": {
-            **{build_path(name): _describe(name, one) for name, one in OPERATIONS.items()},
+            **{build_path(name): _describe(name, one) for name, one in REMOTE_OPERATIONS.items()},
             HEALTH_PATH: _describe_document("health", "Say that the server lives.", _HEALTH),
             DOCUMENT_PATH: _describe_document("openapi", "Return this document.", _OBJECT),
         },
@@ -377,7 +377,7 @@ JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/e
 
 _WRONG_TYPE, _CLIENT_GONE = 415, 499
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-_PATHS = {build_path(name): name for name in OPERATIONS}
+_PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
 """The operation of each path."""
 
 

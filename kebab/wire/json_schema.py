@@ -12,6 +12,7 @@ from msgspec import Struct
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire import (
+    archive,
     ask,
     command_help,
     error,
@@ -31,6 +32,7 @@ from kebab.wire.command_help import SchemaDocument
 from kebab.wire.record import LookupFault, NotFound, Record, Reply, Request, read_field_docstrings
 
 _MODULES: tuple[ModuleType, ...] = (
+    archive,
     ask,
     command_help,
     error,

@@ -16,7 +16,7 @@ Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
 
 An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of
-`reset`, `source_rm`, `review_apply` or `repair`.
+`import`, `repair`, `reset`, `source_rm` or `review_apply`.
 `review` and `translate` read: they store only their run, in a database of its own, and nothing
 under `--read-only`.
 `ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
@@ -49,6 +49,8 @@ class Operation:
     quick operations apart from slow ones, those that write, and those that report events."""
     flag_of: str | None = None
     """The command that runs it by a flag; None when it has a command of its own."""
+    local: bool = False
+    """Whether no server offers it, because it reads or writes files that the caller names."""
 
     exact: bool = False
     """Whether the command line shows the text of files exactly, also keys and passwords, which all
@@ -140,6 +142,21 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("rm", "library:RmRequest", "library:remove_documents", "deletes"),
         Operation("source_list", "library:SourceListRequest", "library:list_sources"),
         Operation("source_rm", "library:SourceRmRequest", "library:remove_source", "deletes"),
+        Operation(
+            "export",
+            "archive:ExportRequest",
+            "archive:export",
+            events_path=_PROGRESS,
+            local=True,
+        ),
+        Operation(
+            "import",
+            "archive:ImportRequest",
+            "archive_import:import_archive",
+            "deletes",
+            events_path=_PROGRESS,
+            local=True,
+        ),
         Operation("reset", "health:ResetRequest", "own_files:reset", "deletes"),
         Operation("init", "health:InitRequest", "own_files:init", "writes"),
         Operation("model_list", "health:ModelListRequest", "models:list_models"),
@@ -217,6 +234,11 @@ OPERATIONS: Mapping[str, Operation] = {
     )
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""
+
+REMOTE_OPERATIONS: Mapping[str, Operation] = {
+    name: row for name, row in OPERATIONS.items() if not row.local
+}
+"""The operations that servers offer."""
 
 _BY_TAG = {f"{name}_request.v1": row for name, row in OPERATIONS.items()}
 

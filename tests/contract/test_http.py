@@ -11,7 +11,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from kebab.config.settings import Settings
 from kebab.http.application import build_path
 from kebab.http.service import Service, ServiceOptions
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import REMOTE_OPERATIONS
 from tests.unit.http.conftest import BEARER, FakePool, build_app
 
 HEADERS = {**BEARER, "Host": "127.0.0.1"}
@@ -35,7 +35,7 @@ def api(tmp_path_factory):
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
 def test_generated_requests_get_documented_answers(api, operation, mode):
     strategy = api[build_path(operation)]["POST"].as_strategy(generation_mode=mode)
 

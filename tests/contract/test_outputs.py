@@ -117,6 +117,8 @@ OUTCOMES = r"""
 0 session_transcript.v1  session show talk
 0 session_removed.v1     session rm talk
 1 not_found.v1           session rm talk nowhere
+0 export_report.v1       export base.zip
+2 io_error               import base.zip --dry-run
 0 reset_report.v1        reset --yes
 0 doctor.v1              doctor
 0 repair_report.v1       doctor --fix --yes

@@ -51,6 +51,8 @@ NO_TOOL: Mapping[str, str] = {
     "rm": "deletes",
     "source_list": "`status` lists the folders",
     "source_rm": "deletes",
+    "export": "the work of a person",
+    "import": "deletes",
     "reset": "deletes",
     "init": "the work of a person",
     "model_list": "the work of a person",

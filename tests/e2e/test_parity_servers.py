@@ -6,7 +6,7 @@ import sys
 import msgspec
 import pytest
 
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS
 from tests.e2e import mcp_parity
 from tests.e2e.comparison import check_lines, compare
 from tests.e2e.conftest import ROOT
@@ -43,7 +43,7 @@ def mcp(world: World, environment):
         yield client
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
 def test_http_answers_as_the_dispatcher(world, reference, http, operation):
     differences = []
     for position, one in enumerate(list_cases(operation)):

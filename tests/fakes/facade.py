@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -23,6 +24,7 @@ from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, Progress, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.wire.archive import ExportReport, ExportRequest, ImportReport, ImportRequest
 from kebab.wire.ask import (
     Answer,
     AnswerEvent,
@@ -150,7 +152,8 @@ class FakeKebab:
     ) -> R:
         """Answer with the method of the operation; where there is none, as the real one does."""
         operation = find_operation(request)
-        script: Any = getattr(self, operation.name, None)
+        name = f"{operation.name}_" if iskeyword(operation.name) else operation.name
+        script: Any = getattr(self, name, None)
         if script is None:
             with Kebab(self.settings, config_path=self.config_path) as kebab:
                 return kebab.run(request, report=report, cancel=cancel)
@@ -446,6 +449,22 @@ class FakeKebab:
         if _absent(request.run_id):
             return replies.not_found()
         return replies.review_applied(request)
+
+    def export(self, request: ExportRequest, report: Report) -> ExportReport:
+        """Write nothing."""
+        self._note("export", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="export"))
+        return replies.export_report(path=request.path)
+
+    def import_(self, request: ImportRequest, report: Report) -> ImportReport:
+        """Replace a knowledge base of three documents, none for `fresh...`."""
+        self._note("import", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="import"))
+        return replies.import_report(
+            path=request.path,
+            dry_run=request.dry_run,
+            replaced_documents=None if request.path.startswith("fresh") else 3,
+        )
 
     def reset(self, request: ResetRequest) -> ResetReport:
         """Say what went, or what would go."""

@@ -5,6 +5,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from kebab.wire.archive import (
+    ArchivedSource,
+    ArchiveManifest,
+    ExportReport,
+    ImportedSource,
+    ImportReport,
+)
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -750,6 +757,58 @@ model_report = make_builder(ModelReport, model=model_row(), fetched=True, embedd
 def remove_report() -> RemoveReport:
     """Return what `rm` took out."""
     return RemoveReport(removed=[summary()], chunks=3, returns=True)
+
+
+archive_manifest = make_builder(
+    ArchiveManifest,
+    format_version=1,
+    kebab_version="0.1.0",
+    created_at=WHEN,
+    index_schema=8,
+    reviews_schema=None,
+    embedding_version="fastembed-minilml6-384-v1",
+    dimension=384,
+    documents=3,
+    chunks=7,
+    vectors=7,
+    sessions=1,
+    review_runs=0,
+    home="/home/bob",
+    sources=[ArchivedSource(folder="/home/bob/notes", kind="folder", documents=3)],
+    settings=[],
+    members=[],
+)
+
+
+imported_source = make_builder(
+    ImportedSource,
+    exported_folder="/home/bob/notes",
+    folder="/home/ada/notes",
+    mapped="home",
+    state="present",
+    documents=3,
+    same=3,
+    changed=0,
+    gone=0,
+)
+
+
+export_report = make_builder(
+    ExportReport, path="base.zip", bytes=12_345, manifest=archive_manifest(), duration_ms=5.0
+)
+
+
+import_report = make_builder(
+    ImportReport,
+    path="base.zip",
+    data_dir="/home/ada/.local/share/kebab",
+    dry_run=False,
+    replaced_documents=None,
+    manifest=archive_manifest(),
+    sources=[imported_source()],
+    settings=[],
+    duration_ms=5.0,
+)
 
 
 reset_report = make_builder(

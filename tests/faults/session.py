@@ -55,8 +55,12 @@ def list_states(notes: Path) -> dict[str, Sequence[Command]]:
     ingest = Command("ingest", ("ingest", str(notes)))
     text = Command("text", ("ingest", "--stdin", "--title", "Tea"), stdin=b"Tea brews 3 minutes.\n")
     ask = Command("ask", ("ask", QUESTION, "--session", TALK, "--extractive"))
-    return {"empty": (), "plain": (init, ingest), "ready": (text, ask)}
+    export = Command("export", ("export", str(notes.with_name(ARCHIVE)), "--force"))
+    return {"empty": (), "plain": (init, ingest), "ready": (text, ask, export)}
 
+
+ARCHIVE = "base.zip"
+"""The name of an archive of the state `ready`, beside the notes."""
 
 ELSEWHERE = ("dupes", "errors", "explain", "model pull", "model use", "related", "why")
 """Commands that the session leaves to others with the same stores and models."""
@@ -106,6 +110,12 @@ def _list_writing_commands(known: Names) -> list[Command]:
         Command("rm of a text", ("rm", known.text), writes=True),
         Command("source rm", ("source", "rm", root, "--yes"), writes=True),
         Command("session rm", ("session", "rm", TALK), writes=True),
+        Command("export", ("export", str(known.notes.with_name("other.zip")), "--force")),
+        Command(
+            "import",
+            ("import", str(known.notes.with_name(ARCHIVE)), "--replace", "--yes"),
+            writes=True,
+        ),
         Command("reset", ("reset", "--yes"), "plain", writes=True),
     ]
 

@@ -65,8 +65,8 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model use": ("model", "use", "auto"),
 }
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
-`mcp` talks with a client, `serve` names a path of the machine, `translate` needs a model, and
-`watch` has no end."""
+`export` and `import` count bytes and hashes that depend on times, `mcp` talks with a client,
+`serve` names a path of the machine, `translate` needs a model, and `watch` has no end."""
 
 for _command, _line in list_example_lines().items():
     SUCCESS.setdefault(_command, _line)
@@ -74,6 +74,8 @@ for _command, _line in list_example_lines().items():
 NEVER = {
     "bench": ("bench", "--chunks", "10"),
     "chat": ("chat",),
+    "export": ("export", "nowhere/base.zip"),
+    "import": ("import", "nowhere/base.zip"),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "serve": ("serve", "--status"),

@@ -270,6 +270,7 @@ _REWRITES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "review_rules": _rewrite_review_rules,
     "review_runs": lambda fields: {**fields, "show_runs": True},
     "explain_paths": lambda fields: {**fields, "explain": True},
+    "import": lambda fields: {**fields, "yes": True},
     "source_rm": _rewrite_removal,
     "reset": _rewrite_removal,
     "repair": lambda fields: {**fields, "fix": True, "yes": not fields.get("dry_run", False)},

@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 
 from kebab.errors.catalog import Generic
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import REMOTE_OPERATIONS
 from tools.surfaces.clients import (
     BrokenAnswerError,
     CommandClient,
@@ -83,10 +83,10 @@ def send_requests(surface: Surface, home: Home, count: int, seed: int) -> Findin
     findings = Findings()
     maker = RequestMaker(seed, home.list_words())
     for number in range(count):
-        operation = [*OPERATIONS][number % len(OPERATIONS)]
+        operation = [*REMOTE_OPERATIONS][number % len(REMOTE_OPERATIONS)]
         call = partial(surface.ask, operation, maker.make(operation))
         _try_call(call, findings, operation)
-        if OPERATIONS[operation].effect != "reads":
+        if REMOTE_OPERATIONS[operation].effect != "reads":
             home.restore()
     return findings
 
@@ -98,7 +98,7 @@ def send_hostile_requests(client: HttpClient, home: Home, count: int, seed: int)
     attacks = list_attacks(client.token)
     with watch_health(client, findings), watch_growth(home, findings) as note:
         for number in range(count):
-            operation = [*OPERATIONS][number % len(OPERATIONS)]
+            operation = [*REMOTE_OPERATIONS][number % len(REMOTE_OPERATIONS)]
             if number % _MUTATED_EACH == 0:
                 raw = mutate(maker.chance.choice(attacks).raw, maker.chance)
                 _try_call(partial(_send_bytes, client, raw), findings, "bytes")
@@ -203,10 +203,10 @@ def send_command_lines(client: CommandClient, home: Home, count: int, seed: int)
     findings = Findings()
     maker = RequestMaker(seed, home.list_words())
     for number in range(count):
-        operation = [*OPERATIONS][number % len(OPERATIONS)]
+        operation = [*REMOTE_OPERATIONS][number % len(REMOTE_OPERATIONS)]
         call = partial(client.run, make_command_line(maker, operation))
         _try_call(call, findings, operation)
-        if OPERATIONS[operation].effect != "reads":
+        if REMOTE_OPERATIONS[operation].effect != "reads":
             home.restore()
     return findings
 

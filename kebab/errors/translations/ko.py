@@ -151,6 +151,7 @@ TEXTS: dict[str, Wording] = {
         "서버가 허용하지 않는 작업입니다: {operation}", "`{needs}`로 서버를 다시 시작하세요"
     ),
     "store_corrupt": Wording("저장소가 손상되었습니다: {path}: {cause}"),
+    "store_corrupt:archive": Wording("보관 파일을 사용할 수 없습니다: {archive}: {cause}"),
     "unsupported_media": Wording("이 파일을 읽을 파서가 없습니다: {path}: {media}"),
     "unsupported_media:setting": Wording(
         "`{setting}` 설정이 꺼져 있어 이미지를 읽지 않습니다: {path}"

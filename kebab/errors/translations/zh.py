@@ -117,6 +117,7 @@ TEXTS: dict[str, Wording] = {
     "read_only": Wording("`--read-only` 下不允许此操作：{operation}", "去掉 `--read-only` 后重试"),
     "read_only:needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器"),
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),
+    "store_corrupt:archive": Wording("无法使用归档文件：{archive}：{cause}"),
     "unsupported_media": Wording("没有解析器能读取此文件：{path}：{media}"),
     "unsupported_media:setting": Wording("`{setting}` 已关闭，因此不读取图片：{path}"),
     "secret_file": Wording("此文件通常含有机密，且 `{setting}` 未列出它：{path}"),

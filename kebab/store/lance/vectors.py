@@ -125,6 +125,13 @@ class ExactIndex:
         vectors = np.array(self._load_vectors(self._get_rows(found)), np.float32)
         return dict(zip(self._keys[found].tolist(), vectors, strict=True))
 
+    def find_missing(self, keys: Keys) -> list[Key]:
+        """Return which of these keys the index does not hold."""
+        import numpy as np
+
+        wanted = np.array(keys, np.int64)
+        return [Key(key) for key in np.setdiff1d(wanted, self._keys).tolist()]
+
     def _find_positions(self, keys: Collection[Key]) -> "Positions":
         import numpy as np
 
@@ -340,7 +347,7 @@ class MappedVectors:
 
 
 _MAX_TOMBSTONE_SHARE = 0.25
-_MAX_LENGTH_ERROR = 0.01
+MAX_LENGTH_ERROR = 0.01
 
 
 class LanceVectors(MappedVectors):
@@ -456,7 +463,7 @@ class LanceVectors(MappedVectors):
         damaged: set[Key] = set()
         for keys, matrix in self._table.iterate_batches():
             with np.errstate(all="ignore"):
-                intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < _MAX_LENGTH_ERROR
+                intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < MAX_LENGTH_ERROR
             damaged.update(keys[~intact].tolist())
             copies = index.get(keys.tolist()) if index else {}
             damaged.update(

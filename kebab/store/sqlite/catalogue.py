@@ -110,7 +110,7 @@ def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
     """Return the faults of the file and the schema as phrases; `below` names the migrations."""
     rows = database.execute(f"PRAGMA integrity_check({_MAX_LISTED})")
     faults = [str(text) for (text,) in rows if text != "ok"]
-    expected, found = _read_objects(create_schema(below)), _read_objects(database)
+    expected, found = read_objects(create_schema(below)), read_objects(database)
     if missing := sorted(expected.keys() - found.keys()):
         faults.append(f"missing tables or indexes: {', '.join(missing)}")
     if changed := sorted(name for name, sql in expected.items() if found.get(name, sql) != sql):
@@ -118,7 +118,8 @@ def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
     return faults
 
 
-def _read_objects(database: apsw.Connection) -> dict[str, str]:
+def read_objects(database: apsw.Connection) -> dict[str, str]:
+    """Return the SQL of every table, index, view and trigger by its name."""
     rows = database.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
     return {str(name): str(sql) for name, sql in rows}
 

@@ -18,8 +18,9 @@ from kebab.core.durable import create_folder, sync_path
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import fts
+from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
+from kebab.store.sqlite.old_copies import keep_old_copy
 from kebab.store.stamps import FileState
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
@@ -163,7 +164,7 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
 
 
 FILE_NAME = "kebab.sqlite"
-LOCK_NAME = "writer.lock"
+LOCK_NAME = replacement.LOCK_NAME
 """The file that a writer locks; it is empty while nobody writes."""
 
 _BUSY_MS = 5_000
@@ -187,6 +188,10 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     path = get_database_path(data_dir)
+    if not path.exists() or not path.stat().st_size:
+        from kebab.store.sqlite.lock import await_replacement
+
+        await_replacement(data_dir)
     if not path.exists() or not path.stat().st_size:
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
@@ -278,8 +283,12 @@ def _matches_path(pattern: str, path: str) -> bool:
     return matches_glob(pattern, path)
 
 
-def open_writer(data_dir: Path) -> apsw.Connection:
+def open_writer(
+    data_dir: Path, on_copy: Callable[[Path], object] = lambda _: None
+) -> apsw.Connection:
     """Open the database for writing; create or migrate it if needed.
+
+    `on_copy` receives the copy of the old database that a migration keeps.
 
     Raises:
         NotIndexed: It was written by a newer build.
@@ -309,6 +318,9 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         persist_log(database)
         fts.create_write_buffer(database)
         _refuse_damaged_file(database)
+        with translate_os_errors(path, "write"):
+            if copy := keep_copy_before_migration(database):
+                on_copy(copy)
         migrate(database, data_dir)
         undo.pop_all()
     return database
@@ -407,6 +419,14 @@ def check_schema_version(database: apsw.Connection, data_dir: Path, below: str =
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
 
 
+def keep_copy_before_migration(database: apsw.Connection, below: str = "") -> Path | None:
+    """Return a new copy of a database that has an older schema, None for any other."""
+    version = read_schema_version(database)
+    if not 0 < version < get_expected_schema_version(below):
+        return None
+    return keep_old_copy(database, version)
+
+
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     """Migrate a database to the version of this build, in one transaction.
 
@@ -424,11 +444,12 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
                 _apply(database, script)
 
 
-def create_schema(below: str = "") -> apsw.Connection:
-    """Return an empty database in memory with the schema of this build."""
+def create_schema(below: str = "", version: int | None = None) -> apsw.Connection:
+    """Return an empty database in memory with a schema, by default that of this build."""
     database = apsw.Connection(":memory:")
     for script in read_migrations(below):
-        _apply(database, script)
+        if version is None or parse_schema_version(script) <= version:
+            _apply(database, script)
     return database
 
 

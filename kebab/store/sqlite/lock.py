@@ -15,10 +15,13 @@ from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite.connection import LOCK_NAME
+from kebab.store.sqlite import replacement
+from kebab.store.sqlite.replacement import LOCK_NAME
 
 _RETRY_SECONDS = 0.05
 _MAX_BYTES = 512
+_WAIT_S, _PAUSE_S = 5.0, 0.001
+"""How long a reader waits for the process that replaces, and between two looks."""
 
 
 class IngestState(NamedTuple):
@@ -51,7 +54,7 @@ class WriterLock:
     """
 
     def __init__(self, data_dir: Path) -> None:
-        """Take the lock without waiting.
+        """Take the lock without waiting; complete an import that was interrupted at its end.
 
         Raises:
             Locked: Another writer holds it.
@@ -66,6 +69,7 @@ class WriterLock:
             self._freed = weakref.finalize(self, os.close, self._file)
         try:
             self._take()
+            replacement.complete_replacement(data_dir)
         except (Locked, IoError):
             self._freed()
             raise
@@ -100,6 +104,24 @@ class WriterLock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def await_replacement(data_dir: Path) -> None:
+    """Complete a replacement that was decided, or wait until another process has done so.
+
+    Raises:
+        Locked: The other process takes longer than `_WAIT_S`.
+        IoError: The file system refused.
+        RunCold: This is the warm process.
+    """
+    end = time.monotonic() + _WAIT_S
+    while replacement.is_incomplete(data_dir):
+        try:
+            WriterLock(data_dir).close()
+        except Locked:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def _try_lock(file: int) -> bool:

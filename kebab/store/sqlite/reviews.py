@@ -31,6 +31,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.connection import translate_sqlite_errors
+from kebab.store.sqlite.lock import await_replacement
 
 REVIEWS_NAME = "reviews.sqlite"
 MIGRATIONS = "reviews"
@@ -47,6 +48,8 @@ class ReviewDatabase:
 
     def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
         """Wait `wait_s` seconds for other writers; without a directory, stay in memory."""
+        if data_dir is not None:
+            await_replacement(data_dir)
         self.path = get_reviews_path(data_dir or Path(":memory:"))
         self._data_dir = data_dir or Path()
         self._in_memory = data_dir is None
@@ -136,6 +139,8 @@ class ReviewDatabase:
             return
         database.execute("PRAGMA journal_mode = WAL")
         connection.persist_log(database)
+        with translate_os_errors(self.path, "write"):
+            connection.keep_copy_before_migration(database, MIGRATIONS)
         database.execute("BEGIN IMMEDIATE")
         with self._name_file():
             connection.migrate(database, self._data_dir, MIGRATIONS)

@@ -42,7 +42,8 @@ class SqliteWriter:
     ) -> None:
         """Take the lock, then open and migrate the database.
 
-        `tokens` splits text into the words of the index; it never joins words across blanks.
+        `tokens` splits text into the words of the index; it never joins words across blanks. After
+        a migration, `old_copy` is the copy of the database as it was.
 
         Raises:
             Locked: Another writer holds the lock.
@@ -52,7 +53,8 @@ class SqliteWriter:
         """
         with ExitStack() as undo:
             self._lock = undo.enter_context(WriterLock(data_dir))
-            self._database = open_writer(data_dir)
+            self.old_copy: Path | None = None
+            self._database = open_writer(data_dir, self._note_copy)
             undo.pop_all()
         self._path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self._path, "write"):
@@ -61,6 +63,9 @@ class SqliteWriter:
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
+
+    def _note_copy(self, path: Path) -> None:
+        self.old_copy = path
 
     def close(self) -> None:
         """Close the database and free the lock."""

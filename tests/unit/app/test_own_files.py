@@ -29,6 +29,7 @@ def test_the_lock_is_the_last_own_file(desk):
         "reviews.sqlite-shm",
         "lance",
         "stdin",
+        "import",
         "writer.lock",
     ]
     assert {path.parent for path in files} == {desk.data}

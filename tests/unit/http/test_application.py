@@ -18,7 +18,7 @@ from kebab.http.application import (
     build_path,
     encode_document,
 )
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
 from tests.fakes.review_stream import make_event, make_page
@@ -30,7 +30,7 @@ SEARCH = "/v1/search"
 ENVELOPE = {"command", "timestamp", "exit_code", "output_format", "schema_version"}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
 def test_every_operation_answers_with_the_object_of_the_command_line(client, operation):
     answer = client.post(
         build_path(operation),
@@ -384,7 +384,7 @@ def list_references(value):
 
 
 def test_every_operation_is_a_path_and_every_path_but_two_an_operation():
-    paths = {build_path(name) for name in OPERATIONS} | {"/v1/health", "/v1/openapi.json"}
+    paths = {build_path(name) for name in REMOTE_OPERATIONS} | {"/v1/health", "/v1/openapi.json"}
 
     assert DOCUMENT["paths"].keys() == paths
     ids = [item["operationId"] for path in DOCUMENT["paths"].values() for item in path.values()]
@@ -404,7 +404,7 @@ def test_the_document_that_is_served_is_the_one_that_is_published():
     assert json.loads(encode_document()) == json.loads(published.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
 def test_a_body_that_is_required_is_missed(operation, client):
     post = DOCUMENT["paths"][build_path(operation)]["post"]
     answer = client.post(build_path(operation))
@@ -412,7 +412,7 @@ def test_a_body_that_is_required_is_missed(operation, client):
     assert answer.status_code == 422 or not post["requestBody"]["required"]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
 def test_an_answer_is_what_the_document_says(operation, client):
     content = DOCUMENT["paths"][build_path(operation)]["post"]["responses"]["200"]["content"]
     schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}

@@ -719,6 +719,7 @@ export interface ReadOnlyDetails {
 export interface StoreCorruptDetails {
   readonly path: string;
   readonly cause: string;
+  readonly archive?: string | null;
 }
 
 /** The details of `unsupported_media`. There is no parser for the file that was named. */

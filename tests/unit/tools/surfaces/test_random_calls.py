@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import REMOTE_OPERATIONS
 from tools.surfaces.clients import BrokenAnswerError, CommandClient, Output, Result
 from tools.surfaces.random_calls import make_command_line, send_command_lines, send_requests
 from tools.surfaces.random_requests import RequestMaker
@@ -44,12 +44,12 @@ def home():
 def test_every_operation_is_asked_in_turn_and_changes_are_undone(home):
     surface = FakeSurface(REPLY)
 
-    findings = send_requests(surface, home, len(OPERATIONS), 1)
+    findings = send_requests(surface, home, len(REMOTE_OPERATIONS), 1)
 
-    assert surface.asked == [*OPERATIONS]
-    assert findings.answers == {"doctor.v1": len(OPERATIONS)}
+    assert surface.asked == [*REMOTE_OPERATIONS]
+    assert findings.answers == {"doctor.v1": len(REMOTE_OPERATIONS)}
     assert findings.faults == []
-    assert home.restored == sum(one.effect != "reads" for one in OPERATIONS.values())
+    assert home.restored == sum(one.effect != "reads" for one in REMOTE_OPERATIONS.values())
 
 
 def test_an_unexpected_error_is_a_fault(home):

@@ -1,0 +1,365 @@
+"""Exports a knowledge base into one archive.
+
+An archive is a zip file. Its members are copies of the databases, the vectors as packed rows, the
+texts from standard input, and `manifest.json`, which lists all others with their hashes.
+"""
+
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from operator import attrgetter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from kebab import __version__
+from kebab.app.context import AppContext, parse_dimension
+from kebab.app.conversions import format_timestamp
+from kebab.core.ids import Key, Keys, hash_content
+from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
+from kebab.errors.catalog import InvalidInput, IoError
+from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
+from kebab.ingest.job import ProgressReporter
+from kebab.store.archive_file import (
+    COPIED_AT_ONCE,
+    FORMAT_VERSION,
+    INDEX,
+    MANIFEST,
+    REVIEWS,
+    TEXTS,
+    VECTORS,
+)
+from kebab.wire.archive import (
+    ArchivedSetting,
+    ArchivedSource,
+    ArchiveManifest,
+    ArchiveMember,
+    ExportReport,
+    ExportRequest,
+)
+
+if TYPE_CHECKING:
+    from kebab.store.lance.vectors import ExactIndex
+    from kebab.store.sqlite.archive import Contents
+
+SETTINGS = (
+    "ingest.hidden",
+    "ingest.exclude",
+    "ingest.max_file_bytes",
+    "ingest.ocr",
+    "ingest.ocr_languages",
+    "index.chunk_tokens",
+    "models.embedding.model",
+    "review.disable",
+    "review.glossary",
+)
+"""The settings that decide what the index contains, or what a review finds."""
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of all members, so that equal contents give equal members."""
+_SHRINKS_BY = 4
+"""How far an archive may be smaller than its members; less space is refused at once."""
+_SNAPSHOTS = 3
+"""How often a copy is tried that has all its vectors, while an ingest deletes some."""
+
+
+class ByteProgress:
+    """Reports how many bytes of a phase are done, with an event for every percent."""
+
+    def __init__(self, report: ProgressCallback, context: AppContext, phase: str) -> None:
+        self._reporter = ProgressReporter(report, context.clock)
+        self._phase = phase
+        self._done = self._told = 0
+        self.total = 0
+
+    def add(self, size: int) -> None:
+        """Count bytes."""
+        self._done += size
+        if (self._done - self._told) * 100 >= self.total:
+            self._told = self._done
+            count = (self._done, max(self._done, self.total))
+            self._reporter.send(
+                ProgressKind.HEARTBEAT, phase=self._phase, count=count, unit="bytes"
+            )
+
+
+def list_settings(context: AppContext) -> list[ArchivedSetting]:
+    """Return the settings that decide what the index contains."""
+    encode = msgspec.json.encode
+    return [
+        ArchivedSetting(name=name, value=encode(attrgetter(name)(context.settings)).decode())
+        for name in SETTINGS
+    ]
+
+
+def export(context: AppContext, request: ExportRequest, report: ProgressCallback) -> ExportReport:
+    """Write everything that belongs to the knowledge base into one file.
+
+    A writer may be at work; the archive holds one state.
+
+    Raises:
+        InvalidInput: The file exists already, or it would be in the data directory.
+        IoError: It cannot be written.
+        NotIndexed: There is no index with the schema of this build.
+    """
+    require_own_process()
+    started = context.clock.monotonic()
+    context.open_reader().close()
+    target = _choose_target(context, request)
+    progress = ByteProgress(report, context, "export")
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    with translate_os_errors(target, "write"), ExitStack() as undo:
+        with make_temporary_folder(target.parent, f".{target.name}.") as folder:
+            copies = _Copies(context, folder, sessions=not request.without_sessions)
+            copies.take()
+            progress.total = copies.estimate_size()
+            refuse_small_disk(target, progress.total // _SHRINKS_BY)
+            undo.callback(draft.unlink, missing_ok=True)
+            with open(draft, "wb", opener=_open_private) as file:
+                manifest = _write_archive(file, copies, progress)
+                file.flush()
+                os.fsync(file.fileno())
+        _refuse_existing(target, force=request.force)
+        size = draft.stat().st_size
+        draft.replace(target)
+        undo.pop_all()
+    return ExportReport(
+        path=str(target),
+        bytes=size,
+        manifest=manifest,
+        duration_ms=(context.clock.monotonic() - started) * 1000,
+    )
+
+
+@contextmanager
+def make_temporary_folder(parent: Path | None, prefix: str) -> Iterator[Path]:
+    """Yield a new private folder, which is deleted afterwards.
+
+    `tempfile.TemporaryDirectory` never ends when the system refuses to list the folder.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield folder
+        undo.pop_all()
+    # What is left is private, so nobody may think that it is gone.
+    shutil.rmtree(folder)
+
+
+def _choose_target(context: AppContext, request: ExportRequest) -> Path:
+    if not request.path or "\0" in request.path:
+        raise InvalidInput(field="$.path", cause="not a path")
+    target = Path(os.path.abspath(os.path.expanduser(request.path)))  # noqa: PTH100, PTH111 - links stay
+    data = os.path.realpath(context.paths.data)
+    if Path(os.path.realpath(target)).is_relative_to(data):
+        cause = "an archive cannot be inside the folder of the knowledge base"
+        raise InvalidInput(field="$.path", cause=cause)
+    if not target.parent.is_dir():
+        raise _build_create_error(target, "no such folder")
+    _refuse_existing(target, force=request.force)
+    return target
+
+
+def _refuse_existing(target: Path, *, force: bool) -> None:
+    if target.is_dir():
+        raise _build_create_error(target, "it is a folder")
+    if os.path.lexists(target) and not force:
+        raise InvalidInput(field="$.path", cause="the file exists; `--force` replaces it")
+
+
+def _build_create_error(target: Path, cause: str) -> IoError:
+    return build_io_error(OSError(errno.EEXIST, cause), "create", target)
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def refuse_small_disk(path: Path, size: int) -> None:
+    """Refuse to begin what cannot fit.
+
+    Raises:
+        IoError: Less space is free in the folder of a path, or in a folder.
+    """
+    free = shutil.disk_usage(path if path.is_dir() else path.parent).free
+    if free < size:
+        cause = f"not enough space: {size:,} bytes are needed, {free:,} are free"
+        raise build_io_error(OSError(errno.ENOSPC, cause), "write", path)
+
+
+class _Text(NamedTuple):
+    """A text from standard input: its name in the archive, its file, and its hash."""
+
+    member: str
+    path: Path
+    content_hash: str
+
+    def read(self) -> bytes:
+        """Return the text as it was indexed.
+
+        Raises:
+            IoError: The file cannot be read, or has another content.
+        """
+        data = self.path.read_bytes()
+        if hash_content(data) != self.content_hash:
+            raise build_read_error(
+                self.path, "it is not the text that was indexed; `kebab ingest` reads it again"
+            )
+        return data
+
+
+class _Copies:
+    """Copies of the databases in a folder, and the vectors and texts that belong to them."""
+
+    def __init__(self, context: AppContext, folder: Path, *, sessions: bool) -> None:
+        self.context = context
+        self._sessions = sessions
+        self.index_path, self.reviews_path = folder / INDEX, folder / REVIEWS
+        self.contents: Contents
+        self.vectors: ExactIndex | None = None
+        self.reviews_version, self.review_runs = 0, 0
+
+    def take(self) -> None:
+        """Copy the databases; repeat it when vectors of the copy have been deleted meanwhile."""
+        from kebab.store.sqlite import archive, reviews
+
+        data, database = self.context.paths.data, self.context.database
+        if database.exists():
+            refuse_small_disk(self.index_path, database.stat().st_size)
+        missing: list[Key] = []
+        for _ in range(_SNAPSHOTS):
+            self.index_path.unlink(missing_ok=True)
+            archive.copy_index(data, self.index_path, sessions=self._sessions)
+            self.contents = archive.read_contents(self.index_path)
+            missing = self._load_vectors(self.contents.embedding_version)
+            if not missing:
+                break
+        if missing:
+            archive.mark_pending(self.index_path, missing)
+            self.contents = archive.read_contents(self.index_path)
+        path = reviews.get_reviews_path(data)
+        if path.exists():
+            self.reviews_version, self.review_runs = archive.copy_reviews(path, self.reviews_path)
+
+    def _load_vectors(self, version: str | None) -> list[Key]:
+        """Load the vectors; return the committed keys that have none."""
+        from kebab.store.lance.vectors import MappedVectors
+
+        committed = self.contents.committed
+        if version is not None and committed:
+            # The model may be one that is not installed any more.
+            index = MappedVectors(
+                self.context.paths.data, version, parse_dimension(version), keep=False
+            )
+            self.vectors = index.load_index()
+        if self.vectors is None:
+            return [Key(key) for key in committed]
+        return self.vectors.find_missing(committed)
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the passages with a vector."""
+        return self.contents.committed
+
+    def list_texts(self) -> list[_Text]:
+        """Return the texts from standard input whose files are there."""
+        folder = self.context.paths.stdin_dir
+        texts = [
+            _Text(f"{TEXTS}{name}", folder / name, content_hash)
+            for name, content_hash in self.contents.texts.items()
+        ]
+        return [text for text in texts if text.path.is_file()]
+
+    def estimate_size(self) -> int:
+        """Return the bytes of all members."""
+        databases = (self.index_path, self.reviews_path)
+        files = [*databases, *(text.path for text in self.list_texts())]
+        vectors = len(self.keys) * 4 * parse_dimension(self.contents.embedding_version)
+        return vectors + sum(path.stat().st_size for path in files if path.exists())
+
+
+def _write_archive(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> ArchiveManifest:
+    members: list[ArchiveMember] = []
+    dimension = None
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+
+        def add(name: str, parts: Iterable[bytes], *, compress: bool = True) -> None:
+            digest, size = hashlib.sha256(), 0
+            info = _build_info(name, compress=compress)
+            with archive.open(info, "w", force_zip64=True) as member:
+                for part in parts:
+                    member.write(part)
+                    digest.update(part)
+                    size += len(part)
+                    progress.add(len(part))
+            members.append(ArchiveMember(name=name, bytes=size, sha256=digest.hexdigest()))
+
+        add(INDEX, _read_parts(copies.index_path))
+        if copies.reviews_version:
+            add(REVIEWS, _read_parts(copies.reviews_path))
+        if copies.vectors is not None and copies.keys:
+            from kebab.store.lance.archive import pack_vectors
+
+            # The components of vectors hardly shrink.
+            add(VECTORS, pack_vectors(copies.vectors, copies.keys), compress=False)
+            dimension = parse_dimension(copies.contents.embedding_version)
+        for text in copies.list_texts():
+            add(text.member, [text.read()])
+        manifest = _build_manifest(copies, members, dimension)
+        # The size of the archive does not depend on the time in the manifest.
+        with archive.open(_build_info(MANIFEST, compress=False), "w") as member:
+            member.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    return manifest
+
+
+def _build_info(name: str, *, compress: bool = True) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EARLIEST)
+    info.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    info.external_attr = 0o600 << 16
+    return info
+
+
+def _read_parts(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while part := file.read(COPIED_AT_ONCE):
+            yield part
+
+
+def _build_manifest(
+    copies: _Copies, members: list[ArchiveMember], dimension: int | None
+) -> ArchiveManifest:
+    contents, context = copies.contents, copies.context
+    return ArchiveManifest(
+        format_version=FORMAT_VERSION,
+        kebab_version=__version__,
+        created_at=format_timestamp(context.clock.now()),
+        index_schema=contents.schema_version,
+        reviews_schema=copies.reviews_version or None,
+        embedding_version=contents.embedding_version,
+        dimension=dimension,
+        documents=contents.documents,
+        chunks=contents.chunks,
+        vectors=len(copies.keys),
+        sessions=contents.sessions,
+        review_runs=copies.review_runs,
+        home=find_home(),
+        sources=[
+            ArchivedSource(folder=source.root, kind=source.kind, documents=count)
+            for source, count in contents.sources
+        ],
+        settings=list_settings(context),
+        members=members,
+    )
+
+
+def find_home() -> str:
+    """Return the home directory without links; empty when there is none."""
+    with suppress(RuntimeError):
+        return os.path.realpath(Path.home())
+    return ""

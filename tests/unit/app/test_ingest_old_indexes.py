@@ -1,0 +1,138 @@
+"""What earlier versions of kebab wrote goes on working: `tools.old_indexes` built the fixtures."""
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from kebab.app.ingest import ingest
+from kebab.core.progress import Cancel, Progress
+from kebab.errors.catalog import IoError, NotIndexed
+from kebab.store.sqlite.connection import get_expected_schema_version, open_writer
+from kebab.wire.ingest import IngestRequest
+from tools.old_indexes import FOLDER, REVISIONS, unpack, write_notes
+
+CURRENT = get_expected_schema_version()
+SCHEMAS = {name: int(name.split("-")[1]) for name in REVISIONS}
+
+
+def read_schema(path):
+    with closing(apsw.Connection(str(path))) as database:
+        return database.execute("PRAGMA user_version").get
+
+
+@pytest.fixture
+def old(lab):
+    """Unpack an index into the data folder of the desk, over the notes that it has read."""
+
+    def install(name):
+        write_notes(lab.notes)
+        lab.data.mkdir()
+        unpack(name, lab.data, lab.notes)
+        return lab
+
+    return install
+
+
+def find(desk):
+    """Return what a search by words says, without ids, which depend on the folder."""
+    reply = desk.search("restore snapshot garden night", mode="lexical")
+    return [
+        (hit.doc_path, hit.title, hit.heading_path, hit.citation.uri, hit.tags, hit.score)
+        for hit in reply.hits
+    ]
+
+
+@pytest.mark.parametrize("name", REVISIONS)
+def test_an_old_index_is_migrated_and_nothing_is_embedded_again(old, name, tmp_path):
+    desk = old(name)
+    events: list[Progress] = []
+    with pytest.raises(NotIndexed) as caught:
+        desk.search("snapshot")
+    assert caught.value.found == SCHEMAS[name]
+    with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
+        rows = database.execute("SELECT path, doc_id FROM documents")
+        ids = {str(path): str(doc_id) for path, doc_id in rows}
+        vectors = database.execute("SELECT count(*) FROM vectors WHERE state = 'committed'").get
+
+    report = ingest(desk.context(), IngestRequest(), events.append, Cancel())
+
+    copy = desk.data / f"kebab.sqlite.V{SCHEMAS[name]:03}"
+    assert [str(copy) in (event.message or "") for event in events].count(True) == 1
+    assert read_schema(copy) == SCHEMAS[name]
+    assert (report.errors, report.removed, report.new, report.embedding.lost) == (0, 0, 0, 0)
+    assert report.embedding.embedded == (0 if vectors else 4)
+    assert {path: one.doc_id for path, one in desk.documents().items()} == ids
+    turns = desk.context().session_store.list_turns("talk")
+    assert [turn.question for turn in turns] == ["How do I restore a snapshot?"] * (
+        SCHEMAS[name] > 3
+    )
+    with desk.context().open_review_store() as reviews:
+        assert len(reviews.list_runs()) == (SCHEMAS[name] > 5)
+    migrated = find(desk)
+    assert desk.again().unchanged == 3
+    desk.flags["data_dir"] = str(tmp_path / "fresh")
+    desk.ingest()
+    assert find(desk) == migrated != []
+
+
+def test_the_fixtures_hold_every_schema_that_was_written():
+    assert {*SCHEMAS.values()} == {*range(3, CURRENT)}
+    assert {path.stem for path in FOLDER.iterdir()} == {*REVISIONS}
+
+
+class StopError(Exception):
+    """The process ended here."""
+
+
+def test_a_migration_that_ends_at_any_statement_leaves_the_old_schema(tmp_path, monkeypatch):
+    seen, first, data = [], tmp_path / "first", tmp_path
+    first.mkdir()
+    unpack("schema-3", first, tmp_path)
+
+    def trace(_cursor, sql, _bindings):
+        seen.append(sql)
+        if len(seen) > limit:
+            raise StopError
+        return True
+
+    def hook(database):
+        database.exec_trace = trace
+
+    schemas = []
+    for limit in range(1000):
+        data = tmp_path / str(limit)
+        data.mkdir()
+        shutil.copy(first / "kebab.sqlite", data)
+        seen.clear()
+        monkeypatch.setattr(apsw, "connection_hooks", [hook])
+        try:
+            open_writer(data).close()
+        except StopError:
+            monkeypatch.undo()
+            schemas.append(read_schema(data / "kebab.sqlite"))
+            continue
+        monkeypatch.undo()
+        break
+    open_writer(tmp_path / str(len(schemas) // 2)).close()
+    assert read_schema(tmp_path / str(len(schemas) // 2) / "kebab.sqlite") == CURRENT
+    assert read_schema(data / "kebab.sqlite") == CURRENT
+    assert {*schemas} <= {3, CURRENT}
+    assert schemas.count(3) > CURRENT - 3
+
+
+def test_without_room_for_the_copy_nothing_changes(old):
+    desk = old("schema-7")
+    (desk.data / "kebab.sqlite.V007.draft").mkdir()
+    with pytest.raises(IoError):
+        desk.again()
+    assert read_schema(desk.data / "kebab.sqlite") == SCHEMAS["schema-7"]
+
+
+def test_one_copy_is_kept(old):
+    desk = old("schema-7")
+    Path(desk.data, "kebab.sqlite.V005").write_text("an earlier one")
+    desk.again()
+    assert [path.name for path in desk.data.glob("kebab.sqlite.V*")] == ["kebab.sqlite.V007"]

@@ -1,0 +1,9 @@
+from kebab.wire.archive import ExportRequest
+
+
+def test_the_flags_are_the_fields_of_the_request(kebab, opened):
+    ran = kebab("export", "base.zip", "--force", "--without-sessions", "--json")
+
+    request = ExportRequest(path="base.zip", force=True, without_sessions=True)
+    assert opened[0].asked == [("export", request)]
+    assert ran.reply["manifest"]["documents"] == 3
