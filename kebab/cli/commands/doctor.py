@@ -65,6 +65,7 @@ def command(
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
+    context.release_stores()
     return context.print_reply(_run(context, RepairRequest(sources=list(sources))), render_repair)
 
 

@@ -213,7 +213,9 @@ def test_a_secret_is_never_readable_by_others(find, monkeypatch):
     real = os.fsync
 
     def note(descriptor):
-        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            modes.append(stat.S_IMODE(status.st_mode))
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", note)
