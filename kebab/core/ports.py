@@ -381,7 +381,7 @@ class VectorWriter(Vectors, Protocol):
         """Go back to the newest state that can be read as a whole; without one delete every row."""
 
     def delete_leftovers(self, versions: Collection[str]) -> None:
-        """Delete what killed runs left: files of other versions than these, and old drafts."""
+        """Delete what killed runs left: files of other versions than these, and drafts."""
 
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh the files that readers map."""

@@ -197,9 +197,8 @@ class Lab:
         verdict.lost += [f"what `{step}` has stored" for step in done if not kept[step]]
         if found["turns"] and at < _ORDER.index("ask"):
             verdict.doubled.append(f"turns from nowhere: {found['turns']}")
-        # What an interrupted change of the model has collected stays, and a draft for ten minutes.
+        # What an interrupted change of the model has collected stays.
         tables = [name for name in found["tables"] if not found["next"] or found["version"] in name]
-        tables = [name for name in tables if not name.startswith(".")]
         _compare_libraries(expected, {**found, "tables": tables}, verdict)
         self._check_work(situation, verdict)
 

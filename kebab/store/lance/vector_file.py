@@ -10,9 +10,8 @@ import os
 import re
 import shutil
 import struct
-import time
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -40,7 +39,6 @@ FEATURE = "the vector index"
 
 _FOLDER = "lance"
 _STAMP_BYTES = 16
-_DRAFT_SECONDS = 600.0
 _OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|f32(?:\.\d+)?)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NEWEST_FIRST_DIGITS = 20
@@ -76,7 +74,7 @@ def is_own(name: str) -> bool:
 def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
     """Delete what killed runs have left in the folder of all tables, and nothing of these versions.
 
-    A draft may belong to a reader that is writing it now, so only an old one is deleted.
+    A reader whose draft is deleted reads the table instead.
 
     Raises:
         OSError: The file system refused.
@@ -84,15 +82,14 @@ def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
     kept = {
         f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".f32")
     }
-    oldest = time.time() - _DRAFT_SECONDS
     for path in [*folder.iterdir()] if folder.is_dir() else ():
-        is_draft = path.name.startswith(".")
         if not is_own(path.name) or path.name in kept:
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif not is_draft or path.lstat().st_mtime < oldest:
-            path.unlink(missing_ok=True)
+        else:
+            with suppress(PermissionError):  # some systems keep a file that is open
+                path.unlink(missing_ok=True)
 
 
 def list_manifests(table: Path) -> list[Path]:

@@ -427,7 +427,7 @@ class LanceVectors(MappedVectors):
             self.clear()
 
     def delete_leftovers(self, versions: Collection[str]) -> None:
-        """Delete what killed runs left: files of other versions than these, and old drafts."""
+        """Delete what killed runs left: files of other versions than these, and drafts."""
         folder = vector_file.get_tables_folder(self._data_dir)
         with translate_os_errors(folder, "write"):
             vector_file.delete_leftovers(folder, versions)
