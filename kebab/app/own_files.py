@@ -19,6 +19,7 @@ from kebab.core.durable import create_folder, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
+from kebab.platform import open_descriptor, rename_over
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
@@ -239,7 +240,7 @@ def replace_file(path: Path, data: bytes) -> None:
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         mode = 0o600 if target.is_file() else 0o666
-        with open(draft, "wb", opener=partial(os.open, mode=mode)) as file:
+        with open(draft, "wb", opener=partial(open_descriptor, mode=mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -248,7 +249,7 @@ def replace_file(path: Path, data: bytes) -> None:
         if target.is_dir():
             # The system refuses this unless the folder is empty.
             target.rmdir()
-        draft.replace(target)
+        rename_over(draft, target)
         sync_names(target.parent)
     finally:
         with suppress(OSError):

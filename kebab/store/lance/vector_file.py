@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
+from kebab.platform import can_replace_mapped_files, rename_over, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -166,7 +167,7 @@ class Header(NamedTuple):
 
     def write(self, file: "BinaryIO") -> None:
         """Write the header into a file; the caller has written the rows."""
-        os.pwrite(file.fileno(), self.pack(), 0)
+        write_at(file.fileno(), self.pack(), 0)
 
 
 def release_pages(array: Any) -> None:
@@ -281,7 +282,7 @@ class VectorFile:
                 file.write(Header(self._dimension, rows, digest).pack())
                 file.flush()
                 os.fsync(file.fileno())
-            draft.replace(self._path)
+            rename_over(draft, self._path)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -401,6 +402,9 @@ class VectorFile:
 
         if rows == 0:
             return np.empty(0, self._build_dtype())
+        if not can_replace_mapped_files():
+            file.seek(HEADER_BYTES)
+            return np.fromfile(file, self._build_dtype(), rows)
         return np.memmap(file, self._build_dtype(), "r", HEADER_BYTES, (rows,))
 
     def _pack(self, keys: "KeyArray", matrix: "Matrix") -> bytes:
