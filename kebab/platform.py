@@ -153,8 +153,8 @@ def rename_over(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
             return
 
 
-def can_replace_mapped_files() -> bool:
-    """Return whether a file can be replaced while a process has mapped it into its memory."""
+def can_remove_open_files() -> bool:
+    """Return whether a file can be deleted or replaced while a process has it open or mapped."""
     return not is_windows()
 
 

@@ -22,7 +22,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
-from kebab.platform import is_on_read_only_disk, read_open_files_limit
+from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
 from kebab.wire.coverage import Coverage, describe_gaps
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
@@ -155,6 +155,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
+        *([Check("system", check_system, "kebab doctor")] if list_missing_features() else []),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
         Check("database", partial(check_database, stores), FIX),
@@ -289,6 +290,11 @@ def check_open_files(read_limit: Callable[[], int | None] = read_open_files_limi
         return succeed("no limit of open files is known")
     summary = f"a process may open {limit:,} files"
     return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
+
+
+def check_system() -> Finding:
+    """Say what is off on this system, which is no fault."""
+    return succeed(f"off on this system: {', '.join(list_missing_features())}")
 
 
 def check_writer(find_writer: Callable[[], int | None]) -> Finding:

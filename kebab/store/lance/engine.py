@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
-from kebab.core.durable import sync_path
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_replace_mapped_files, rename_over, write_at
+from kebab.platform import can_remove_open_files, rename_over, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -402,7 +402,7 @@ class VectorFile:
 
         if rows == 0:
             return np.empty(0, self._build_dtype())
-        if not can_replace_mapped_files():
+        if not can_remove_open_files():
             file.seek(HEADER_BYTES)
             return np.fromfile(file, self._build_dtype(), rows)
         return np.memmap(file, self._build_dtype(), "r", HEADER_BYTES, (rows,))
