@@ -19,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    import mmap
     from multiprocessing.connection import Connection
     from subprocess import Popen
 
@@ -42,7 +43,9 @@ def list_missing_features() -> list[str]:
     if is_windows():
         missing += ["the warm process", "private permissions of files (the profile folder decides)"]
     if not is_linux():
-        missing += ["memory limits of workers", "processor time of workers (the clock decides)"]
+        missing.append("memory limits of workers")
+    if SYSTEM == "darwin":
+        missing.append("processor time of workers (the clock decides)")
     return missing
 
 
@@ -228,6 +231,11 @@ def _lock_bytes(file: int, *, shared: bool) -> bool:
     return False
 
 
+def format_device(number: int) -> str:
+    """Return a device as the list of locks names it."""
+    return f"{os.major(number):02x}:{os.minor(number):02x}"
+
+
 def read_system_locks() -> str:
     """Return the list of all locks that Linux shows.
 
@@ -241,7 +249,7 @@ def read_system_locks() -> str:
 # Processes.
 
 _PR_SET_PDEATHSIG = 1
-_PIPE_BYTES = 1 << 20
+_MAY_QUERY, _TICKS_PER_S = 0x1000, 10_000_000
 
 
 class ProcessEnd(NamedTuple):
@@ -270,7 +278,11 @@ def start_with_connections(
     null = subprocess.DEVNULL
     handles = [connection.fileno() for connection in connections]
     special: dict[str, Any] = {"pass_fds": handles}
+    program = sys.executable
     if is_windows():
+        # In a virtual environment the executable starts another one, whose number is not known.
+        program = getattr(sys, "_base_executable", program)
+        environment = {**environment, "__PYVENV_LAUNCHER__": sys.executable}
         inherit: Any = os
         for handle in handles:
             inherit.set_handle_inheritable(handle, True)  # noqa: FBT003 - takes no name
@@ -278,7 +290,7 @@ def start_with_connections(
         info = startup.STARTUPINFO(lpAttributeList={"handle_list": handles})
         special = {"startupinfo": info}
     return subprocess.Popen(  # noqa: S603 - the caller's own program
-        [sys.executable, *arguments],
+        [program, *arguments],
         stdin=null,
         stdout=null,
         stderr=null,
@@ -288,19 +300,14 @@ def start_with_connections(
     )
 
 
-def widen_pipe(descriptor: int) -> None:
-    """Let a pipe hold a megabyte, where the system can do that."""
-    if is_linux():
-        fcntl = import_module("fcntl")
-        with suppress(OSError):  # its user has too many of them
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-
-
-def get_pipe_size(descriptor: int) -> int:
-    """Return how many bytes a pipe holds; 0 where the system does not say."""
+def get_pipe_size(descriptor: int, wanted: int = 0) -> int:
+    """Return how many bytes a pipe holds, if possible as many as wanted; 0 when it is unknown."""
     if not is_linux():
         return 0
     fcntl = import_module("fcntl")
+    if wanted:
+        with suppress(OSError):  # this user has too many of them
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, wanted)
     return int(fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ))
 
 
@@ -357,7 +364,7 @@ def end_with_parent(parent: int) -> None:
     Elsewhere a worker ends when its connections are closed.
     """
     if is_windows():
-        return  # an environment of Python starts a process between both
+        return
     if is_linux():
         with suppress(ImportError, OSError, AttributeError):
             import_module("ctypes").CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -383,19 +390,19 @@ def limit_memory(size: int) -> None:
 
 def read_memory_limit() -> int | None:
     """Return how many bytes of address space this process may use; None without a limit."""
-    if is_windows():
-        return None
-    resource = import_module("resource")
-    soft: int = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if soft == resource.RLIM_INFINITY else soft
+    return _read_limit("RLIMIT_AS")
 
 
 def read_open_files_limit() -> int | None:
     """Return how many files this process may have open; None without a limit that can be read."""
+    return _read_limit("RLIMIT_NOFILE")
+
+
+def _read_limit(name: str) -> int | None:
     if is_windows():
         return None
     resource = import_module("resource")
-    soft: int = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    soft: int = resource.getrlimit(getattr(resource, name))[0]
     return None if soft == resource.RLIM_INFINITY else soft
 
 
@@ -442,7 +449,33 @@ def read_processor_time(pid: int) -> float:
         with suppress(OSError):  # the process has ended
             # The number of the clock, as `clock_getcpuclockid` of the C library computes it.
             return time.clock_gettime(~pid << 3 | 2)
-    return 0.0
+    return _read_windows_time(pid) if is_windows() else 0.0
+
+
+def _read_windows_time(pid: int) -> float:
+    ctypes = import_module("ctypes")
+    kernel: Any = ctypes.windll.kernel32
+    process = kernel.OpenProcess(_MAY_QUERY, False, pid)  # noqa: FBT003 - takes no names
+    # The times of the start and the end, in the kernel and in the program.
+    times = [ctypes.c_ulonglong() for _ in range(4)]
+    try:
+        is_known = process and kernel.GetProcessTimes(process, *map(ctypes.byref, times))
+    finally:
+        if process:
+            kernel.CloseHandle(process)
+    return (times[2].value + times[3].value) / _TICKS_PER_S if is_known else 0.0
+
+
+def read_thread_time(thread: int) -> float | None:
+    """Return the processor time of a running thread; None where no other thread can be asked."""
+    find_clock = getattr(time, "pthread_getcpuclockid", None)
+    return None if find_clock is None else time.clock_gettime(find_clock(thread))
+
+
+def release_mapped_pages(mapped: "mmap.mmap") -> None:
+    """Let the system take back the memory of a mapped file, where it can be told."""
+    if not is_windows():
+        mapped.madvise(import_module("mmap").MADV_DONTNEED)
 
 
 def count_cores() -> int:
@@ -459,8 +492,15 @@ def get_host_name() -> str:
 # Alarms, which interrupt the Python code of the main thread.
 
 _SHORTEST_S = 0.001
-_REPEAT_S = 0.05
 _ACTION: TypeAlias = Callable[[], float]
+
+
+def has_alarms() -> bool:
+    """Return whether the system can interrupt the main thread.
+
+    On Windows only another thread could do that, and none runs during a search of `re`.
+    """
+    return not is_windows()
 
 
 @contextmanager
@@ -471,10 +511,6 @@ def set_alarms(processor: tuple[float, _ACTION], clock: tuple[float, _ACTION]) -
     two steps of Python code or in the search of a regular expression. It raises, or returns after
     how many further seconds it is called again.
     """
-    if is_windows():
-        with _set_thread_alarms(processor, clock):
-            yield
-        return
     with (
         _set_timer(signal.ITIMER_REAL, signal.SIGALRM, *clock),
         _set_timer(signal.ITIMER_PROF, signal.SIGPROF, *processor),
@@ -506,48 +542,6 @@ def _set_timer(timer: int, sent: int, seconds: float, act: _ACTION) -> Iterator[
         if other_alarm:
             left = max(other_alarm - (time.monotonic() - started), _SHORTEST_S)
             signal.setitimer(timer, left, interval)
-
-
-def _get_thread_signal() -> int:
-    """Return the signal that a thread sends the main one: on Windows that of Ctrl-Break."""
-    return int(getattr(signal, "SIGBREAK", 0) or signal.SIGUSR2)
-
-
-@contextmanager
-def _set_thread_alarms(
-    processor: tuple[float, _ACTION], clock: tuple[float, _ACTION]
-) -> Iterator[None]:
-    """Do the same with a thread that watches the time, for systems without timers."""
-    number, ended = _get_thread_signal(), threading.Event()
-    due: list[_ACTION] = []
-    processor_ends = time.process_time() + processor[0]
-    clock_ends = time.monotonic() + clock[0]
-
-    def handle(received: int, frame: FrameType | None) -> None:
-        if due and not ended.is_set():
-            due.pop()()
-        elif not ended.is_set() and callable(before):  # a person pressed the keys
-            before(received, frame)
-
-    def watch() -> None:
-        while True:
-            left = min(clock_ends - time.monotonic(), processor_ends - time.process_time())
-            if ended.wait(max(left, _REPEAT_S)):
-                return
-            is_late = time.monotonic() >= clock_ends
-            if is_late or time.process_time() >= processor_ends:
-                due[:] = [clock[1] if is_late else processor[1]]
-                import_module("_thread").interrupt_main(number)
-
-    before = signal.signal(number, handle)
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        signal.signal(number, before or signal.SIG_DFL)
 
 
 # Terminals and outputs.

@@ -25,7 +25,7 @@ from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import import_library, translate_import_errors
 from kebab.limits.deadline import WALL_FACTOR
-from kebab.platform import count_cores
+from kebab.platform import count_cores, read_thread_time
 from kebab.text.language import is_written_in
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ class RunTime:
         """Return the seconds so far; where no thread can be asked, only those of ended blocks."""
         with self._lock:
             total = self._done
-            if hasattr(time, "pthread_getcpuclockid"):
-                for thread, began in self._working.items():
-                    total += time.clock_gettime(time.pthread_getcpuclockid(thread)) - began
+            for thread, began in self._working.items():
+                total += (read_thread_time(thread) or began) - began
             return total
 
 

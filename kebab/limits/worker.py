@@ -31,7 +31,6 @@ from kebab.platform import (
     read_processor_time,
     start_with_connections,
     wait_for_end,
-    widen_pipe,
 )
 
 DEFAULT_MEMORY_MB = 1024
@@ -45,6 +44,9 @@ _POLL_S = 0.1
 
 START_S = 60.0
 """The longest time until a worker is ready."""
+
+_PIPE_BYTES = 1 << 20
+"""How many bytes of replies may wait in the pipe, where the system allows it."""
 
 _MAX_UNREAD_BYTES, _MIN_UNREAD_BYTES = 32_768, 2_048
 """How many bytes of tasks may wait for the worker, and how many fit into the smallest pipe."""
@@ -101,8 +103,7 @@ class WorkerProcess:
         self._own_peak = read_peak_memory()
         self._cause = ""
         self._has_ended = False
-        # The pipe of replies holds several of them, where the system can do that.
-        widen_pipe(self.replies.fileno())
+        get_pipe_size(self.replies.fileno(), _PIPE_BYTES)
         size = get_pipe_size(self._tasks.fileno())
         self._capacity = min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, size // 2))
         self._unread: deque[int] = deque()

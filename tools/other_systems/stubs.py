@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 SYSTEMS = ("win32", "darwin")
 
@@ -34,6 +35,8 @@ def _read_names(module: str, system: str) -> frozenset[str]:
 
 
 def _find_stub(module: str) -> Path | None:
+    if module.partition(".")[0] not in sys.stdlib_module_names:
+        return None
     spec = find_spec("mypy")
     assert spec is not None
     assert spec.origin is not None
@@ -64,16 +67,14 @@ def _holds(test: ast.expr, system: str) -> bool:
         return all(found) if isinstance(test.op, ast.And) else any(found)
     if isinstance(test, ast.UnaryOp):
         return not _holds(test.operand, system)
-    values = {"sys.platform": system, "sys.version_info": tuple(sys.version_info)}
+    values: dict[str, Any] = {"sys.platform": system, "sys.version_info": tuple(sys.version_info)}
     if isinstance(test, ast.Compare) and ast.unparse(test.left) in values:
         left, right = values[ast.unparse(test.left)], ast.literal_eval(test.comparators[0])
-        match test.ops[0]:
-            case ast.Eq():
-                return bool(left == right)
-            case ast.NotEq():
-                return bool(left != right)
-            case ast.GtE():
-                return bool(left >= right)
-            case ast.Lt():
-                return bool(left < right)
+        results = {
+            ast.Eq: left == right,
+            ast.NotEq: left != right,
+            ast.GtE: left >= right,
+            ast.Lt: left < right,
+        }
+        return results[type(test.ops[0])]
     return True

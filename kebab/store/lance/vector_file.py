@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, rename_over, write_at
+from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -179,8 +179,8 @@ def release_pages(array: Any) -> None:
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
-    if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
-        owner.madvise(mmap.MADV_DONTNEED)
+    if owner is not None:
+        release_mapped_pages(owner)
 
 
 TOMBSTONE = -1

@@ -17,7 +17,7 @@ from kebab.core.durable import create_folder, sync_path
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import read_system_locks
+from kebab.platform import format_device, read_system_locks
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
 from kebab.store.sqlite.old_copies import keep_old_copy
@@ -96,8 +96,7 @@ def list_writer_pids(path: str) -> list[int]:
     for name in names:
         with suppress(FileNotFoundError):
             status = Path(name).stat()
-            device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
-            devices[status.st_ino] = device
+            devices[status.st_ino] = format_device(status.st_dev)
     pids: list[int] = []
     for words in map(str.split, locks):
         # A line with `->` is a process that only waits.
