@@ -39,14 +39,11 @@ def is_linux() -> bool:
 
 def list_missing_features() -> list[str]:
     """Return what kebab does on Linux and not on this system."""
-    missing = []
     if is_windows():
-        missing += ["the warm process", "private permissions of files (the profile folder decides)"]
-    if not is_linux():
-        missing.append("memory limits of workers")
-    if SYSTEM == "darwin":
-        missing.append("processor time of workers (the clock decides)")
-    return missing
+        files = "private permissions of files (the profile folder decides)"
+        return ["memory limits of workers", "the warm process", files]
+    others = ["memory limits of workers", "processor time of workers (the clock decides)"]
+    return [] if is_linux() else others
 
 
 # Files.
@@ -428,8 +425,7 @@ def read_peak_memory() -> int:
 
 
 def _to_bytes(maxrss: int) -> int:
-    """Return a peak of memory in bytes, which only macOS reports in this unit."""
-    return maxrss if SYSTEM == "darwin" else maxrss * 1024
+    return maxrss if SYSTEM == "darwin" else maxrss * 1024  # only macOS counts bytes
 
 
 def _read_own_pages(column: int) -> int:
