@@ -112,8 +112,7 @@ def test_the_lock_of_a_killed_process_is_free(name, path, tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "msvcrt", ByteRangeLocks(tmp_path / "locks"))
     command = [sys.executable, "-c", HOLD, name, str(path), str(tmp_path / "locks")]
     file = platform.open_descriptor(path, os.O_RDWR)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes) as holder:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         try:
             read_until(holder.stdout, b"locked")
             assert not platform.lock_descriptor(file)
@@ -285,7 +284,8 @@ def act_once(seen):
 
 @POSIX
 def test_alarms_reach_the_main_thread_until_the_block_ends():
-    late, busy = [], []
+    late: list[threading.Thread] = []
+    busy: list[threading.Thread] = []
 
     with platform.set_alarms((60.0, act_once(busy)), (0.001, act_once(late))):
         wait_until(lambda: len(late) > 1)
@@ -357,7 +357,12 @@ def test_a_pipe_is_unread_once_its_reader_is_gone(system, tmp_path):
         os.close(writes)
 
 
+def run_and_wait(thread):
+    thread.start()
+    wait_until(lambda: False)
+
+
 def test_the_main_thread_is_interrupted(system):
     thread = threading.Thread(target=platform.interrupt_main_thread)
     with pytest.raises(KeyboardInterrupt):
-        wait_until(lambda: thread.ident is None and thread.start())
+        run_and_wait(thread)

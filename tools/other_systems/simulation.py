@@ -21,7 +21,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -109,7 +109,7 @@ def _replace_imports(copies: Mapping[str, ModuleType], system: str) -> None:
         name: str,
         globals: Mapping[str, object] | None = None,  # noqa: A002 - the name of the hook
         locals: Mapping[str, object] | None = None,  # noqa: A002 - the name of the hook
-        fromlist: tuple[str, ...] | None = (),
+        fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
         found = None if level else find(name, (globals or {}).get("__name__"))
@@ -294,7 +294,7 @@ def _refuse_as_windows(folder: Path) -> None:
         setattr(os, name, _refuse_while_open(getattr(os, name), targets, users))
     shutil._use_fd_functions = False  # type: ignore[attr-defined]  # noqa: SLF001 - as on Windows
     opening = _refuse_names(io.open)
-    builtins.open = io.open = opening  # type: ignore[assignment]
+    builtins.open = io.open = opening
     os.mkdir = _refuse_names(os.mkdir)
 
 

@@ -76,5 +76,5 @@ def _holds(test: ast.expr, system: str) -> bool:
             ast.GtE: left >= right,
             ast.Lt: left < right,
         }
-        return results[type(test.ops[0])]
+        return bool(results[type(test.ops[0])])
     return True

@@ -118,6 +118,6 @@ def test_a_link_keeps_its_name_and_its_folder_does_not(tmp_path):
 
 def test_links_are_resolved_to_slashes(monkeypatch):
     monkeypatch.setattr(files, "is_windows", lambda: True)
-    monkeypatch.setattr(files.os.path, "realpath", lambda path, **_: f"c:\\{path}")
+    monkeypatch.setattr("os.path.realpath", lambda path, **_: f"c:\\{path}")
 
     assert resolve_links("notes") == "C:/notes"
