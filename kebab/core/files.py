@@ -59,6 +59,7 @@ def get_suffix(name: str) -> str:
 
 
 _DRIVE = re.compile(r"[A-Za-z]:(?=[/\\]|$)")
+_ANY_DRIVE = re.compile(r"(?:[A-Za-z]|\[[A-Za-z]{2}\]):(?=[/\\]|$)")
 
 
 def to_slashes(path: str, *, windows: bool | None = None) -> str:
@@ -100,9 +101,9 @@ def join_root(root: str, path: str) -> str:
 
 
 def is_absolute(path: str, *, windows: bool | None = None) -> bool:
-    """Return whether a path begins at a root or, on Windows, at a drive."""
+    """Return whether a path or a glob begins at a root or, on Windows, at a drive."""
     drives = is_windows() if windows is None else windows
-    return path.startswith("/") or (drives and _DRIVE.match(path) is not None)
+    return path.startswith("/") or (drives and _ANY_DRIVE.match(path) is not None)
 
 
 def read_uri_path(path: str, *, windows: bool | None = None) -> str:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from tools.other_systems.simulation import ROOT, build_environment
 from tools.other_systems.stubs import SYSTEMS
+from tools.other_systems.windows_paths import to_windows
 
 PROGRAM = "from kebab.__main__ import run; run()"
 _PATIENCE_S = 300.0
@@ -64,6 +65,19 @@ STEPS = (
 )
 
 
+WINDOWS_STEPS = (
+    Step(("ingest", "notes\\sub", "--json"), '"unchanged":1'),
+    Step(("search", "tea", "--path", "notes\\sub"), "tea.md"),
+    Step(("search", "tea", "--path", "{home}\\notes\\sub\\*.md"), "tea.md"),
+    Step(("fetch", "sub\\tea.md:3"), "80 degrees"),
+    Step(("fetch", "{home}\\notes\\bread.md:3"), "Sourdough needs time."),
+    Step(("fetch", "file:///{home}/notes/bread.md#L3"), "Sourdough needs time."),
+    Step(("source", "list", "--json"), '"folder":"C:/'),
+    Step(("ingest", "--explain", "notes\\sub\\tea.md"), "tea.md"),
+)
+"""Paths as people write them on Windows."""
+
+
 class World:
     """The folders of one system, and the commands that run in them."""
 
@@ -73,8 +87,9 @@ class World:
         home = str(self.home)
         kept = (item for item in os.environ.items() if item[0][:3] not in {"KEB", "XDG"})
         plain = dict(kept) | {"HOME": home, "KEBAB_OFFLINE": "1", "KEBAB_DAEMON_AUTO": "0"}
+        self.name = to_windows if system == "win32" else str
         if models is not None:
-            plain["KEBAB_MODELS_DIR"] = str(models)
+            plain["KEBAB_MODELS_DIR"] = self.name(str(models))
         self.environment = build_environment(system, folder / "simulation", plain)
         (self.home / "notes" / "sub").mkdir(parents=True)
         shutil.copytree(ROOT / "samples" / "formats", self.home / "formats")
@@ -85,6 +100,11 @@ class World:
     def data(self) -> Path:
         """The data directory."""
         return self.home / ".local" / "share" / "kebab"
+
+    def fill_in(self, step: Step) -> list[str]:
+        """Return the command line with the name of the folder of the user."""
+        home = self.name(str(self.home))
+        return [word.replace("{home}", home) for word in step.arguments]
 
     def write_note(self, name: str, text: str) -> None:
         """Write a note."""
@@ -126,7 +146,7 @@ print(json.dumps(ended))
 
 def run_in_one_process(world: World, steps: Sequence[Step]) -> list[str]:
     """Run several steps in one process; return what is wrong with each, empty without a fault."""
-    lines = json.dumps([step.arguments for step in steps])
+    lines = json.dumps([world.fill_in(step) for step in steps])
     with world.start(_IN_ONE_PROCESS, lines) as process:
         output, _ = process.communicate(timeout=_PATIENCE_S)
     try:
@@ -136,9 +156,14 @@ def run_in_one_process(world: World, steps: Sequence[Step]) -> list[str]:
     return [judge(step, *end) for step, end in zip(steps, ended, strict=True)]
 
 
+def list_steps(system: str) -> tuple[Step, ...]:
+    """Return the steps of a system; `rm` comes after those that need its document."""
+    return (*STEPS[:4], *WINDOWS_STEPS, *STEPS[4:]) if system == "win32" else STEPS
+
+
 def check_step(world: World, step: Step) -> str:
     """Run a step; return what is wrong, empty when nothing is."""
-    return judge(step, *world.run(*step.arguments))
+    return judge(step, *world.run(*world.fill_in(step)))
 
 
 def judge(step: Step, status: int, output: str) -> str:
@@ -151,7 +176,7 @@ def judge(step: Step, status: int, output: str) -> str:
 
 def check_writers(world: World) -> str:
     """Hold the lock in one process, ingest in another; kill the first, ingest again."""
-    with world.start(_HOLD_LOCK, str(world.data)) as holder:
+    with world.start(_HOLD_LOCK, world.name(str(world.data))) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         status, output = world.run("ingest", "notes")
@@ -240,7 +265,7 @@ CHECKS: tuple[Callable[[World], str], ...] = (
 
 def run_system(world: World) -> Iterator[tuple[str, str]]:
     """Yield the name of each step and what is wrong with it."""
-    for step in STEPS:
+    for step in list_steps(world.system):
         yield " ".join(step.arguments), check_step(world, step)
     for check in CHECKS:
         yield check.__name__, check(world)

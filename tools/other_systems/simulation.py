@@ -4,8 +4,9 @@ kebab gets copies of the modules of the standard library without the names that 
 lacks (`stubs`); libraries keep the real ones. For Windows it gets stand-ins for what only Windows
 has, with the behaviour that is documented, and files behave as there: a file that a process of the
 simulation has open or mapped can be neither replaced nor deleted, folders cannot be opened, and
-some names are refused. Paths keep the form of Linux. This proves that no path of the code needs a
-primitive of Linux; it does not prove that Windows and macOS do what their documentation says.
+some names are refused. Paths are those of Windows (`windows_paths`). This proves that the code
+needs no primitive of Linux; it does not prove that Windows and macOS do what their documentation
+says.
 """
 
 import builtins
@@ -28,6 +29,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Self
 
 from tools.other_systems.stubs import is_missing, list_missing_names
+from tools.other_systems.windows_paths import (
+    LIBRARIES,
+    replace_paths,
+    to_linux,
+    to_windows,
+    translate_library,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEM_VARIABLE, FOLDER_VARIABLE = "OTHER_SYSTEM", "OTHER_SYSTEM_FOLDER"
@@ -76,6 +84,8 @@ def enter() -> None:
     if system == "win32":
         _add_windows(copies, folder)
         _refuse_as_windows(folder)
+        copies["pathlib"] = _Copy("pathlib", system)
+        replace_paths(copies)
     _replace_imports(copies, system)
 
 
@@ -94,7 +104,7 @@ class _Copy(ModuleType):
         return getattr(self.real, name)
 
 
-def _replace_imports(copies: Mapping[str, ModuleType], system: str) -> None:
+def _replace_imports(copies: dict[str, ModuleType], system: str) -> None:
     """Give modules of kebab the copies, and no module that the system lacks."""
     statement, function = builtins.__import__, importlib.import_module
 
@@ -103,6 +113,8 @@ def _replace_imports(copies: Mapping[str, ModuleType], system: str) -> None:
             return None
         if is_missing(name, system):
             raise ModuleNotFoundError(f"the other system has no module `{name}`", name=name)
+        if system == "win32" and name in LIBRARIES and name not in copies:
+            copies[name] = translate_library(_Copy(name, system))
         return copies.get(name)
 
     def import_by_statement(
@@ -136,7 +148,7 @@ def _add_windows(copies: Mapping[str, Any], folder: Path) -> None:
     copies["ctypes"].windll = SimpleNamespace(kernel32=Kernel())
     locks = ByteRangeLocks(folder / "locks")
     system.close = locks.close
-    system.open = _refuse_names(os.open)
+    system.open = _refuse_names(_open)
     sys.modules["msvcrt"] = locks  # type: ignore[assignment]
     connections: Any = importlib.import_module("multiprocessing.connection")
     connections.PipeConnection = connections.Connection
@@ -245,7 +257,7 @@ class _ListedEntry:
     def __init__(self, real: "os.DirEntry[str]") -> None:
         self._real = real
         self.name = real.name
-        self.path = f"{os.path.dirname(real.path)}\\{real.name}"  # noqa: PTH120 - text
+        self.path = to_windows(real.path)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         """Return the facts of the folder about the file, which has no number there."""
@@ -327,15 +339,19 @@ def _find_user(path: str, users: Path) -> int | None:
     return None
 
 
+def _open(path: Any, *args: Any, **options: Any) -> int:
+    return os.open(path, *args, **options)
+
+
 def _refuse_names(call: Callable[..., Any]) -> Any:
     def checked(path: Any, *args: Any, **options: Any) -> Any:
         # A temporary file is opened with its folder as the name.
         if isinstance(path, str | os.PathLike) and not options.get("opener"):
-            text = os.fspath(path)
+            text = to_linux(path)
             writes = "w" in str(args[:1]) or "x" in str(args[:1]) or call.__name__ == "mkdir"
             if writes and _BAD_NAME.search(os.path.basename(text)):  # noqa: PTH119 - text
                 raise OSError(errno.EINVAL, "the name is invalid on Windows", text)
-            if call.__name__ == "open" and os.path.isdir(text):  # noqa: PTH112 - text
+            if call.__name__ in ("open", "_open") and os.path.isdir(text):  # noqa: PTH112 - text
                 raise PermissionError(errno.EACCES, "a folder cannot be opened on Windows", text)
         return call(path, *args, **options)
 
