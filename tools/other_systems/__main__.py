@@ -19,9 +19,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
+
 from tools.other_systems.simulation import ROOT, build_environment
 from tools.other_systems.stubs import SYSTEMS
-from tools.other_systems.windows_paths import to_windows
+from tools.other_systems.windows_paths import to_linux, to_windows
 
 PROGRAM = "from kebab.__main__ import run; run()"
 _PATIENCE_S = 300.0
@@ -61,6 +63,7 @@ STEPS = (
     Step(("review", "notes"), "bread.md"),
     Step(("doctor", "--json"), '"name":"system"'),
     Step(("rm", "bread.md"), "1 document"),
+    Step(("serve", "--status", "--json"), '"running":false', _NO),
     Step(("search", "--nonsense"), "usage_invalid", _REFUSED),
 )
 
@@ -133,6 +136,7 @@ _IN_ONE_PROCESS = """
 import json, sys, tempfile
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
+from tools.surfaces.clients import HttpClient
 ended = []
 for arguments in json.loads(sys.argv[1]):
     with tempfile.TemporaryFile() as file:
@@ -248,6 +252,26 @@ def check_watcher(world: World) -> str:
     return "the change was not seen"
 
 
+def check_http(world: World) -> str:
+    """Start an HTTP server, and search by it with the token that it has created."""
+    arguments = ("serve", "--http", "127.0.0.1:0", "--json")
+    with world.start(PROGRAM, *arguments) as server:
+        assert server.stdout is not None
+        try:
+            started = json.loads(server.stdout.readline())
+            token = Path(to_linux(started["token_path"])).read_text(encoding="utf-8").strip()
+            reply = httpx.post(
+                f"{started['url']}/v1/search",
+                json={"query": "tea"},
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=_PATIENCE_S,
+                trust_env=False,
+            )
+        finally:
+            server.kill()
+    return "" if "tea.md" in reply.text else reply.text
+
+
 def check_stdin(world: World) -> str:
     """Store a text from standard input."""
     status, output = world.run("ingest", "--stdin", "--title", "Jam", text="Plums are boiled.\n")
@@ -257,6 +281,7 @@ def check_stdin(world: World) -> str:
 
 CHECKS: tuple[Callable[[World], str], ...] = (
     check_stdin,
+    check_http,
     check_writers,
     check_open_index,
     check_watcher,

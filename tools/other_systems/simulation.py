@@ -308,6 +308,7 @@ def _refuse_as_windows(folder: Path) -> None:
     opening = _refuse_names(io.open)
     builtins.open = io.open = opening
     os.mkdir = _refuse_names(os.mkdir)
+    os.fsync = _refuse_readers(os.fsync)
 
 
 def _refuse_while_open(call: Callable[..., Any], targets: tuple[int, ...], users: Path) -> Any:
@@ -337,6 +338,15 @@ def _find_user(path: str, users: Path) -> int | None:
                 if f" {path}\n".encode() in maps.readall():
                     return int(pid)
     return None
+
+
+def _refuse_readers(call: Callable[[int], None]) -> Callable[[int], None]:
+    def checked(file: int) -> None:
+        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, "Windows syncs only what is open for writing")
+        call(file)
+
+    return checked
 
 
 def _open(path: Any, *args: Any, **options: Any) -> int:
