@@ -312,7 +312,7 @@ def _refuse_as_windows(folder: Path) -> None:
 
 
 def _refuse_while_open(call: Callable[..., Any], targets: tuple[int, ...], users: Path) -> Any:
-    def checked(*args: Any, **options: Any) -> Any:
+    def call_checked(*args: Any, **options: Any) -> Any:
         for number in targets:
             path = os.fspath(args[number])
             if options.get("dir_fd") is not None:
@@ -324,7 +324,7 @@ def _refuse_while_open(call: Callable[..., Any], targets: tuple[int, ...], users
                 raise PermissionError(errno.EACCES, text, path)
         return call(*args, **options)
 
-    return checked
+    return call_checked
 
 
 def _find_user(path: str, users: Path) -> int | None:
@@ -341,12 +341,12 @@ def _find_user(path: str, users: Path) -> int | None:
 
 
 def _refuse_readers(call: Callable[[int], None]) -> Callable[[int], None]:
-    def checked(file: int) -> None:
+    def call_checked(file: int) -> None:
         if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
             raise OSError(errno.EBADF, "Windows syncs only what is open for writing")
         call(file)
 
-    return checked
+    return call_checked
 
 
 def _open(path: Any, *args: Any, **options: Any) -> int:
@@ -354,7 +354,7 @@ def _open(path: Any, *args: Any, **options: Any) -> int:
 
 
 def _refuse_names(call: Callable[..., Any]) -> Any:
-    def checked(path: Any, *args: Any, **options: Any) -> Any:
+    def call_checked(path: Any, *args: Any, **options: Any) -> Any:
         # A temporary file is opened with its folder as the name.
         if isinstance(path, str | os.PathLike) and not options.get("opener"):
             text = to_linux(path)
@@ -365,4 +365,4 @@ def _refuse_names(call: Callable[..., Any]) -> Any:
                 raise PermissionError(errno.EACCES, "a folder cannot be opened on Windows", text)
         return call(path, *args, **options)
 
-    return checked
+    return call_checked
