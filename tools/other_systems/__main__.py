@@ -72,6 +72,7 @@ WINDOWS_STEPS = (
     Step(("ingest", "notes\\sub", "--json"), '"unchanged":1'),
     Step(("search", "tea", "--path", "notes\\sub"), "tea.md"),
     Step(("search", "tea", "--path", "{home}\\notes\\sub\\*.md"), "tea.md"),
+    Step(("search", "tea", "--path", "sub\\*.md"), "tea.md"),
     Step(("fetch", "sub\\tea.md:3"), "80 degrees"),
     Step(("fetch", "{home}\\notes\\bread.md:3"), "Sourdough needs time."),
     Step(("fetch", "file:///{home}/notes/bread.md#L3"), "Sourdough needs time."),

@@ -79,8 +79,8 @@ def enter() -> None:
     """Begin the simulation that the environment names."""
     system, folder = os.environ[SYSTEM_VARIABLE], Path(os.environ[FOLDER_VARIABLE])
     (folder / "processes" / str(os.getpid())).touch()
-    copies = {name: _Copy(name, system) for name in _COPIED}
-    copies["sys"].platform = system  # type: ignore[attr-defined]
+    copies: dict[str, Any] = {name: _Copy(name, system) for name in _COPIED}
+    copies["sys"].platform = system
     if system == "win32":
         _add_windows(copies, folder)
         _refuse_as_windows(folder)
@@ -104,7 +104,7 @@ class _Copy(ModuleType):
         return getattr(self.real, name)
 
 
-def _replace_imports(copies: dict[str, ModuleType], system: str) -> None:
+def _replace_imports(copies: dict[str, Any], system: str) -> None:
     """Give modules of kebab the copies, and no module that the system lacks."""
     statement, function = builtins.__import__, importlib.import_module
 
@@ -340,7 +340,7 @@ def _find_user(path: str, users: Path) -> int | None:
     return None
 
 
-def _refuse_readers(call: Callable[[int], None]) -> Callable[[int], None]:
+def _refuse_readers(call: Callable[[int], None]) -> Any:
     def call_checked(file: int) -> None:
         if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
             raise OSError(errno.EBADF, "Windows syncs only what is open for writing")

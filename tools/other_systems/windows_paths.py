@@ -83,7 +83,7 @@ def _expand(path: Any) -> str:
 
 
 def _make_absolute(path: Any) -> str:
-    text = os.fspath(path)
+    text = str(os.fspath(path))
     if not _DRIVE.match(text):
         working = to_windows(os.getcwd())  # noqa: PTH109 - on this machine
         text = "C:" + text if text[:1] in ("/", "\\") else ntpath.join(working, text)
@@ -91,7 +91,8 @@ def _make_absolute(path: Any) -> str:
 
 
 def _resolve(path: Any, *, strict: bool = False) -> str:
-    return to_windows(posixpath.realpath(to_linux(_make_absolute(path)), strict=strict))
+    real = posixpath.realpath(to_linux(_make_absolute(path)), strict=strict)
+    return to_windows(str(real))
 
 
 def _relate(path: Any, start: Any = ".") -> str:
@@ -127,7 +128,7 @@ def translate_library(copy: Any) -> Any:
         elif copy.__name__ == "tokenizers":
             translated = _TokenizerClass(real)
         elif isinstance(real, type):
-            made = _translate(real.__init__)
+            made = _translate(getattr(real, "__init__"))  # noqa: B009 - of a class that is unknown here
             translated = type(name, (real,), {"__init__": lambda *a, made=made, **o: made(*a, **o)})
         else:
             translated = _translate(real)
