@@ -138,7 +138,7 @@ def _replace_imports(copies: dict[str, Any], system: str) -> None:
 def _add_windows(copies: Mapping[str, Any], folder: Path) -> None:
     """Add what only Windows has."""
     system, calls = copies["os"], copies["subprocess"]
-    system.O_BINARY = 0
+    system.name, system.O_BINARY = "nt", 0
     system.set_handle_inheritable = os.set_inheritable
     system.scandir = _ListedFolder
     system.kill = _refuse_kill

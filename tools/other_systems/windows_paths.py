@@ -76,10 +76,10 @@ class WindowsPath(pathlib.Path, pathlib.PureWindowsPath):
 
 
 def _expand(path: Any) -> str:
-    text = os.fspath(path)
+    text = str(os.fspath(path))
     if text == "~" or text[:2] in ("~/", "~\\"):
         return to_windows(os.environ["HOME"]) + text[1:]
-    return str(text)
+    return text
 
 
 def _make_absolute(path: Any) -> str:
