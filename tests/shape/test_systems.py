@@ -10,8 +10,8 @@ from tools.other_systems.stubs import SYSTEMS, is_missing, list_missing_names
 
 HOME = "kebab.platform"
 POSIX_ONLY = ("kebab.warm", "kebab.config.sockets")
-"""The warm process needs Unix sockets and `fork`. On Windows only its client is imported, which says
-there that the call runs cold; what it imports decides how fast a warm call is."""
+"""The warm process needs Unix sockets and `fork`. On Windows only its client is imported, which
+says there that the call runs cold; what it imports decides how fast a warm call is."""
 OPTIONAL = {("kebab.cli.prompt", "readline")}
 """Imports whose absence is handled: Python may be built without the module."""
 ASKING = {"sys.platform", "os.name", "platform.system"}
