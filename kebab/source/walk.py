@@ -79,7 +79,7 @@ def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
         OSError: The file cannot be opened.
     """
     if is_secret_name_below(path):
-        real = os.path.realpath(real)  # a folder above it may be a link
+        real = resolve_links(real)  # a folder above it may be a link
     found = is_secret_name(path) or is_secret_name(real) or has_secret_content(real, size)
     return found and not allows_secret(rules, path)
 
@@ -425,7 +425,7 @@ def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -
         found.skips.add("special_file", path)
         return
     try:
-        _add_file(found, path, absolute, stat, rules, real=os.path.realpath(absolute))
+        _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
     except OSError:
         found.skip_unreadable(path)
 

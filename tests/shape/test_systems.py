@@ -20,6 +20,9 @@ DESCRIBING = {"kebab.app.audit_log", "kebab.bench.run"}
 """Modules that only print the name of the system."""
 UNUSABLE = {"pass_fds", "preexec_fn", "start_new_session"}
 """Arguments that Windows refuses or ignores."""
+RESOLVERS = {"os.path.realpath", "os.path.abspath"}
+RESOLVING = {"kebab.core.files", "kebab.errors.system", "kebab.cli.context"}
+"""Where text is resolved: for paths that are compared, and for those that are only shown."""
 FILES = ("/proc/", "/dev/", "/sys/", "/tmp/")
 
 
@@ -77,6 +80,27 @@ def test_what_some_systems_lack_is_used_in_one_module_only():
 
     allowed = {(name, "platform.system") for name in DESCRIBING}
     assert found - allowed == OPTIONAL
+
+
+def test_paths_as_text_have_slashes():
+    """What resolves a path is `kebab.core.files`, unless the result becomes a `Path` at once."""
+    kept = [one for one in list_modules("kebab") if one.name not in RESOLVING]
+    resolved = {
+        (module.name, ast.unparse(node))
+        for module in kept
+        if not module.name.startswith(POSIX_ONLY)
+        for node in ast.walk(module.syntax)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in RESOLVERS
+    }
+    paths = {
+        (module.name, ast.unparse(argument))
+        for module in kept
+        for node in ast.walk(module.syntax)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path"
+        for argument in node.args
+    }
+
+    assert not resolved - paths
 
 
 def test_what_some_systems_lack_is_imported_inside_functions():
