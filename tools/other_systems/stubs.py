@@ -29,9 +29,9 @@ def is_missing(module: str, system: str) -> bool:
 @cache
 def _read_names(module: str, system: str) -> frozenset[str]:
     stub = _find_stub(module)
-    if stub is None:
-        return frozenset()
-    return frozenset(_list_names(ast.parse(stub.read_text(encoding="utf-8")).body, system))
+    text = "" if stub is None else stub.read_text(encoding="utf-8")
+    # Most modules are the same everywhere.
+    return frozenset(_list_names(ast.parse(text).body, system) if "sys.platform" in text else ())
 
 
 def _find_stub(module: str) -> Path | None:
