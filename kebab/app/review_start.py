@@ -114,7 +114,7 @@ class ReviewLibrary:
         """
         if self._context.is_owner:
             return True
-        return all(self._knows(one) for one in (path, os.path.realpath(path)))
+        return all(self._knows(one) for one in (path, resolve_links(path)))
 
     def _knows(self, path: str) -> bool:
         """Return whether the index has a folder above a path, or the path itself."""
