@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import apsw
 
-from kebab.core.durable import create_folder, sync_path
+from kebab.core.durable import create_folder
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import format_device, read_system_locks
+from kebab.platform import format_device, read_system_locks, sync_path
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
 from kebab.store.sqlite.old_copies import keep_old_copy
