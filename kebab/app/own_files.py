@@ -19,7 +19,7 @@ from kebab.core.durable import create_folder, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.platform import can_remove_open_files, open_descriptor, rename_over
+from kebab.platform import can_remove_open_files, is_own, open_descriptor, rename_over
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
@@ -71,7 +71,7 @@ def list_unusable(context: AppContext, *, foreign: bool) -> list[Path]:
     for path in list_index_entries(context):
         wanted = os.R_OK | (os.X_OK if path.is_dir() else 0)
         wanted |= 0 if context.read_only else os.W_OK
-        if not os.access(path, wanted) and (path.stat().st_uid != os.geteuid()) == foreign:
+        if not os.access(path, wanted) and is_own(path.stat()) != foreign:
             denied.append(path)
     return denied
 

@@ -312,7 +312,7 @@ class VectorFile:
             file, header = opened
             deleted = np.isin(self._get_keys(file, header), keys)
             for row in np.flatnonzero(deleted).tolist():
-                os.pwrite(file.fileno(), _TOMBSTONE_BYTES, self._get_offset(row))
+                write_at(file.fileno(), _TOMBSTONE_BYTES, self._get_offset(row))
             os.fsync(file.fileno())
             followed = header._replace(table_digest=after)
             self._write_header(
