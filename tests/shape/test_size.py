@@ -9,20 +9,20 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    # Names of documents, the order of code, languages of passages, ten more grammars.
-    "kebab": 91_500,
-    "tests": 101_500,
-    "kebab/app": 11_000,
+    # Repairs, archives and migrations, masks of secrets, other systems.
+    "kebab": 98_000,
+    "tests": 106_500,
+    "kebab/app": 12_500,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,
-    "kebab/cli": 14_000,
+    "kebab/cli": 14_500,
     "kebab/config": 1_000,
-    "kebab/core": 3_000,
+    "kebab/core": 3_500,
     "kebab/doctor": 1_000,
     "kebab/embed": 3_500,
     "kebab/errors": 2_000,
     "kebab/evals": 1_500,
-    "kebab/http": 1_500,
+    "kebab/http": 2_000,
     "kebab/ingest": 3_500,
     "kebab/limits": 1_000,
     "kebab/llm": 2_500,
@@ -32,13 +32,13 @@ MOST_LINES = {
     "kebab/review": 6_500,
     "kebab/search": 6_000,
     "kebab/source": 1_000,
-    "kebab/store": 5_500,
-    "kebab/text": 2_000,
+    "kebab/store": 7_500,
+    "kebab/text": 2_500,
     "kebab/warm": 2_000,
     "kebab/watch": 1_000,
-    "kebab/wire": 5_500,
+    "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 375}
+MOST_MODULES = {"kebab": 385}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
