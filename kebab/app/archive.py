@@ -21,11 +21,13 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
+from kebab.core.files import resolve_links
 from kebab.core.ids import Key, Keys, hash_content
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
+from kebab.platform import rename_over
 from kebab.store.archive_file import (
     COPIED_AT_ONCE,
     FORMAT_VERSION,
@@ -127,7 +129,7 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
                 os.fsync(file.fileno())
         _refuse_existing(target, force=request.force)
         size = draft.stat().st_size
-        draft.replace(target)
+        rename_over(draft, target)
         undo.pop_all()
     return ExportReport(
         path=str(target),
@@ -156,7 +158,7 @@ def _choose_target(context: AppContext, request: ExportRequest) -> Path:
     if not request.path or "\0" in request.path:
         raise InvalidInput(field="$.path", cause="not a path")
     target = Path(os.path.abspath(os.path.expanduser(request.path)))  # noqa: PTH100, PTH111 - links stay
-    data = os.path.realpath(context.paths.data)
+    data = Path(os.path.realpath(context.paths.data))
     if Path(os.path.realpath(target)).is_relative_to(data):
         cause = "an archive cannot be inside the folder of the knowledge base"
         raise InvalidInput(field="$.path", cause=cause)
@@ -361,5 +363,5 @@ def _build_manifest(
 def find_home() -> str:
     """Return the home directory without links; empty when there is none."""
     with suppress(RuntimeError):
-        return os.path.realpath(Path.home())
+        return resolve_links(str(Path.home()))
     return ""

@@ -23,7 +23,7 @@ from kebab.app.archive import (
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.library import check_folder
 from kebab.core.documents import STDIN, VECTOR_FILES, FileStamp, Source
-from kebab.core.files import cut_root, is_below
+from kebab.core.files import cut_root, is_below, join_root, resolve_links, to_slashes
 from kebab.core.ids import DocId, hash_file
 from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import (
@@ -200,10 +200,10 @@ class _Importer:
         fitting = [pair for pair in maps if root == pair[0] or is_below(root, pair[0])]
         if fitting:
             old, new = max(fitting, key=lambda pair: len(pair[0]))
-            return _Place(os.path.join(new, cut_root(root, old)).rstrip("/") or "/", "asked")  # noqa: PTH118 - plain strings
+            return _Place(join_root(new, cut_root(root, old)).rstrip("/") or "/", "asked")
         home = self._manifest.home
         if not Path(root).is_dir() and home and is_below(root, home) and find_home():
-            folder = os.path.join(find_home(), cut_root(root, home))  # noqa: PTH118 - plain strings
+            folder = join_root(find_home(), cut_root(root, home))
             # A folder with other files would lose the documents at the next ingest.
             found = sum(os.path.exists(f"{folder}/{path}") for path in paths)  # noqa: PTH110
             if Path(folder).is_dir() and found * 2 >= len(paths):
@@ -295,7 +295,8 @@ def _parse_map(text: str) -> tuple[str, str]:
     if not (old and sign and new) or "\0" in text:
         raise InvalidInput(field="$.map", cause=f"not of the form OLD=NEW: {text}")
     # OLD is a folder of another machine, so links are not followed.
-    return os.path.normpath(old), os.path.realpath(os.path.expanduser(new))  # noqa: PTH111 - a plain string
+    folder = resolve_links(os.path.expanduser(new))  # noqa: PTH111 - a plain string
+    return to_slashes(os.path.normpath(old)), folder
 
 
 def _compare_file(path: Path, file: copies.StoredFile) -> tuple[str, FileStamp | None]:

@@ -21,6 +21,16 @@ from kebab.app.conversions import format_timestamp
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit
+from kebab.platform import (
+    close_locked,
+    is_own,
+    is_private,
+    lock_descriptor,
+    make_private,
+    open_descriptor,
+    read_at,
+    rename_over,
+)
 from kebab.wire.error import AuditMeta, ErrorAudit
 from kebab.wire.record import add_envelope, encode_json
 
@@ -35,8 +45,6 @@ MAX_LINE_BYTES = 1_000_000
 
 _LOCK_TIMEOUT_S = 0.25
 _LOCK_POLL_S = 0.01
-_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""These flags neither follow a link nor wait for a pipe in place of a file."""
 _MAX_TEXT_CHARS = 4_000
 _MAX_LINE_CHARS = 300
 _MAX_ARGUMENTS = 100
@@ -132,11 +140,7 @@ def append_line(log: Path, line: bytes) -> bool:
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = log.parent.lstat()
-        if (
-            stat.S_ISDIR(status.st_mode)
-            and status.st_mode & 0o077
-            and status.st_uid == os.geteuid()
-        ):
+        if stat.S_ISDIR(status.st_mode) and is_own(status) and not is_private(status):
             log.parent.chmod(0o700)
         with _lock(log) as locked:
             size = 0
@@ -146,7 +150,7 @@ def append_line(log: Path, line: bytes) -> bool:
                 files = _list_files(log)
                 for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
                     with suppress(FileNotFoundError):
-                        newer.replace(older)
+                        rename_over(newer, older)
             return _write(log, line + b"\n")
     except OSError:
         return False
@@ -160,7 +164,7 @@ def read_lines(log: Path) -> Iterator[bytes]:
     """
     for path in _list_files(log):
         try:
-            file = os.open(path, os.O_RDONLY | _FLAGS)
+            file = _open(path, os.O_RDONLY)
         except FileNotFoundError:
             continue
         with os.fdopen(file, "rb") as opened:
@@ -175,33 +179,33 @@ def _list_files(log: Path) -> list[Path]:
 @contextmanager
 def _lock(log: Path) -> Iterator[bool]:
     """Lock the log; yield whether the lock was acquired before the timeout."""
-    import fcntl
-
-    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+    lock = _open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT)
     deadline = time.monotonic() + _LOCK_TIMEOUT_S
     locked = False
     try:
         while not locked and time.monotonic() <= deadline:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                locked = True
-            except BlockingIOError:
+            locked = lock_descriptor(lock)
+            if not locked:
                 time.sleep(_LOCK_POLL_S)
         yield locked
     finally:
-        os.close(lock)
+        close_locked(lock)
+
+
+def _open(path: Path, flags: int) -> int:
+    """Open a file; neither follow a link in its place nor wait for a pipe."""
+    return open_descriptor(path, flags, follow=False, wait=False)
 
 
 def _write(log: Path, line: bytes) -> bool:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
-    file = os.open(log, flags, 0o600)
+    file = _open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             return False
-        if status.st_mode & 0o077:
-            os.fchmod(file, 0o600)
-        if status.st_size and os.pread(file, 1, status.st_size - 1) != b"\n":
+        if not is_private(status):
+            make_private(file)
+        if status.st_size and read_at(file, 1, status.st_size - 1) != b"\n":
             # A full disk may have cut off the last line; this line must not be joined to it.
             line = b"\n" + line
         return os.write(file, line) == len(line)

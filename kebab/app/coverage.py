@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.core.documents import Extent, FileCounts
-from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_below
+from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_absolute, is_below
 from kebab.core.ids import hash_file
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
@@ -359,7 +359,7 @@ def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters
     if filters.folder is not None:
         sources = _narrow(sources, filters.folder)
     literal = re.split(r"[*?\[]", filters.path_glob or "", maxsplit=1)[0].rpartition("/")[0]
-    if literal.startswith("/"):
+    if is_absolute(literal):
         return _narrow(sources, literal)
     return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
 

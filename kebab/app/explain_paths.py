@@ -18,7 +18,16 @@ from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.references import is_path, join_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
-from kebab.core.files import IMAGE, OCR_SETTING, SECRET_SETTING, get_suffix, is_below
+from kebab.core.files import (
+    IMAGE,
+    OCR_SETTING,
+    SECRET_SETTING,
+    get_suffix,
+    is_below,
+    join_root,
+    resolve_links,
+    to_slashes,
+)
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
@@ -74,7 +83,7 @@ class _Library:
 def _open_library(context: AppContext) -> Iterator[_Library]:
     """Yield what is known; nothing but the workspace before the first ingest."""
     workspace = context.settings.workspace
-    root = os.path.realpath(os.path.expanduser(workspace)) if workspace else ""  # noqa: PTH111 - a plain string
+    root = resolve_links(os.path.expanduser(workspace)) if workspace else ""  # noqa: PTH111 - a plain string
     planned = [Source(name=root, root=root, kind="folder")] if root else []
     try:
         reader = context.open_reader()
@@ -100,7 +109,7 @@ def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator
             names = json.loads(stored)
         except ValueError:
             continue
-        yield from (os.path.join(source.root, name) for name in names)  # noqa: PTH118 - plain strings
+        yield from (join_root(source.root, name) for name in names)
 
 
 class _Explainer:
@@ -189,8 +198,8 @@ class _Explainer:
         from kebab.source.ignore import explain_skip
 
         assert self._source is not None, "the caller has looked for it"
-        own = (self._context.paths.data, self._context.paths.models)
-        if any(self._file == str(path) or is_below(self._file, str(path)) for path in own):
+        own = map(to_slashes, map(str, (self._context.paths.data, self._context.paths.models)))
+        if any(self._file == path or is_below(self._file, path) for path in own):
             return "excluded", SkipRule(path=self._file, setting="data_dir")
         path = self._file[len(self._source.root) :].lstrip("/")
         named = self._source.kind != "folder" or self._file in self._library.named
@@ -205,7 +214,7 @@ class _Explainer:
         from kebab.source.walk import is_secret_file
 
         root = self._source.root if self._source else os.path.dirname(self._file)  # noqa: PTH120 - a plain string
-        path, real = self._file[len(root) :].lstrip("/"), os.path.realpath(self._file)
+        path, real = self._file[len(root) :].lstrip("/"), resolve_links(self._file)
         rules = self._context.build_scan_rules()
         with suppress(OSError):
             if modes.S_ISREG(status.st_mode):
@@ -222,7 +231,7 @@ class _Explainer:
     def _is_inside(self) -> bool:
         """Return whether the path, with its links resolved, is within its source."""
         assert self._source is not None, "the caller has looked for it"
-        real = os.path.realpath(self._file)
+        real = resolve_links(self._file)
         return real in {self._source.root, self._file} or is_below(real, self._source.root)
 
     def _explain_file(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:

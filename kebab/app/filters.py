@@ -12,6 +12,7 @@ import msgspec
 
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.core.documents import Link, LinkResolver, list_link_keys
+from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import Filters
@@ -124,7 +125,7 @@ def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filte
 def get_working_folder() -> str:
     """Return the working folder; the root when it was deleted."""
     try:
-        return str(Path.cwd())
+        return to_slashes(str(Path.cwd()))
     except OSError:
         return "/"
 

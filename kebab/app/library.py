@@ -29,6 +29,7 @@ from kebab.core.documents import (
     build_last_scan_key,
     build_named_files_key,
 )
+from kebab.core.files import resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.search.citations import build_file_path, cite_chunk
@@ -322,4 +323,4 @@ def _is_lost(counts: SourceCounts) -> bool:
 
 def _find_workspace(context: AppContext) -> str | None:
     workspace = context.settings.workspace
-    return os.path.realpath(os.path.expanduser(workspace)) if workspace else None  # noqa: PTH111 - as ingest resolves it
+    return resolve_links(os.path.expanduser(workspace)) if workspace else None  # noqa: PTH111 - as ingest resolves it

@@ -7,7 +7,7 @@ created.
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
@@ -19,6 +19,7 @@ from kebab.core.durable import create_folder, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
+from kebab.platform import can_remove_open_files, is_own, open_descriptor, rename_over
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
@@ -70,7 +71,7 @@ def list_unusable(context: AppContext, *, foreign: bool) -> list[Path]:
     for path in list_index_entries(context):
         wanted = os.R_OK | (os.X_OK if path.is_dir() else 0)
         wanted |= 0 if context.read_only else os.W_OK
-        if not os.access(path, wanted) and (path.stat().st_uid != os.geteuid()) == foreign:
+        if not os.access(path, wanted) and is_own(path.stat()) != foreign:
             denied.append(path)
     return denied
 
@@ -239,7 +240,7 @@ def replace_file(path: Path, data: bytes) -> None:
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         mode = 0o600 if target.is_file() else 0o666
-        with open(draft, "wb", opener=partial(os.open, mode=mode)) as file:
+        with open(draft, "wb", opener=partial(open_descriptor, mode=mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -248,7 +249,7 @@ def replace_file(path: Path, data: bytes) -> None:
         if target.is_dir():
             # The system refuses this unless the folder is empty.
             target.rmdir()
-        draft.replace(target)
+        rename_over(draft, target)
         sync_names(target.parent)
     finally:
         with suppress(OSError):
@@ -269,17 +270,24 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
     # Without a data directory there is nothing to lock.
     with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
         report = _build_report(context, models=request.models)
-        for path in map(Path, report.removed):
-            try:
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink(missing_ok=True)
-            except OSError as fault:
-                raise build_io_error(fault, "write", fault.filename or path) from fault
+        # Windows deletes the lock only when it is closed.
+        held = set() if can_remove_open_files() else {str(list_own_files(context)[-1])}
+        _delete(path for path in report.removed if path not in held)
+    _delete(held)
     with suppress(OSError):  # a folder with other files, or a link, stays
         context.paths.data.rmdir()
     return report
+
+
+def _delete(paths: Iterable[str]) -> None:
+    for path in map(Path, paths):
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as fault:
+            raise build_io_error(fault, "write", fault.filename or path) from fault
 
 
 def _build_report(context: AppContext, *, models: bool) -> ResetReport:

@@ -22,8 +22,15 @@ from msgspec import Struct
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
-from kebab.core.files import is_below
+from kebab.core.files import (
+    add_working_folder,
+    is_below,
+    join_root,
+    resolve_links,
+    to_slashes,
+)
 from kebab.core.ids import ChunkId, DocId, compute_digest
+from kebab.platform import open_descriptor, rename_over
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import LookupFault, NotFound
@@ -79,7 +86,7 @@ class DocumentNames:
                 for one in self._names
                 if (path := fold_name(one.path)).endswith(tail) and path.startswith(start)
             ]
-        end = fold_name(os.path.normpath(name))
+        end = fold_name(to_slashes(os.path.normpath(name)))
         return [
             found
             for found in self._by_file_name.get(end.rpartition("/")[2], [])
@@ -133,7 +140,7 @@ class DocumentNames:
 
 def join_path(name: DocumentName | StoredDocument) -> str:
     """Return the path of a document on disk."""
-    return f"{name.root.rstrip('/')}/{name.path}"
+    return join_root(name.root, name.path)
 
 
 _LONGEST_PATH = 4_096
@@ -171,7 +178,7 @@ def make_absolute(name: str) -> str:
     hidden = list_folders is not None and name.startswith("~") and name.partition("/")[0] != "~"
     plain = name if hidden else os.path.expanduser(name)  # noqa: PTH111 - a name, perhaps no path
     try:
-        real, given = os.path.realpath(plain), os.path.abspath(plain)  # noqa: PTH100 - no link is resolved
+        real, given = resolve_links(plain), add_working_folder(plain)
     except OSError:  # the working directory was deleted
         return name
     if list_folders is None or real == given:
@@ -185,12 +192,14 @@ def resolve_folder_of(name: str) -> str:
     folder, last = os.path.split(name)
     if last in {"", ".", "..", "~"} or (not folder and last.startswith("~")):
         return make_absolute(name)
-    return os.path.join(make_absolute(folder or "."), last)  # noqa: PTH118 - a plain string
+    return join_root(make_absolute(folder or "."), last)
 
 
 def _list_forms(name: str) -> list[str]:
     """Return the spellings of a path: as given, on disk, and without `./`."""
-    return list(dict.fromkeys((name, make_absolute(name), os.path.normpath(name)))) if name else []
+    if not name:
+        return []
+    return list(dict.fromkeys((name, make_absolute(name), to_slashes(os.path.normpath(name)))))
 
 
 def _fold_case(name: str) -> str:
@@ -401,7 +410,7 @@ def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_private(temporary, data)
-        os.replace(temporary, path)  # noqa: PTH105 - atomic
+        rename_over(temporary, path)
 
 
 def _format_place(hit: SearchHit) -> str:
@@ -412,7 +421,7 @@ def _format_place(hit: SearchHit) -> str:
 
 def _write_private(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(file, "wb") as opened:
         opened.write(data)
 

@@ -6,7 +6,6 @@ passages. Each repair takes the writer lock for its work.
 
 import errno
 import math
-import os
 import shlex
 import shutil
 import time
@@ -29,6 +28,7 @@ from kebab.app.own_files import (
     measure_size,
 )
 from kebab.core.documents import STDIN, VECTORS_DIRTY, Source, VectorRow
+from kebab.core.files import resolve_links
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.doctor.checks import REWRITE, Check, build_checks, run_check
@@ -238,7 +238,7 @@ class _Work:
         from kebab.text.tokenizer import tokenize
 
         paths = self._context.paths
-        named = [os.path.realpath(path) for path in self._request.sources]
+        named = [resolve_links(path) for path in self._request.sources]
         sources = [Source(name=path, root=path, kind="folder") for path in named]
         sources.append(Source(name=STDIN, root=str(paths.stdin_dir), kind="stdin"))
         return rebuild_database(self._context.database, draft, tokenize, sources, keep=keep)

@@ -46,6 +46,7 @@ from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import InvalidInput, ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
+from kebab.platform import copy_owner, open_descriptor, rename_over
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.registry import RULES, describe_rule
 from kebab.review.worker import RunPorts
@@ -361,7 +362,7 @@ def write_file(file: FixedFile) -> Path:
             _create_file(temporary, file.after, status)
             sync_names(target.parent)  # a cut must not leave the new text without the copy
             is_replacing = True
-            os.replace(temporary, target)  # noqa: PTH105 - atomic
+            rename_over(temporary, target)
         except BaseException as failure:
             # A signal may come when the file is replaced already; then the copy is the original.
             is_kept = is_replacing and not isinstance(failure, OSError)
@@ -386,14 +387,12 @@ def _create_copy(target: Path, data: bytes, status: os.stat_result) -> Path:
 
 def _create_file(path: Path, data: bytes, status: os.stat_result) -> None:
     """Write a new file with the permissions and the owner of another one to the disk."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    handle = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(handle, "wb") as opened:
             opened.write(data)
             opened.flush()
-            with suppress(OSError):
-                os.fchown(opened.fileno(), status.st_uid, status.st_gid)
-            os.fchmod(opened.fileno(), stat.S_IMODE(status.st_mode))
+            copy_owner(opened.fileno(), status)
             os.fsync(opened.fileno())
     except BaseException:
         path.unlink()

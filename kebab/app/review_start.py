@@ -28,7 +28,14 @@ from kebab.app.references import (
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import DocumentName, StoredDocument
-from kebab.core.files import ScanRules, is_below
+from kebab.core.files import (
+    ScanRules,
+    cut_root,
+    is_below,
+    join_root,
+    resolve_links,
+    to_slashes,
+)
 from kebab.core.media import detect_media_type, is_prose
 from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters
@@ -107,7 +114,7 @@ class ReviewLibrary:
         """
         if self._context.is_owner:
             return True
-        return all(self._knows(one) for one in (path, os.path.realpath(path)))
+        return all(self._knows(one) for one in (path, resolve_links(path)))
 
     def _knows(self, path: str) -> bool:
         """Return whether the index has a folder above a path, or the path itself."""
@@ -134,7 +141,7 @@ class ReviewLibrary:
 
 def build_path(document: StoredDocument | DocumentName) -> str:
     """Return the path of a document on disk."""
-    return os.path.join(document.root, document.path)  # noqa: PTH118 - a plain string
+    return join_root(document.root, document.path)
 
 
 _ANY_DEPTH = "**"
@@ -182,7 +189,7 @@ class _TargetFinder:
         if not self._library.may_read(path):
             return self._find_indexed(name)
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
-            return [entry.absolute for entry in self._scan(os.path.realpath(path))]
+            return [entry.absolute for entry in self._scan(resolve_links(path))]
         if os.path.lexists(path):  # a broken link is an error, too
             self._check_file(path)
             return [path]
@@ -205,7 +212,7 @@ class _TargetFinder:
             hidden=self._settings.hidden,
             max_file_bytes=self._max_bytes,
         )
-        below = "" if folder == root else os.path.relpath(folder, root)
+        below = "" if folder == root else cut_root(folder, root)
         with translate_os_errors(folder, "read"):
             found = FolderScanner().scan(root, rules, below=below)
         return (entry for entry in found.entries if is_prose(entry.media))
@@ -214,7 +221,7 @@ class _TargetFinder:
         """Yield the files that match a pattern; with `**` the ignore rules apply."""
         from kebab.source.walk import detect_file_media
 
-        parts = pattern.split("/")
+        parts = to_slashes(pattern).split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
         folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))

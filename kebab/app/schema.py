@@ -1,6 +1,5 @@
 """Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
 
-import os
 from typing import TYPE_CHECKING
 
 from kebab import __version__
@@ -11,6 +10,7 @@ from kebab.app.indexing import read_indexing
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
+from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
 from kebab.wire.health import (
     Capabilities,
@@ -46,7 +46,7 @@ _CAPABILITIES = Capabilities(
     extractive_ask=True,
     review=True,
     translate=True,
-    warm_process=os.name == "posix",
+    warm_process=not is_windows(),
     watch=True,
 )
 _EMPTY = Stats(

@@ -2,20 +2,26 @@
 
 import json
 import os
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kebab.app.context import AppContext
 from kebab.core.documents import Source, build_named_files_key
-from kebab.core.files import IGNORE_FILES, ScanRules, cut_root, is_below
+from kebab.core.files import (
+    IGNORE_FILES,
+    ScanRules,
+    cut_root,
+    is_below,
+    resolve_folder_links,
+    resolve_links,
+)
 from kebab.ingest.plan import list_ancestors
-from kebab.ingest.scopes import resolve_folder_of
+from kebab.platform import is_linux
 from kebab.source.ignore import find_skip_reason_from_root
 from kebab.source.walk import list_folders
 
-WATCHES_RECURSIVELY = sys.platform != "linux"
+WATCHES_RECURSIVELY = not is_linux()
 """Whether the system reports changes below a folder; Linux reports those in it only."""
 
 
@@ -88,8 +94,8 @@ def resolve_targets(paths: Sequence[str]) -> WatchTargets:
     files = [path for path in paths if os.path.isfile(path)]  # noqa: PTH113 - a plain string
     folders = [path for path in paths if path not in files]
     return WatchTargets(
-        tuple(dict.fromkeys(map(os.path.realpath, folders))),
-        tuple(dict.fromkeys(map(resolve_folder_of, files))),
+        tuple(dict.fromkeys(map(resolve_links, folders))),
+        tuple(dict.fromkeys(map(resolve_folder_links, files))),
     )
 
 
@@ -130,7 +136,9 @@ class _FolderFinder:
         self._sources = sources
         self._named = named
         self._rules = context.build_scan_rules()
-        self._private = dict.fromkeys(map(os.path.realpath, context.private_folders), "excluded")
+        self._private = dict.fromkeys(
+            map(resolve_links, map(str, context.private_folders)), "excluded"
+        )
 
     def build(self, source: Source, below: str = "") -> WatchedFolder:
         """Return a source, or a folder below its root, to be watched."""

@@ -1,6 +1,5 @@
 """Measures start-up, ingest and search in a temporary folder, and reports progress."""
 
-import os
 import platform
 import tempfile
 import threading
@@ -34,6 +33,7 @@ from kebab.bench.sandbox import (
 from kebab.core.progress import Heartbeat
 from kebab.embed import install
 from kebab.embed.registry import MODELS, EmbeddingModel, find_model
+from kebab.platform import count_cores
 from kebab.wire.evals import BenchMachine, BenchProgress, BenchReport
 
 SendProgress: TypeAlias = Callable[[BenchProgress], None]
@@ -336,10 +336,9 @@ def run_benchmark(
 
 def describe_machine() -> BenchMachine:
     """Return the facts about this machine that figures depend on."""
-    affinity = getattr(os, "sched_getaffinity", None)
     return BenchMachine(
         system=f"{platform.system()} {platform.machine()}",
-        cores=len(affinity(0)) if affinity else os.cpu_count() or 1,
+        cores=count_cores(),
         python=platform.python_version(),
         kebab_version=kebab.__version__,
     )

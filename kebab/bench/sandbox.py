@@ -29,6 +29,7 @@ from statistics import median, quantiles
 from typing import Any, TypeAlias
 
 import kebab
+from kebab.platform import ProcessEnd, wait_for_end
 from kebab.wire.evals import BenchFigure, BenchGap, BenchGrowth, BenchImports
 
 
@@ -200,7 +201,6 @@ Command: TypeAlias = Sequence[str]
 PROGRAM = "from kebab.cli.main import run; run()"
 """The program text of the console script."""
 
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 _SHOWN_ERROR = 300
 _DROPPED = ("KEBAB_", "XDG_", "_KEBAB", "COV_", "COVERAGE_")
 
@@ -249,17 +249,16 @@ def run_process(command: Command, environment: Mapping[str, str], folder: Path) 
         with ExitStack() as undo:
             undo.callback(process.wait)
             undo.callback(process.kill)
-            _, status, usage = os.wait4(process.pid, 0)
+            end = wait_for_end(process) or ProcessEnd(0)
             undo.pop_all()
         seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         return Outcome(
-            status=process.returncode,
+            status=end.status,
             seconds=seconds,
-            cpu_seconds=usage.ru_utime + usage.ru_stime,
-            peak_bytes=usage.ru_maxrss * _RSS_UNIT,
+            cpu_seconds=end.cpu_seconds,
+            peak_bytes=end.peak_bytes,
             out=out.read(),
             err=err.read(),
         )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kebab.cli.options import Flags
 from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit, Signal
+from kebab.platform import is_windows
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -219,7 +220,7 @@ class CommandContext:
 
     def release_stores(self) -> None:
         """Let the warm process close the files that this command is about to replace or delete."""
-        if os.name == "posix":
+        if not is_windows():
             from kebab.warm.client import release_stores
 
             release_stores(os.environ)

@@ -8,10 +8,10 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
+from kebab import platform
 from kebab.cli.channels import OutputChannels
 from kebab.core.progress import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
@@ -46,7 +46,7 @@ _VIEWERS = {
 }
 """How viewers take a page, counted from 1."""
 
-_OPENERS = {"darwin": "open"}
+_OPENERS = {"darwin": ("open",), "win32": ("rundll32", "url.dll,FileProtocolHandler")}
 
 
 def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]:
@@ -69,10 +69,10 @@ def build_opener_command(file: str, environ: Mapping[str, str], remedy: str) -> 
     Raises:
         DependencyMissing: There is none; `remedy` names another program.
     """
-    opener = _OPENERS.get(sys.platform, "xdg-open")
-    if shutil.which(opener, path=environ.get("PATH")) is None:
-        raise build_missing_program(opener, "opening a file", remedy)
-    return [opener, file]
+    opener = _OPENERS.get(platform.SYSTEM, ("xdg-open",))
+    if shutil.which(opener[0], path=environ.get("PATH")) is None:
+        raise build_missing_program(opener[0], "opening a file", remedy)
+    return [*opener, file]
 
 
 def split_words(command: str) -> list[str]:

@@ -55,8 +55,10 @@ def run() -> "NoReturn":
             if status is not None:
                 os._exit(status)
     from kebab.cli.channels import open_channels
+    from kebab.platform import prepare_console
 
     gc.set_threshold(_COLLECT_EVERY)
+    restore_console = prepare_console()
     status = main(
         arguments,
         open_channels(),
@@ -64,6 +66,7 @@ def run() -> "NoReturn":
         failure=failure,
         leave_warm=warm and failure is None,
     )
+    restore_console()
     # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
 

@@ -6,8 +6,6 @@ one search, and of reviews and translations.
 
 from __future__ import annotations
 
-import select
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from msgspec.structs import replace
 from kebab.app.dispatch import ReviewFrames
 from kebab.cli.channels import Display, WorkDisplay
 from kebab.core.progress import Heartbeat, Progress, ProgressKind
+from kebab.platform import interrupt_main_thread, is_reader_gone
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import EventKind, IngestProgress
 from kebab.wire.record import find_exit_status
@@ -251,7 +250,7 @@ class Reporter(Generic[E]):
     def beat(self) -> None:
         """Send a heartbeat if the silence is too long, and interrupt the work without a reader."""
         try:
-            self._reader_gone = self._out is not None and is_reader_gone(self._out)
+            self._reader_gone = self._out is not None and is_reader_gone(self._out.descriptor)
             with self._lock:
                 now = self._clock()
                 is_silent = now - self._last >= self._display.silence_s
@@ -264,9 +263,7 @@ class Reporter(Generic[E]):
             self._reader_gone = True
         if self._reader_gone:
             self._heartbeat.stop()
-            main = threading.main_thread().ident
-            assert main is not None
-            signal.pthread_kill(main, signal.SIGINT)
+            interrupt_main_thread()
 
 
 class WorkReporter(Reporter[Progress]):
@@ -281,13 +278,6 @@ class WorkReporter(Reporter[Progress]):
         self._heartbeat.stop()
         with self._lock:
             self.display.finish(status, report, cancelled=cancelled)
-
-
-def is_reader_gone(channel: OutputChannel) -> bool:
-    """Return whether the reader of a pipe closed it."""
-    poll = select.poll()
-    poll.register(channel.descriptor, 0)
-    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 @contextmanager

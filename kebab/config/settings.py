@@ -5,7 +5,6 @@ the system unless a setting is given.
 """
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from msgspec import Meta, Struct
 
 from kebab.errors.system import translate_import_errors
 from kebab.errors.translations.languages import ENGLISH, Language
+from kebab.platform import is_linux
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -314,7 +314,7 @@ def _find_folder(kind: str) -> Path:
     variable, below = _XDG[kind]
     named = os.environ.get(variable)
     base = Path(os.environ.get("HOME", ""), below) if named is None else Path(named)
-    if sys.platform == "linux" and base.is_absolute():
+    if is_linux() and base.is_absolute():
         return base / _APP
     with translate_import_errors("the folders of this system", "platformdirs"):
         import platformdirs

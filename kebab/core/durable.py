@@ -5,22 +5,10 @@ fixes of a review. A file is written and synced under another name first, then r
 folder is synced; in another order a cut may leave an empty file.
 """
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
-
-def sync_path(path: Path) -> None:
-    """Wait until the disk has the bytes of a file or the names in a folder.
-
-    Raises:
-        OSError: The system refuses.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+from kebab.platform import sync_path
 
 
 def sync_names(folder: Path) -> None:

@@ -22,6 +22,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
+from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
 from kebab.wire.coverage import Coverage, describe_gaps
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
@@ -154,6 +155,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
+        *([Check("system", check_system, "kebab doctor")] if list_missing_features() else []),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
         Check("database", partial(check_database, stores), FIX),
@@ -245,7 +247,7 @@ def check_folders(
         if not existing.is_dir():
             fix = suggest_move(existing)
             return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
-        if os.statvfs(existing).f_flag & os.ST_RDONLY:
+        if is_on_read_only_disk(existing):
             summary = f"the {purpose} folder is on a read-only file system: {existing}"
             return fail(summary, f"df -h {shlex.quote(str(existing))}")
         if not os.access(existing, os.W_OK | os.X_OK):
@@ -281,14 +283,18 @@ def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> F
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
 
 
-def check_open_files(read_limit: Callable[[], int] | None = None) -> Finding:
+def check_open_files(read_limit: Callable[[], int | None] = read_open_files_limit) -> Finding:
     """Check that a process may open enough files."""
-    import resource
-
-    limit = read_limit() if read_limit else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    limit = 1 << 20 if limit == resource.RLIM_INFINITY else limit
+    limit = read_limit()
+    if limit is None:
+        return succeed("no limit of open files is known")
     summary = f"a process may open {limit:,} files"
     return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
+
+
+def check_system() -> Finding:
+    """Say what is off on this system, which is no fault."""
+    return succeed(f"off on this system: {', '.join(list_missing_features())}")
 
 
 def check_writer(find_writer: Callable[[], int | None]) -> Finding:

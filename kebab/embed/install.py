@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import AUTO
-from kebab.core.durable import sync_names, sync_path
+from kebab.core.durable import sync_names
 from kebab.core.progress import Cancel, ignore_progress, require_own_process
 from kebab.embed import registry
 from kebab.embed.registry import (
@@ -48,6 +48,7 @@ from kebab.embed.sources import (
 )
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.system import translate_os_errors
+from kebab.platform import sync_path
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder

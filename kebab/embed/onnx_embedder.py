@@ -8,7 +8,6 @@ threads that work on it. A run that hangs ends after `WALL_FACTOR` times the lim
 onnxruntime and tokenizers are imported on first use.
 """
 
-import os
 import threading
 import time
 from collections import deque
@@ -26,6 +25,7 @@ from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import import_library, translate_import_errors
 from kebab.limits.deadline import WALL_FACTOR
+from kebab.platform import count_cores, read_thread_time
 from kebab.text.language import is_written_in
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ class RunTime:
         """Return the seconds so far; where no thread can be asked, only those of ended blocks."""
         with self._lock:
             total = self._done
-            if hasattr(time, "pthread_getcpuclockid"):
-                for thread, began in self._working.items():
-                    total += time.clock_gettime(time.pthread_getcpuclockid(thread)) - began
+            for thread, began in self._working.items():
+                total += (read_thread_time(thread) or began) - began
             return total
 
 
@@ -174,8 +173,7 @@ def translate_runtime_errors(model: str, directory: str) -> Iterator[None]:
 
 def choose_thread_count() -> int:
     """Return how many texts run in parallel by default: one per core, at most 4."""
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    return min(len(allowed) or os.cpu_count() or 1, _MAX_THREADS)
+    return min(count_cores(), _MAX_THREADS)
 
 
 class InferenceSession:

@@ -9,7 +9,6 @@ subprocess they can be timed, silenced and stopped, and an error comes back as o
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -26,6 +25,7 @@ from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled
+from kebab.platform import kill_tree, separate_group
 
 _MAX_LINES = 200
 _LONGEST_REASON = 240
@@ -70,7 +70,7 @@ class ChildProcess:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            start_new_session=True,  # Ctrl-C reaches only kebab, which stops the child
+            **separate_group(),  # Ctrl-C reaches only kebab, which stops the child
         )
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()
@@ -113,8 +113,7 @@ class ChildProcess:
     def stop(self) -> None:
         """Kill the process and its own children."""
         if self._process.poll() is None:  # later the number may belong to another process
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            kill_tree(self._process)
             self._process.wait()
         self._reader.join(timeout=1.0)
         if self._process.stdout is not None and not self._reader.is_alive():

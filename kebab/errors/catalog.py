@@ -399,7 +399,7 @@ class IoError(Signal):
 
     def choose_case(self) -> str:
         """Return the case by the text of the system, or of kebab."""
-        if not self.path.startswith(os.sep):
+        if not os.path.isabs(self.path):  # noqa: PTH117 - text
             return ""
         cause = self.cause.lower()
         if KNOWN_IN_IT in cause:

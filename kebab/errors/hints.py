@@ -85,8 +85,8 @@ def _find_host(endpoint: str) -> str:
 
 def _find_place(path: str) -> str:
     """Return what lacks the permission to write: the file, else its nearest folder."""
-    while path.strip(os.sep) and not os.path.lexists(path):
-        path = os.path.dirname(path)  # noqa: PTH120 - text is wanted
+    while not os.path.lexists(path) and (folder := os.path.dirname(path)) != path:  # noqa: PTH120 - text is wanted
+        path = folder
     return path
 
 

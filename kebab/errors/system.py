@@ -14,6 +14,7 @@ from typing import Any
 
 from kebab.errors.catalog import DependencyMissing, IoError, Op, OutOfMemory
 from kebab.errors.signal import Signal
+from kebab.platform import read_address_space, read_memory_limit
 
 _NO_PATH = ("<", "'", '"')
 _MOST_CAUSES = 20
@@ -52,16 +53,6 @@ def build_memory_error(operation: str = "") -> OutOfMemory:
     return OutOfMemory(operation=operation or "kebab", limit_bytes=read_memory_limit())
 
 
-def read_memory_limit() -> int | None:
-    """Return how many bytes of address space the process may use; None without a limit."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else soft
-
-
 def require_address_space(size: int) -> None:
     """Refuse work that needs more address space than the limit of the process leaves.
 
@@ -71,7 +62,7 @@ def require_address_space(size: int) -> None:
         OutOfMemory: Less is left.
     """
     limit = read_memory_limit()
-    if limit is not None and limit - _read_used_address_space() < size:
+    if limit is not None and limit - read_address_space() < size:
         raise build_memory_error()
 
 
@@ -96,7 +87,7 @@ class _AddressSpaceGuard:
         del path, target
         limit = read_memory_limit()
         size = _IMPORT_ADDRESS_SPACE.get(name, 0)
-        if size and limit is not None and limit - _read_used_address_space() < size:
+        if size and limit is not None and limit - read_address_space() < size:
             raise ImportError(f"cannot allocate memory for the library {name}", name=name)
 
 
@@ -104,15 +95,6 @@ def guard_native_imports() -> None:
     """Refuse imports that would end the process, where the address space is limited."""
     if read_memory_limit() is not None and _AddressSpaceGuard not in sys.meta_path:
         sys.meta_path.insert(0, _AddressSpaceGuard)
-
-
-def _read_used_address_space() -> int:
-    """Return the address space of this process in bytes; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - a file of the system
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 def is_memory_fault(fault: BaseException) -> bool:

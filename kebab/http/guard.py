@@ -9,6 +9,7 @@ import ipaddress
 import os
 import secrets
 import stat
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +20,20 @@ from kebab.core.durable import sync_names
 from kebab.errors.catalog import IoError, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
+from kebab.platform import (
+    close_locked,
+    is_private,
+    lock_descriptor,
+    open_descriptor,
+    rename_over,
+)
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
+_LOCK_NAME = "http.token.lock"
+_LOCK_PAUSE_S = 0.01
 _TOKEN_BYTES = 32
 _MIN_CHARS = 16
 _MAX_BYTES = 4_096
-_FOREIGN = stat.S_IRWXG | stat.S_IRWXO
 
 
 def load_token(state: Path) -> str:
@@ -57,12 +66,12 @@ def _read_private(path: Path) -> str | None:
     """Return the token; None when there is none that only its owner can read."""
     with translate_os_errors(path, "read"):
         try:
-            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+            file = open_descriptor(path, os.O_RDONLY, follow=False, wait=False)
         except FileNotFoundError:
             return None
         with os.fdopen(file, "rb") as opened:
             status = os.fstat(file)
-            private = status.st_uid == os.geteuid() and not status.st_mode & _FOREIGN
+            private = is_private(status)
             if not stat.S_ISREG(status.st_mode):
                 raise IoError(path=str(path), op="read", cause="it is not a regular file")
             raw = opened.read(_MAX_BYTES) if private else b""
@@ -79,14 +88,14 @@ def _create(path: Path) -> None:
             new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
             try:
                 _write_private(new, secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
-                new.replace(path)
+                rename_over(new, path)
                 sync_names(path.parent)
             finally:
                 new.unlink(missing_ok=True)
 
 
 def _write_private(path: Path, text: str) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(file, "w") as opened:
         opened.write(text)
         opened.flush()
@@ -96,14 +105,13 @@ def _write_private(path: Path, text: str) -> None:
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
     """Let one process at a time into the block; a process that ends leaves it."""
-    import fcntl
-
-    held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    held = open_descriptor(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT, follow=False)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        while not lock_descriptor(held):
+            time.sleep(_LOCK_PAUSE_S)
         yield
     finally:
-        os.close(held)
+        close_locked(held)
 
 
 Scope: TypeAlias = MutableMapping[str, Any]

@@ -128,7 +128,9 @@ def open_listener(address: Address) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         with contextlib.ExitStack() as undo:
             undo.callback(listener.close)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # On Windows SO_REUSEADDR would let two servers share a port.
+            option = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+            listener.setsockopt(socket.SOL_SOCKET, option, 1)
             listener.bind(place)
             listener.listen(_BACKLOG)
             undo.pop_all()

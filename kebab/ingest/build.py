@@ -27,6 +27,7 @@ from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
+from kebab.platform import get_inode
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 
@@ -253,7 +254,7 @@ def read_file(absolute: str) -> FileContent:
     with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
         data = file.read()
-    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
+    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
     return FileContent(data=data, stamp=stamp)
 
 
@@ -297,7 +298,7 @@ def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
     """
     with open(task.entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
-        stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
+        stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
         content_hash = hash_file(file)
     portions = _parse_portions(builder, task)
     first = next(portions)

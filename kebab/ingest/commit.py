@@ -6,7 +6,6 @@ hang or a lack of memory costs exactly that file. Results come back in the order
 the library is the same with and without workers.
 """
 
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +39,7 @@ from kebab.ingest.job import RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
 from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replies
+from kebab.platform import count_cores
 from kebab.wire.ingest import IngestItem, SlowFile
 
 _MIN_BYTES = 2_000_000
@@ -91,12 +91,6 @@ def plan_units(tasks: Sequence[FileTask], builder: DocumentBuilder) -> PoolPlan:
 def counts_in_worker(builder: DocumentBuilder) -> bool:
     """Return whether a worker can count tokens as the builder does."""
     return builder.budget.count is estimate_tokens
-
-
-def count_cores() -> int:
-    """Return how many cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def split_batches(tasks: Sequence[FileTask], numbers: Sequence[int]) -> Iterator[Unit]:

@@ -19,6 +19,8 @@ from kebab.core.files import (
     SeenFiles,
     get_suffix,
     is_below,
+    join_root,
+    resolve_links,
 )
 from kebab.core.ids import hash_content
 from kebab.core.ports import FileScanner, LibraryWriter
@@ -241,10 +243,10 @@ def find_claimed_paths(
             continue
         if other.kind == "files":
             for path in list_paths(other.name):
-                claimed[os.path.join(other.root, path)] = "other_source"  # noqa: PTH118 - a plain string
+                claimed[join_root(other.root, path)] = "other_source"
         else:
             claimed[other.root] = "other_source"
-    claimed.update(dict.fromkeys(map(os.path.realpath, private), "excluded"))
+    claimed.update(dict.fromkeys(map(resolve_links, map(str, private)), "excluded"))
     return claimed
 
 
@@ -423,7 +425,7 @@ def match_moved_files(
 
 
 def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:
-    return file.entry.inode == document.known.inode
+    return file.entry.inode == document.known.inode != 0
 
 
 def _has_same_name(file: FileTask, document: MissingDocument) -> bool:

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
 from kebab.core.durable import create_folder, sync_names
-from kebab.core.files import SkipCounts
+from kebab.core.files import SkipCounts, resolve_links
 from kebab.core.ids import DocId, compute_digest
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ports import Embedder, LibraryWriter
@@ -56,6 +56,7 @@ from kebab.ingest.scopes import (
 )
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
+from kebab.platform import rename_over
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
 
@@ -437,7 +438,7 @@ def ingest_text(
     with translate_os_errors(path, "read"):
         previous = path.read_bytes() if path.is_file() else None
     _write(path, content)
-    source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
+    source = Source(name=STDIN, root=resolve_links(note.folder), kind="stdin")
     ports.library.add_source(source)
     text_job = IngestJob(
         paths=(str(path),),
@@ -510,7 +511,7 @@ def _write(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).replace(path)
+        rename_over(file.name, path)
         sync_names(path.parent)
 
 

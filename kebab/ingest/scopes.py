@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kebab.core.documents import KnownDocument, Source
-from kebab.core.files import IGNORE_FILES, cut_root, is_below
+from kebab.core.files import (
+    IGNORE_FILES,
+    add_working_folder,
+    cut_root,
+    is_below,
+    join_root,
+    resolve_folder_links,
+    resolve_links,
+)
 from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
@@ -66,8 +74,8 @@ class Scope:
     def location(self) -> str:
         """The absolute path of the scope."""
         if self.files is not None and len(self.files) == 1:
-            return os.path.join(self.source.root, self.files[0])  # noqa: PTH118 - a plain string
-        return os.path.join(self.source.root, self.below) if self.below else self.source.root  # noqa: PTH118 - a plain string
+            return join_root(self.source.root, self.files[0])
+        return join_root(self.source.root, self.below) if self.below else self.source.root
 
     @property
     def is_whole(self) -> bool:
@@ -147,7 +155,7 @@ class _ScopeChooser:
                 return Scope(source=source, files=(name,), named=True)
         exact = Source(name=folder, root=folder, kind="files")
         if exact not in self._sources or name not in self._library.load_known_documents(folder):
-            path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
+            path = join_root(folder, name)
             owner = self._find_folder_above(path)
             if owner is not None:
                 return Scope(source=owner, files=(cut_root(path, owner.root),), named=True)
@@ -185,7 +193,7 @@ def _covers(wide: Scope, narrow: Scope) -> bool:
 
 
 def _resolve(path: str) -> str:
-    resolved = os.path.realpath(path)
+    resolved = resolve_links(path)
     try:
         resolved.encode("utf-8")
     except UnicodeEncodeError as failure:
@@ -201,8 +209,8 @@ def choose_changed_scopes(
     """Return the parts of registered sources that changed; a path in no source has none."""
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
     changed = {source.name: _ChangedSource(source, job, library, scanner) for source in sources}
-    for path in dict.fromkeys(map(os.path.abspath, filter(_can_be_document, job.paths))):
-        owners = _find_owners(path, sources) or _find_owners(resolve_folder_of(path), sources)
+    for path in dict.fromkeys(map(add_working_folder, filter(_can_be_document, job.paths))):
+        owners = _find_owners(path, sources) or _find_owners(resolve_folder_links(path), sources)
         for source, found in owners:
             changed[source.name].add(found)
     return [scope for one in changed.values() for scope in one.build_scopes()]
@@ -211,12 +219,6 @@ def choose_changed_scopes(
 def _can_be_document(path: str) -> bool:
     """Return whether a scan could find this name."""
     return bool(path) and "\0" not in path and escape_undecodable(path) == path
-
-
-def resolve_folder_of(path: str) -> str:
-    """Return an absolute path whose folder has no links; a link itself keeps its name."""
-    folder, _, name = os.path.abspath(path).rpartition("/")  # noqa: PTH100 - keeps a link
-    return os.path.join(os.path.realpath(folder or "/"), name)  # noqa: PTH118 - a plain string
 
 
 def _find_owners(path: str, sources: list[Source]) -> list[tuple[Source, str]]:
@@ -261,7 +263,7 @@ class _ChangedSource:
             except (OSError, ValueError):
                 mode = 0
             folder = self._source.root + f"/{path}".rpartition("/")[0]
-            if modes.S_ISLNK(mode) or os.path.realpath(folder) != folder:
+            if modes.S_ISLNK(mode) or resolve_links(folder) != folder:
                 self._is_whole = True
             elif not modes.S_ISDIR(mode):
                 self._files[path] = None

@@ -8,17 +8,15 @@ A worker is a process that works on files and can be killed (`kebab.limits.worke
 an error that kebab raises on purpose, not a signal of the system.
 """
 
-import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from types import FrameType
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.signal import Signal
+from kebab.platform import has_alarms, set_alarms
 
 
 def describe_failure(fault: BaseException) -> str:
@@ -44,10 +42,6 @@ def raise_memory_error(error: Signal) -> None:
 
 WALL_FACTOR = 20
 """How many times its limit of processor time work may take by the clock."""
-
-_SHORTEST_ALARM_S = 0.001
-
-_Handler: TypeAlias = Callable[[int, FrameType | None], None]
 
 
 class Elapsed(NamedTuple):
@@ -76,15 +70,6 @@ class Elapsed(NamedTuple):
             setting=setting,
             path=path,
         )
-
-
-def read_processor_time(pid: int) -> float:
-    """Return the processor time of another process in seconds; 0 when it cannot be read."""
-    if sys.platform == "linux":
-        with suppress(OSError):  # the process has ended
-            # The number of the clock, as `clock_getcpuclockid` of the C library computes it.
-            return time.clock_gettime(~pid << 3 | 2)
-    return 0.0
 
 
 class _DeadlinePassed(BaseException):
@@ -118,53 +103,27 @@ def _set_alarms(seconds: float) -> Iterator[None]:
     if not seconds or not can_set_alarm():
         yield
         return
-    ends = time.thread_time() + seconds
+    processor_ends = time.thread_time() + seconds
+    clock_ends = time.monotonic() + seconds * WALL_FACTOR
 
-    def check_processor_time(number: int, frame: FrameType | None) -> None:
-        # The timer counts all threads of the process, and the limit only this one.
-        left = ends - time.thread_time()
-        if left <= 0:
-            _raise_deadline_passed(number, frame)
-        signal.setitimer(signal.ITIMER_PROF, max(left, _SHORTEST_ALARM_S))
+    def check_processor_time() -> float:
+        # The alarm counts all threads of the process, and the limit only this one.
+        return _require_time(processor_ends - time.thread_time())
 
-    with (
-        _set_alarm(signal.ITIMER_REAL, signal.SIGALRM, _raise_deadline_passed),
-        _set_alarm(signal.ITIMER_PROF, signal.SIGPROF, check_processor_time),
-    ):
-        signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+    def check_clock() -> float:
+        return _require_time(clock_ends - time.monotonic())
+
+    with set_alarms((seconds, check_processor_time), (seconds * WALL_FACTOR, check_clock)):
         yield
-
-
-@contextmanager
-def _set_alarm(timer: int, sent: int, handler: _Handler) -> Iterator[None]:
-    """Handle the signal of a timer in the block; an alarm of others is set again after it."""
-    is_active = True
-
-    def handle_while_active(number: int, frame: FrameType | None) -> None:
-        # One that runs late would start the timer again, and its signal may end the process.
-        if is_active:
-            handler(number, frame)
-
-    started = time.monotonic()
-    other_alarm, interval = signal.getitimer(timer)
-    before = signal.signal(sent, handle_while_active)
-    try:
-        yield
-    finally:
-        is_active = False
-        signal.setitimer(timer, 0)
-        signal.signal(sent, before or signal.SIG_DFL)
-        if other_alarm:
-            left = max(other_alarm - (time.monotonic() - started), _SHORTEST_ALARM_S)
-            signal.setitimer(timer, left, interval)
 
 
 def can_set_alarm() -> bool:
     """Return whether a deadline can interrupt this thread."""
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    return has_alarms() and threading.current_thread() is threading.main_thread()
 
 
-def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise _DeadlinePassed
+def _require_time(left: float) -> float:
+    """Return the seconds that are left, and raise when none are."""
+    if left <= 0:
+        raise _DeadlinePassed
+    return left

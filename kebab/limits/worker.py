@@ -8,28 +8,30 @@ seen. When native code crashes, hangs or exhausts the memory, only the worker is
 import gc
 import os
 import pickle
-import signal
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
-from multiprocessing.connection import Connection
+from contextlib import ExitStack
+from multiprocessing.connection import Connection, Pipe
 from multiprocessing.connection import wait as wait_for_connections
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import kebab
-from kebab.limits.deadline import (
-    Elapsed,
-    describe_exhaustion,
-    describe_failure,
+from kebab.limits.deadline import Elapsed, describe_exhaustion, describe_failure
+from kebab.platform import (
+    ProcessEnd,
+    end_with_parent,
+    get_pipe_size,
+    kill_tree,
+    limit_memory,
+    open_connection,
+    read_memory,
+    read_peak_memory,
     read_processor_time,
+    start_with_connections,
+    wait_for_end,
 )
-
-if TYPE_CHECKING:
-    from resource import struct_rusage
 
 DEFAULT_MEMORY_MB = 1024
 DEFAULT_DEADLINE_S = 30.0
@@ -85,38 +87,27 @@ class WorkerProcess:
         Raises:
             OSError: The system has no room for a pipe or a process.
         """
-        import fcntl
-
         with ExitStack() as undo:
-            (worker_reads, writes), (reads, worker_writes) = _open_pipe(undo), _open_pipe(undo)
-            arguments = map(str, (worker_reads, worker_writes, os.getpid(), max_memory_mb))
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-                [sys.executable, "-P", "-c", _PROGRAM, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(worker_reads, worker_writes),
-                env=_build_environment(),
-                start_new_session=True,  # Ctrl-C reaches only the caller, which ends the worker
+            worker_reads, self._tasks = _open_pipe(undo)
+            self.replies, worker_writes = _open_pipe(undo)
+            ends = (worker_reads, worker_writes)
+            numbers = (*(end.fileno() for end in ends), os.getpid(), max_memory_mb)
+            self._process = start_with_connections(
+                ["-P", "-c", _PROGRAM, *map(str, numbers)], ends, _build_environment()
             )
             undo.pop_all()
-        os.close(worker_reads)
-        os.close(worker_writes)
-        self._tasks = Connection(writes, readable=False)
-        self.replies = Connection(reads, writable=False)
+        for end in ends:
+            end.close()
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
-        self._own_peak = _read_peak()
+        self._own_peak = read_peak_memory()
         self._cause = ""
         self._has_ended = False
-        self._capacity = _get_task_capacity(writes)
+        get_pipe_size(self.replies.fileno(), _PIPE_BYTES)
+        size = get_pipe_size(self._tasks.fileno())
+        self._capacity = min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, size // 2))
         self._unread: deque[int] = deque()
         self._began = Elapsed(0.0, time.monotonic())
-        # Let the pipe hold several replies, where the system can.
-        widening = getattr(fcntl, "F_SETPIPE_SZ", None)
-        if widening is not None:
-            with suppress(OSError):
-                fcntl.fcntl(reads, widening, _PIPE_BYTES)
         self._send_bytes(pickle.dumps(handler))
 
     def __enter__(self) -> Self:
@@ -200,21 +191,22 @@ class WorkerProcess:
             self._cause = self._end_process()
 
     def _end_process(self) -> str:
-        pid = self._process.pid
         # A worker that has just crashed gets a moment, so that its own signal is seen.
-        ended = _reap(pid, polls=_END_POLLS if self._has_ended else 1)
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGKILL)
-        _, status, usage = ended or os.wait4(pid, 0)
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        memory = _to_bytes(usage.ru_maxrss)
+        ended = wait_for_end(self._process, poll=True)
+        for _ in range(_END_POLLS):
+            if ended or not self._has_ended:
+                break
+            time.sleep(_END_POLL_S)
+            ended = wait_for_end(self._process, poll=True)
+        kill_tree(self._process)
+        status, memory, _ = ended or wait_for_end(self._process) or ProcessEnd(0)
         limit = self._max_memory_mb * _MB * _EXHAUSTED_SHARE
         # The system counts the peak of the process that started the worker as the worker's own.
         if limit and memory > max(limit, self._own_peak):
             return describe_exhaustion(self._max_memory_mb)
-        if self._process.returncode < 0:
-            return f"the parser crashed (signal {-self._process.returncode})"
-        return f"the parser ended its process (status {self._process.returncode})"
+        if status < 0:
+            return f"the parser crashed (signal {-status})"
+        return f"the parser ended its process (status {status})"
 
 
 def wait_for_replies(workers: Sequence[WorkerProcess], seconds: float) -> list[WorkerProcess]:
@@ -223,53 +215,12 @@ def wait_for_replies(workers: Sequence[WorkerProcess], seconds: float) -> list[W
     return [worker for worker in workers if worker.replies in found]
 
 
-def read_memory() -> int:
-    """Return the memory that this process has, in bytes; 0 where the system does not say."""
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - called for every reply
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _reap(pid: int, polls: int) -> "tuple[int, int, struct_rusage] | None":
-    """Return how a process ended and what it used; None while it runs."""
-    for number in range(polls):
-        if number:
-            time.sleep(_END_POLL_S)
-        ended = os.wait4(pid, os.WNOHANG)
-        if ended[0]:
-            return ended
-    return None
-
-
-def _read_peak() -> int:
-    """Return the most memory that this process has had, in bytes."""
-    import resource
-
-    return _to_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
-def _to_bytes(maxrss: int) -> int:
-    return maxrss if sys.platform == "darwin" else maxrss * 1024
-
-
-def _open_pipe(undo: ExitStack) -> tuple[int, int]:
+def _open_pipe(undo: ExitStack) -> tuple[Connection, Connection]:
     """Return both ends of a pipe, the one for reading first."""
-    ends = os.pipe()
+    ends = Pipe(duplex=False)
     for end in ends:
-        undo.callback(os.close, end)
+        undo.callback(end.close)
     return ends
-
-
-def _get_task_capacity(pipe: int) -> int:
-    """Return how many bytes of tasks may wait in a pipe, without the heads of messages."""
-    import fcntl
-
-    size = getattr(fcntl, "F_GETPIPE_SZ", None)
-    if size is None:
-        return _MIN_UNREAD_BYTES
-    return min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, fcntl.fcntl(pipe, size) // 2))
 
 
 def _build_environment() -> dict[str, str]:
@@ -279,19 +230,18 @@ def _build_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-_PR_SET_PDEATHSIG = 1
 _GARBAGE_THRESHOLD = 100_000
 """How many objects are made between two searches for cycles, which took 12 % of the time."""
 
 
 def serve(tasks_pipe: int, replies_pipe: int, caller: int, max_memory_mb: int) -> None:
     """Call the handler, which is the first message, with each task until the caller closes."""
-    end_with_process(caller)
-    tasks = Connection(tasks_pipe, writable=False)
-    replies = Connection(replies_pipe, readable=False)
+    end_with_parent(caller)
+    tasks = open_connection(tasks_pipe, writable=False)
+    replies = open_connection(replies_pipe, writable=True)
     try:
         handler: Callable[[Any], Any] = tasks.recv()
-        limit_memory(max_memory_mb)
+        limit_memory(max_memory_mb * _MB)
         gc.freeze()
         gc.set_threshold(_GARBAGE_THRESHOLD)
         replies.send(Reply(None, read_memory()))
@@ -334,30 +284,3 @@ def run_handler(handler: Callable[[Any], Any], task: object) -> Reply:
         raise
     except BaseException as fault:  # noqa: BLE001 - the caller reports it as the error of the file
         return Reply(None, read_memory(), describe_failure(fault))
-
-
-def end_with_process(caller: int) -> None:
-    """Let the system end this process together with the one that started it."""
-    if sys.platform == "linux":
-        with suppress(ImportError, OSError, AttributeError):
-            import ctypes
-
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != caller:
-        raise SystemExit(1)
-
-
-def limit_memory(max_memory_mb: int) -> None:
-    """Limit the memory of this process, where the system can; 0 means no limit.
-
-    On Linux the limit counts what is written to, not address space that a library reserves.
-    """
-    import resource
-
-    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
-    if max_memory_mb:
-        with suppress(OSError, ValueError):
-            _, hard = resource.getrlimit(kind)
-            wanted = max_memory_mb * _MB
-            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.setrlimit(kind, (soft, hard))

@@ -5,22 +5,23 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from typing import Any
 
+from kebab import platform
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import OcrSettings
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.system import build_missing_program
-from kebab.limits.deadline import Elapsed, read_processor_time
+from kebab.limits.deadline import Elapsed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import PageText
 from kebab.parse.pdf_paragraphs import join_lines
+from kebab.platform import read_processor_time
 
 PROGRAM = "tesseract"
 FEATURE = "recognising the text of pictures"
@@ -96,9 +97,9 @@ def _run_program(
 
 def _build_install_command(language: str = "") -> str:
     """Return the command that installs the program, or a language of it."""
-    if sys.platform == "darwin":
+    if platform.SYSTEM == "darwin":
         return "brew install tesseract-lang" if language else "brew install tesseract"
-    if sys.platform == "win32":
+    if platform.is_windows():
         return "winget install UB-Mannheim.TesseractOCR"
     suffix = f"-{language.replace('_', '-')}" if language else ""
     return f"sudo apt install tesseract-ocr{suffix}"

@@ -4,7 +4,6 @@ A `Place` is the `number` of a page, a slide or a notebook's cell. Only that of 
 its first one, with the `columns` (`A:F`) and the name of the sheet as `label`.
 """
 
-import os
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.chunks import Place
 from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.files import join_root
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.wire.citation import (
@@ -60,7 +60,7 @@ def build_file_path(stored: StoredChunk | StoredDocument) -> str | None:
     """Return the absolute path of a document's file; None for text from standard input."""
     if stored.source == STDIN:
         return None
-    return os.path.join(stored.root, stored.path)  # noqa: PTH118 - called for every hit
+    return join_root(stored.root, stored.path)
 
 
 def cite_lines(path: str, start: int, end: int) -> Citation:

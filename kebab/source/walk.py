@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kebab.core.content import HEAD_BYTES, describe_unsupported, detect_media_by_content
-from kebab.core.files import IGNORE_FILES, ScanResult, ScanRules, SeenFiles, get_suffix
+from kebab.core.files import (
+    IGNORE_FILES,
+    ScanResult,
+    ScanRules,
+    SeenFiles,
+    get_suffix,
+    join_root,
+    resolve_links,
+)
 from kebab.core.media import PLAIN, detect_media_type
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
@@ -71,7 +79,7 @@ def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
         OSError: The file cannot be opened.
     """
     if is_secret_name_below(path):
-        real = os.path.realpath(real)  # a folder above it may be a link
+        real = resolve_links(real)  # a folder above it may be a link
     found = is_secret_name(path) or is_secret_name(real) or has_secret_content(real, size)
     return found and not allows_secret(rules, path)
 
@@ -119,7 +127,7 @@ class Target(NamedTuple):
 def resolve_link(link: Entry, root: str, rules: ScanRules, followed: set[str]) -> Target | str:
     """Return the target that a link adds to the scan, or the reason why it is skipped."""
     try:
-        real = os.path.realpath(link.absolute, strict=True)
+        real = resolve_links(link.absolute, strict=True)
         stat = Path(real).stat()
     except OSError:
         return "symlink_broken"
@@ -165,7 +173,7 @@ class _Walk:
         """Visit the folder `below`, all folders below it, and then the links."""
         if below:
             layer = build_layers_above(self._root, self._rules, below)
-            self._read_folder(Entry(f"{below}/", str(Path(self._root, below)), layer))
+            self._read_folder(Entry(f"{below}/", join_root(self._root, below), layer))
         else:
             self._read_folder(Entry("", self._root, build_base_layer(self._rules)))
         self._visit_all(tick)
@@ -195,20 +203,23 @@ class _Walk:
         for name in IGNORE_FILES & names:
             self.found.folders[folder.path + name] = read_change_time(f"{folder.absolute}/{name}")
         layer = enter_folder(folder.layer, folder.path, folder.absolute, names)
+        start = _add_slash(folder.absolute)
         for child in children:
-            self._visit(child, folder.path + child.name, layer)
+            self._visit(child, folder.path + child.name, f"{start}{child.name}", layer)
 
-    def _visit(self, child: os.DirEntry[str], path: str, layer: Layer | None) -> None:
+    def _visit(
+        self, child: os.DirEntry[str], path: str, absolute: str, layer: Layer | None
+    ) -> None:
         self.found.seen += child.name[0] != "."
         if not child.name.isascii() and not _is_utf8(child.name):
             self.found.skips.add("undecodable_name", path)
         elif child.is_symlink():
-            self._links.append(Entry(path, child.path, layer))
+            self._links.append(Entry(path, absolute, layer))
         elif child.is_dir(follow_symlinks=False):
-            if not self._is_skipped(path, child.path, layer, folder=True):
-                self._folders.append(Entry(f"{path}/", child.path, layer))
-        elif not self._is_skipped(path, child.path, layer, folder=False):
-            self._visit_file(child, path)
+            if not self._is_skipped(path, absolute, layer, folder=True):
+                self._folders.append(Entry(f"{path}/", absolute, layer))
+        elif not self._is_skipped(path, absolute, layer, folder=False):
+            self._visit_file(child, path, absolute)
 
     def _is_skipped(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
         reason = find_skip_reason(layer, self._rules, self._root, path, folder=folder)
@@ -218,13 +229,13 @@ class _Walk:
             self.found.skips.add(reason, path)
         return reason is not None
 
-    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
+    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
         if not child.is_file(follow_symlinks=False):
             self.found.skips.add("special_file", path)
             return
         try:
             stat = child.stat(follow_symlinks=False)
-            _add_file(self.found, path, child.path, stat, self._rules)
+            _add_file(self.found, path, absolute, stat, self._rules)
         except OSError as failure:
             self._handle_failure(failure, path)
 
@@ -273,8 +284,8 @@ class _FolderWalk(_Walk):
         super()._read_folder(folder)
         self.folders.append(folder.absolute)
 
-    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
-        del child, path
+    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
+        del child, path, absolute
 
     def _add_linked_file(self, link: Entry, target: Target) -> None:
         del link, target
@@ -298,7 +309,7 @@ class _ChangedWalk(_Walk):
         """
         self._tick = tick
         for path in self._seen.changed:
-            absolute = os.path.join(self._root, path) if path else self._root  # noqa: PTH118 - a plain string
+            absolute = join_root(self._root, path) if path else self._root
             layer = build_base_layer(self._rules)
             with suppress(OSError):
                 if path:
@@ -311,15 +322,17 @@ class _ChangedWalk(_Walk):
         if folder.path.rstrip("/") not in self._seen.folders:
             super()._visit_folder(folder)
 
-    def _visit(self, child: os.DirEntry[str], path: str, layer: Layer | None) -> None:
-        super()._visit(child, path, layer)
+    def _visit(
+        self, child: os.DirEntry[str], path: str, absolute: str, layer: Layer | None
+    ) -> None:
+        super()._visit(child, path, absolute, layer)
         self._visited += 1
         if self._visited % _VISITS_PER_TICK == 0:
             self._tick()
 
-    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
+    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
         if path not in self._seen.files:
-            super()._visit_file(child, path)
+            super()._visit_file(child, path, absolute)
 
     def _visit_link(self, link: Entry) -> None:
         if link.path not in self._seen.files:
@@ -398,7 +411,7 @@ class FolderScanner:
 
 
 def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -> None:
-    absolute = os.path.join(root, path)  # noqa: PTH118 - a plain string
+    absolute = join_root(root, path)
     try:
         stat = Path(absolute).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -412,7 +425,7 @@ def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -
         found.skips.add("special_file", path)
         return
     try:
-        _add_file(found, path, absolute, stat, rules, real=os.path.realpath(absolute))
+        _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
     except OSError:
         found.skip_unreadable(path)
 

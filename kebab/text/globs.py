@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 from unicodedata import normalize
 
+from kebab.core.files import is_absolute, join_root, resolve_links, to_slashes
 from kebab.text.normalize import escape_undecodable
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
@@ -69,15 +70,16 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
     begin with `/`, `~`, `./` or `../` are paths on disk. All of them are tried again without
     regard to case.
     """
-    exact = list(dict.fromkeys(_iterate_readings(normalize("NFC", pattern), working_folder)))
+    plain = to_slashes(normalize("NFC", pattern))
+    exact = list(dict.fromkeys(_iterate_readings(plain, working_folder)))
     return exact + [folded for folded in map(_ignore_case, exact) if folded not in exact]
 
 
 def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
-    if _ON_DISK.match(pattern):
+    if _is_on_disk(pattern):
         yield from _list_disk_readings(pattern, working_folder)
         pattern = pattern.removeprefix("./")
-        if _ON_DISK.match(pattern):
+        if _is_on_disk(pattern):
             return
     if "/" in pattern.rstrip("/") and _WILDCARDS.search(pattern):
         yield pattern
@@ -88,21 +90,26 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
         yield from _list_disk_readings(pattern, working_folder)
 
 
+def _is_on_disk(pattern: str) -> bool:
+    return _ON_DISK.match(pattern) is not None or is_absolute(pattern)
+
+
 def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
     """Yield the absolute globs of a path on disk, with and without its links resolved."""
     # The file system takes no NUL, and SQLite no bytes that are not UTF-8.
     if "\0" in pattern or escape_undecodable(working_folder) != working_folder:
         return
-    whole = os.path.join(working_folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 - a pattern
+    plain = os.path.expanduser(pattern)  # noqa: PTH111 - a pattern
+    whole = to_slashes(os.path.join(working_folder, plain))  # noqa: PTH118 - a pattern
     wildcard = _WILDCARDS.search(whole)
     cut = whole.rfind("/", 0, wildcard.start()) if wildcard else len(whole.rstrip("/"))
     literal, rest = whole[:cut] or "/", whole[cut:]
     parent, name = os.path.split(literal)
     for folder in dict.fromkeys(
         (
-            os.path.normpath(literal),
-            os.path.join(os.path.realpath(parent), name),  # noqa: PTH118 - a pattern
-            os.path.realpath(literal),
+            to_slashes(os.path.normpath(literal)),
+            join_root(resolve_links(parent), name),
+            resolve_links(literal),
         )
     ):
         if wildcard:

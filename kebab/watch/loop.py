@@ -7,18 +7,18 @@ folders cost nothing. Only this module uses `watchfiles`.
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
-from kebab.core.files import IGNORE_FILES
+from kebab.core.files import IGNORE_FILES, to_slashes
 from kebab.core.ports import Clock
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
+from kebab.platform import is_linux
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
@@ -82,7 +82,7 @@ class FileNotifier:
             return None
         if changes == "signal":
             raise KeyboardInterrupt
-        return set() if isinstance(changes, str) else {path for _, path in changes}
+        return set() if isinstance(changes, str) else {to_slashes(path) for _, path in changes}
 
     def close(self) -> None:
         """Stop."""
@@ -128,7 +128,7 @@ def _is_limit(fault: Exception) -> bool:
     """Return whether a limit of inotify is reached: of watches, or of instances."""
     text = str(fault).casefold()
     words = ("limit reached", "too many open files", os.strerror(28).casefold(), "max_user_")
-    return sys.platform == "linux" and any(word in text for word in words)
+    return is_linux() and any(word in text for word in words)
 
 
 _MANY_PATHS = 1_000

@@ -16,6 +16,7 @@ from kebab.cli.command import Command
 from kebab.cli.mcp import MCP_PATH, build_application
 from kebab.core.progress import RunCold
 from kebab.errors.signal import Exit, Signal
+from kebab.platform import is_windows
 from kebab.wire.health import HttpServerStarted, ServeStatus
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _serve_http(
 
 
 def _find_socket() -> str | None:
-    if os.name != "posix":
+    if is_windows():
         return None
     from kebab.warm.start import find_own_socket
 
@@ -223,10 +224,10 @@ def _stop(context: CommandContext) -> Exit:
 
 def _report_no_socket(context: CommandContext) -> Exit:
     """Say why no warm process can run here."""
-    if os.name == "posix":
-        context.warn("no warm process: the path in `XDG_RUNTIME_DIR` or `TMPDIR` is too long")
-    else:
+    if is_windows():
         context.warn("no warm process: it needs Linux or macOS")
+    else:
+        context.warn("no warm process: the path in `XDG_RUNTIME_DIR` or `TMPDIR` is too long")
     return context.print_reply(_read_status(), _render_status, Exit.NO)
 
 

@@ -97,7 +97,7 @@ def _build_watcher(
     from kebab.app.classify import build_view, classify_error
     from kebab.app.context import AppContext, SystemClock
     from kebab.app.watched import find_watched_folders, resolve_targets
-    from kebab.cli.progress import is_reader_gone
+    from kebab.platform import is_reader_gone
     from kebab.watch.loop import FolderWatch, Watcher, WatchPorts, open_notifier, require_watchfiles
 
     require_watchfiles()
@@ -108,7 +108,7 @@ def _build_watcher(
             return find_watched_folders(reader, resolve_targets(paths))
 
     def is_stopped() -> bool:
-        return cancel.requested or is_reader_gone(context.channels.out)
+        return cancel.requested or is_reader_gone(context.channels.out.descriptor)
 
     def describe(signal: Signal) -> ErrorReply:
         return classify_error(signal, operation="watch", view=build_view(settings)).reply

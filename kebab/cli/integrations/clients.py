@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from kebab import platform
 from kebab.errors.system import resolve_path
 
 Entry = dict[str, Any]
@@ -203,7 +204,7 @@ class Places:
     environ: Mapping[str, str]
     home: Path
     project: Path
-    system: str = sys.platform
+    system: str = platform.SYSTEM
 
     def resolve(self, path: str) -> Path:
         """Return the absolute path for a path of a recipe."""

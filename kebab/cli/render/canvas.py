@@ -18,6 +18,7 @@ import click
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
 from kebab.errors.hints import limit_hint
+from kebab.platform import get_host_name
 
 _ELLIPSIS = "…"
 _CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")
@@ -173,7 +174,7 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
         return ""
     values = {"path": path, "line": str(line or 1), "column": "1"}
     if "{host}" in template:
-        values["host"] = os.uname().nodename
+        values["host"] = get_host_name()
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return f"{template}#page={page}" if page and template == _SCHEME + path else template

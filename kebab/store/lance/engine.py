@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
-from kebab.core.durable import sync_path
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
@@ -25,6 +24,7 @@ from kebab.errors.system import (
     translate_import_errors,
     translate_os_errors,
 )
+from kebab.platform import read_memory_limit, sync_path
 from kebab.store.lance import vector_file
 from kebab.store.lance.vector_file import VectorFile
 
@@ -60,11 +60,8 @@ def _build_engine_error(path: str, op: Op, cause: str) -> Signal:
 
 def _build_panic_error(path: str, op: Op, cause: BaseException) -> Signal:
     """Return the signal of a panic: of damaged data, or of a lack of memory or threads."""
-    import resource
-
     # Where the address space is limited, a panic proves no damage.
-    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    if is_memory_fault(cause) or is_limited:
+    if is_memory_fault(cause) or read_memory_limit() is not None:
         return IoError(path=path, op=op, cause="out of memory")
     return StoreCorrupt(path=path, cause=_STOPPED)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
+from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -163,7 +164,7 @@ class Header(NamedTuple):
 
     def write(self, file: "BinaryIO") -> None:
         """Write the header into a file; the caller has written the rows."""
-        os.pwrite(file.fileno(), self.pack(), 0)
+        write_at(file.fileno(), self.pack(), 0)
 
 
 def release_pages(array: Any) -> None:
@@ -175,8 +176,8 @@ def release_pages(array: Any) -> None:
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
-    if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
-        owner.madvise(mmap.MADV_DONTNEED)
+    if owner is not None:
+        release_mapped_pages(owner)
 
 
 TOMBSTONE = -1
@@ -278,7 +279,7 @@ class VectorFile:
                 file.write(Header(self._dimension, rows, digest).pack())
                 file.flush()
                 os.fsync(file.fileno())
-            draft.replace(self._path)
+            rename_over(draft, self._path)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -308,7 +309,7 @@ class VectorFile:
             file, header = opened
             deleted = np.isin(self._get_keys(file, header), keys)
             for row in np.flatnonzero(deleted).tolist():
-                os.pwrite(file.fileno(), _TOMBSTONE_BYTES, self._get_offset(row))
+                write_at(file.fileno(), _TOMBSTONE_BYTES, self._get_offset(row))
             os.fsync(file.fileno())
             followed = header._replace(table_digest=after)
             self._write_header(
@@ -398,6 +399,9 @@ class VectorFile:
 
         if rows == 0:
             return np.empty(0, self._build_dtype())
+        if not can_remove_open_files():
+            file.seek(HEADER_BYTES)
+            return np.fromfile(file, self._build_dtype(), rows)
         return np.memmap(file, self._build_dtype(), "r", HEADER_BYTES, (rows,))
 
     def _pack(self, keys: "KeyArray", matrix: "Matrix") -> bytes:

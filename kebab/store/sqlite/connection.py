@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote
 
 import apsw
 
-from kebab.core.durable import create_folder, sync_path
+from kebab.core.durable import create_folder
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
+from kebab.platform import format_device, read_system_locks, sync_path
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
 from kebab.store.sqlite.old_copies import keep_old_copy
@@ -74,7 +74,6 @@ _FAULTS_IN_KEBAB = (
 
 _INDEX_NAME = "kebab.sqlite"
 """The database whose writers hold `writer.lock` too."""
-_SYSTEM_LOCKS = Path("/proc/locks")
 _LOCK_KIND, _LOCK_PID, _LOCK_FILE = 3, 4, 5
 """The positions of the kind, the process and the file in a line of that list."""
 
@@ -89,7 +88,7 @@ def list_writer_pids(path: str) -> list[int]:
         ValueError: The list has another format.
         IndexError: The list has another format.
     """
-    locks = _SYSTEM_LOCKS.read_text(encoding="ascii").splitlines()
+    locks = read_system_locks().splitlines()
     names = [path, f"{path}-shm"]
     if Path(path).name == _INDEX_NAME:
         names.append(str(Path(path).with_name("writer.lock")))
@@ -97,8 +96,7 @@ def list_writer_pids(path: str) -> list[int]:
     for name in names:
         with suppress(FileNotFoundError):
             status = Path(name).stat()
-            device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
-            devices[status.st_ino] = device
+            devices[status.st_ino] = format_device(status.st_dev)
     pids: list[int] = []
     for words in map(str.split, locks):
         # A line with `->` is a process that only waits.
@@ -220,7 +218,7 @@ def connect_read_only(path: Path) -> apsw.Connection:
         if log.exists() and log.stat().st_size:
             raise
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return _prepare_reader(apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags))
+    return _prepare_reader(apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags))
 
 
 def _prepare_reader(database: apsw.Connection) -> apsw.Connection:

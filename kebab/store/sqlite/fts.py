@@ -19,6 +19,7 @@ from unicodedata import normalize
 import apsw
 
 from kebab.core.chunks import KeyedScore, Place
+from kebab.core.files import is_absolute
 from kebab.core.ids import DocNumber, Key
 from kebab.core.queries import Filters, NamedDocument
 
@@ -143,8 +144,8 @@ def _list_conditions(filters: Filters) -> Iterator[Condition]:
 
 
 def _match_path(pattern: str) -> Condition:
-    """Return the condition of a glob; one that begins with `/` is compared with absolute paths."""
-    if not pattern.startswith("/"):
+    """Return the condition of a glob; an absolute one is compared with absolute paths."""
+    if not is_absolute(pattern):
         return "path_matches(?, d.path)", [pattern]
     root = "(SELECT rtrim(s.root, '/') FROM sources s WHERE s.source = d.source)"
     return f"path_matches(?, {root} || '/' || d.path)", [pattern]

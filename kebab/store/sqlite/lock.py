@@ -15,6 +15,7 @@ from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
+from kebab.platform import close_locked, lock_descriptor, open_descriptor, read_at, write_at
 from kebab.store.sqlite import replacement
 from kebab.store.sqlite.replacement import LOCK_NAME
 
@@ -65,8 +66,8 @@ class WriterLock:
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             create_folder(data_dir, 0o700)
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._freed = weakref.finalize(self, os.close, self._file)
+            self._file = open_descriptor(self._path, os.O_RDWR | os.O_CREAT)
+            self._freed = weakref.finalize(self, close_locked, self._file)
         try:
             self._take()
             replacement.complete_replacement(data_dir)
@@ -88,7 +89,7 @@ class WriterLock:
     def _write(self, text: str) -> None:
         data = text.encode()
         # One write replaces the file, because readers take no lock; spaces cover a longer old text.
-        os.pwrite(self._file, data.ljust(os.fstat(self._file).st_size), 0)
+        write_at(self._file, data.ljust(os.fstat(self._file).st_size), 0)
         os.ftruncate(self._file, len(data))
 
     def close(self) -> None:
@@ -126,17 +127,12 @@ def await_replacement(data_dir: Path) -> None:
 
 def _try_lock(file: int) -> bool:
     """Try to lock the file; a holder without a pid only inspects it, so try again once."""
-    import fcntl
-
     for pause in (_RETRY_SECONDS, 0.0):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if _read_pid(file) is not None:
-                return False
-            time.sleep(pause)
-        else:
+        if lock_descriptor(file):
             return True
+        if _read_pid(file) is not None:
+            break
+        time.sleep(pause)
     return False
 
 
@@ -145,7 +141,7 @@ def _read_pid(file: int) -> int | None:
 
 
 def _read_writer(file: int) -> Writer:
-    pid, _, rest = os.pread(file, _MAX_BYTES, 0).decode("ascii", "replace").partition("\n")
+    pid, _, rest = read_at(file, _MAX_BYTES, 0).decode("ascii", "replace").partition("\n")
     state = None
     with suppress(ValueError, TypeError):
         state = IngestState(*json.loads(rest))
@@ -158,15 +154,11 @@ def read_writer(data_dir: Path) -> Writer | None:
     The lock itself tells whether the writer is alive. It is tried only when the file names a
     writer, because a try can get in the way of a writer that begins at the same moment.
     """
-    import fcntl
-
     with suppress(OSError):  # a lock file that cannot be read tells nothing about a writer
-        file = os.open(data_dir / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_descriptor(data_dir / LOCK_NAME, os.O_RDONLY)
         try:
-            if os.fstat(file).st_size:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return _read_writer(file)
+            if os.fstat(file).st_size and not lock_descriptor(file, shared=True):
+                return _read_writer(file)
         finally:
             os.close(file)
     return None

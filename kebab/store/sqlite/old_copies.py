@@ -5,6 +5,8 @@ from pathlib import Path
 
 import apsw
 
+from kebab.platform import rename_over
+
 _DRAFT = ".draft"
 
 
@@ -26,7 +28,7 @@ def keep_old_copy(database: apsw.Connection, version: int) -> Path:
         database.execute("VACUUM INTO ?", (str(draft),))
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-        draft.replace(target)
+        rename_over(draft, target)
     finally:
         if draft.is_file():
             draft.unlink()

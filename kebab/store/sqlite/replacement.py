@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.errors.system import translate_os_errors
+from kebab.platform import sync_path
 
 FOLDER = "import"
 _NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
@@ -48,14 +49,14 @@ def decide_replacement(data_dir: Path) -> None:
     staged = get_staging_folder(data_dir)
     with translate_os_errors(staged, "write"):
         for path in (*_walk(staged), staged):
-            _sync(path)
+            sync_path(path)
         staged.rename(staged.with_name(_READY))
         replaced = staged.with_name(_REPLACED)
         replaced.mkdir()
-        _sync(staged.parent)
+        sync_path(staged.parent)
         if os.path.lexists(data_dir / FILES[0]):
             (data_dir / FILES[0]).rename(replaced / FILES[0])
-            _sync(data_dir)
+            sync_path(data_dir)
 
 
 def complete_replacement(data_dir: Path) -> None:
@@ -78,15 +79,15 @@ def complete_replacement(data_dir: Path) -> None:
                 if os.path.lexists(data_dir / name):
                     _delete(replaced / name)
                     (data_dir / name).rename(replaced / name)
-            _sync(data_dir)
+            sync_path(data_dir)
             ready.rename(installing)
-            _sync(folder)
+            sync_path(folder)
         if installing.exists():
             for name in reversed(FILES):
                 if (installing / name).exists():
                     _delete(data_dir / name)
                     (installing / name).rename(data_dir / name)
-            _sync(data_dir)
+            sync_path(data_dir)
         shutil.rmtree(folder)
 
 
@@ -105,12 +106,3 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are durable."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

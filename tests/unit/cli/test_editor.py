@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
@@ -44,13 +42,20 @@ def test_a_path_with_blanks_that_exists_is_one_word(tmp_path):
     assert split_words(str(tmp_path / "my vim")) == [str(tmp_path / "my vim")]
 
 
-@pytest.mark.parametrize(("platform", "opener"), [("linux", "xdg-open"), ("darwin", "open")])
-def test_without_an_editor_the_system_opens_the_file(tmp_path, monkeypatch, platform, opener):
-    monkeypatch.setattr(sys, "platform", platform)
-    program = tmp_path / opener
+@pytest.mark.parametrize(
+    ("system", "opener"),
+    [
+        ("linux", ["xdg-open"]),
+        ("darwin", ["open"]),
+        ("win32", ["rundll32", "url.dll,FileProtocolHandler"]),
+    ],
+)
+def test_without_an_editor_the_system_opens_the_file(tmp_path, monkeypatch, system, opener):
+    monkeypatch.setattr("kebab.platform.SYSTEM", system)
+    program = tmp_path / opener[0]
     program.touch(mode=0o755)
 
-    assert build_command(FILE, 7, {"PATH": str(tmp_path)}) == [opener, FILE]
+    assert build_command(FILE, 7, {"PATH": str(tmp_path)}) == [*opener, FILE]
 
 
 def test_without_any_program_the_remedy_is_named(tmp_path):

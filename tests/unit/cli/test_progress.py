@@ -15,7 +15,6 @@ from kebab.cli.progress import (
     ReviewEvents,
     WorkReporter,
     choose_work_display,
-    is_reader_gone,
     report_cancellable_work,
     report_events,
     stream_review,
@@ -235,15 +234,6 @@ def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
 def test_an_interruption_by_the_user_is_raised(pipe):
     with pytest.raises(KeyboardInterrupt), report_events(context_on(pipe[1]), Shown()):
         raise KeyboardInterrupt
-
-
-def test_a_pipe_is_unread_once_its_reader_is_gone(pipe, tmp_path):
-    reader, channel = pipe
-    assert not is_reader_gone(channel)
-    os.close(reader)
-    assert is_reader_gone(channel)
-    with (tmp_path / "file").open("wb") as file:
-        assert not is_reader_gone(OutputChannel(file.fileno(), "<stdout>"))
 
 
 def test_a_stream_has_one_end_and_nothing_after_it(tmp_path):

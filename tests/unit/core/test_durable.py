@@ -5,8 +5,9 @@ import pytest
 
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review import FixedFile, write_file
-from kebab.core.durable import create_folder, sync_names, sync_path
+from kebab.core.durable import create_folder, sync_names
 from kebab.http.guard import TOKEN_NAME, load_token
+from kebab.platform import sync_path
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_address_space_is_required_below_a_limit_only(monkeypatch, limit, size, 
 
 def test_the_address_space_in_use_counts(monkeypatch):
     monkeypatch.setattr(system, "read_memory_limit", lambda: 1 << 40)
-    monkeypatch.setattr(system, "_read_used_address_space", lambda: (1 << 40) - 10)
+    monkeypatch.setattr(system, "read_address_space", lambda: (1 << 40) - 10)
 
     system.require_address_space(10)
     with pytest.raises(OutOfMemory):

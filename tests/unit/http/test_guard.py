@@ -126,7 +126,7 @@ def test_a_token_is_created_once_and_only_its_owner_can_read_it(tmp_path):
     assert len(token) >= 32
     assert load_token(state) == token == path.read_text().strip()
     assert (path.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert [one.name for one in state.iterdir()] == [TOKEN_NAME]
+    assert {one.name for one in state.iterdir()} == {TOKEN_NAME, f"{TOKEN_NAME}.lock"}
 
 
 def test_a_token_of_the_user_is_kept(tmp_path):

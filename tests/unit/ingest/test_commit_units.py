@@ -5,7 +5,7 @@ from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.ingest import commit
 from kebab.ingest.build import DocumentBuilder
-from kebab.ingest.commit import count_cores, plan_units, split_batches
+from kebab.ingest.commit import plan_units, split_batches
 from kebab.ingest.plan import FileTask
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
@@ -85,7 +85,3 @@ def test_units_come_in_the_order_of_the_files():
 
     assert first == sorted(first)
     assert 7 in first
-
-
-def test_this_process_has_a_core():
-    assert count_cores() >= 1

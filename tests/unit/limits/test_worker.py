@@ -1,6 +1,5 @@
 import os
 import pickle
-import resource
 import subprocess
 import sys
 import time
@@ -12,8 +11,6 @@ import pytest
 from kebab.limits.worker import (
     Reply,
     WorkerProcess,
-    end_with_process,
-    read_memory,
     run_handler,
     serve,
     wait_for_replies,
@@ -155,11 +152,6 @@ def test_a_worker_ends_with_the_process_that_started_it():
     assert wait_until(lambda: has_ended(int(ended.stdout)))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
-def test_the_memory_of_a_process_is_that_of_this_process():
-    assert 1 << 20 < read_memory() < 1 << 40
-
-
 def has_ended(pid):
     """Return whether a process has ended; one that nobody waited for is a zombie."""
     try:
@@ -218,25 +210,6 @@ def test_an_unexpected_exception_is_a_fault_of_the_task(cause, fault):
 def test_a_lack_of_memory_is_no_fault_of_the_parser():
     with pytest.raises(MemoryError):
         run_handler(fail, MemoryError())
-
-
-def test_a_worker_whose_caller_is_gone_ends():
-    with pytest.raises(SystemExit):
-        end_with_process(os.getppid() + 1)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the kind of limit is that of Linux")
-@pytest.mark.parametrize(("megabytes", "limit"), [(100, 100 << 20), (0, resource.RLIM_INFINITY)])
-def test_the_memory_is_limited_within_what_the_system_allows(megabytes, limit):
-    program = (
-        "import resource; from kebab.limits.worker import limit_memory;"
-        f"limit_memory({megabytes}); print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-
-    assert int(done.stdout) == limit
 
 
 def test_a_reply_survives_its_way():

@@ -36,7 +36,8 @@ def test_a_document_comes_back_from_the_worker():
 )
 def test_what_happens_to_the_worker_is_an_error_of_the_file(text, cause, monkeypatch):
     if "memory" in cause:
-        monkeypatch.setattr(worker, "_read_peak", lambda: 0)  # that of the tests may be higher
+        # That of the tests may be higher.
+        monkeypatch.setattr(worker, "read_peak_memory", lambda: 0)
     with pytest.raises(ParseFailed) as caught:
         parse(text)
 

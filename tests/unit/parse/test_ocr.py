@@ -52,7 +52,7 @@ def test_without_the_program_the_error_says_how_to_install_it(folder):
 
 
 def test_a_language_that_is_not_installed_is_named(folder, monkeypatch):
-    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("kebab.platform.SYSTEM", "linux")
     error = "Failed loading language \\047chi_sim\\047"
     install_tesseract(folder, "", error=error, status=1)
 

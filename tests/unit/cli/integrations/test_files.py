@@ -183,7 +183,7 @@ def test_a_full_disk_costs_nothing(client, find, monkeypatch, step):
     def fail(*_arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), fail)
+    monkeypatch.setattr(os, step, fail)
     with pytest.raises(IoError) as refused:
         install(client, path)
 

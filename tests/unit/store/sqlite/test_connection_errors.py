@@ -108,7 +108,7 @@ def test_a_file_of_another_device_is_not_the_database(tmp_path, monkeypatch):
     path.touch()
     status = path.stat()
     locks = tmp_path / "locks"
-    monkeypatch.setattr(connection, "_SYSTEM_LOCKS", locks)
+    monkeypatch.setattr(connection, "read_system_locks", lambda: locks.read_text("ascii"))
     for device, expected in ((status.st_dev, Locked), (status.st_dev ^ 1, IoError)):
         place = f"{os.major(device):02x}:{os.minor(device):02x}:{status.st_ino}"
         locks.write_text(f"1: POSIX  ADVISORY  WRITE 1 {place} 0 EOF\n", encoding="ascii")
@@ -120,7 +120,7 @@ def test_without_a_list_of_locks_the_holder_is_unknown(tmp_path, monkeypatch, te
     locks = tmp_path / "locks"
     if text is not None:
         locks.write_text(text, encoding="ascii")
-    monkeypatch.setattr(connection, "_SYSTEM_LOCKS", locks)
+    monkeypatch.setattr(connection, "read_system_locks", lambda: locks.read_text("ascii"))
 
     fault = report_busy(tmp_path / "kebab.sqlite")
     expected = IoError if text == "" else Locked

@@ -1,0 +1,1 @@
+"""Runs kebab with the primitives of Windows or macOS, on Linux."""
