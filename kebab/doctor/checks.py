@@ -149,13 +149,14 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
     readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
     folders = (machine.folders, machine.find_socket_fault)
     init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
+    off = ", ".join(list_missing_features())
     return (
         Check("configuration", partial(check_settings, machine.read_settings), init),
         Check("directories", partial(check_folders, *folders), init),
         Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
-        *([Check("system", check_system, "kebab doctor")] if list_missing_features() else []),
+        *([Check("system", partial(succeed, f"off on this system: {off}"), init)] if off else []),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
         Check("database", partial(check_database, stores), FIX),
@@ -285,16 +286,10 @@ def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> F
 
 def check_open_files(read_limit: Callable[[], int | None] = read_open_files_limit) -> Finding:
     """Check that a process may open enough files."""
-    limit = read_limit()
-    if limit is None:
+    if (limit := read_limit()) is None:
         return succeed("no limit of open files is known")
     summary = f"a process may open {limit:,} files"
     return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
-
-
-def check_system() -> Finding:
-    """Say what is off on this system, which is no fault."""
-    return succeed(f"off on this system: {', '.join(list_missing_features())}")
 
 
 def check_writer(find_writer: Callable[[], int | None]) -> Finding:
