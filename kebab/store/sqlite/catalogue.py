@@ -25,7 +25,7 @@ from kebab.core.documents import (
 from kebab.core.files import FileState
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite import chunks, documents, fts
 from kebab.store.sqlite.chunks import CheckedChunk
 from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
@@ -430,7 +430,7 @@ class Catalogue:
                 chunks=sum(states.values()),
                 assets=self._database.execute("SELECT count(*) FROM assets").get,
                 pending=states.get("pending", 0),
-                last_change=connection.read_last_change(self._database),
+                last_change=documents.read_last_change(self._database),
                 media=media,
                 lang=lang,
             )

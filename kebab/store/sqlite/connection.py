@@ -544,7 +544,6 @@ class Transactions:
 
 REVISION, _STATE = "corpus_revision", "corpus_state"
 _STATE_BYTES = 8
-_MAX_RUNS = 256
 
 
 def get_value(database: apsw.Connection, name: str) -> str | None:
@@ -585,25 +584,3 @@ def read_state_name(database: apsw.Connection) -> str | None:
     """
     name = get_value(database, _STATE)
     return name if name and name.partition(" ")[0] == str(get_revision(database)) else None
-
-
-def record_run(
-    database: apsw.Connection, scope: str, started: float, finished: float, changed: int
-) -> None:
-    """Record a run and delete old ones, but never the last that changed anything."""
-    database.execute(
-        "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
-        (scope, started, finished, changed),
-    )
-    database.execute(
-        "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
-        " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
-        (_MAX_RUNS,),
-    )
-
-
-def read_last_change(database: apsw.Connection) -> float | None:
-    """Return when the last run that changed anything finished."""
-    sql = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
-    row = database.execute(sql).fetchone()
-    return None if row is None else float(row[0])

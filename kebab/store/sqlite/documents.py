@@ -482,3 +482,28 @@ class KnownFiles:
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")
+
+
+_MAX_RUNS = 256
+
+
+def record_run(
+    database: apsw.Connection, scope: str, started: float, finished: float, changed: int
+) -> None:
+    """Record a run and delete old ones, but never the last that changed anything."""
+    database.execute(
+        "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
+        (scope, started, finished, changed),
+    )
+    database.execute(
+        "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
+        " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
+        (_MAX_RUNS,),
+    )
+
+
+def read_last_change(database: apsw.Connection) -> float | None:
+    """Return when the last run that changed anything finished."""
+    sql = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
+    row = database.execute(sql).fetchone()
+    return None if row is None else float(row[0])

@@ -283,7 +283,7 @@ class SqliteWriter:
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
-            connection.record_run(self._database, scope, started, finished, changed)
+            documents.record_run(self._database, scope, started, finished, changed)
             chunks.store_pending_count(self._database)
 
     def checkpoint(self) -> None:

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.store.sqlite import connection
+from kebab.store.sqlite import connection, documents
 from kebab.store.sqlite.connection import Transactions, open_reader, open_writer
 
 
@@ -153,15 +153,15 @@ def test_a_new_knowledge_base_has_revision_zero(database):
 
 
 def test_the_last_change_is_that_of_the_last_run_that_changed_anything(database):
-    assert connection.read_last_change(database) is None
-    connection.record_run(database, "all", 1.0, 2.0, 3)
-    connection.record_run(database, "all", 4.0, 5.0, 0)
-    assert connection.read_last_change(database) == 2.0
+    assert documents.read_last_change(database) is None
+    documents.record_run(database, "all", 1.0, 2.0, 3)
+    documents.record_run(database, "all", 4.0, 5.0, 0)
+    assert documents.read_last_change(database) == 2.0
 
 
 def test_old_runs_are_deleted_but_not_the_last_change(database):
-    connection.record_run(database, "all", 1.0, 2.0, 3)
+    documents.record_run(database, "all", 1.0, 2.0, 3)
     for _ in range(300):
-        connection.record_run(database, "all", 4.0, 5.0, 0)
-    assert connection.read_last_change(database) == 2.0
+        documents.record_run(database, "all", 4.0, 5.0, 0)
+    assert documents.read_last_change(database) == 2.0
     assert database.execute("SELECT count(*) FROM runs").get == 257
