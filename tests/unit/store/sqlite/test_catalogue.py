@@ -149,6 +149,13 @@ class TestDamage:
             assert reader.begin_snapshot()
         reader.close_connection()
 
+    def test_an_index_without_its_last_document_has_no_word_fault(self, catalogue, writer):
+        writer.remove_documents(
+            [one.doc_id for one in writer.load_known_documents("notes").values()]
+        )
+
+        assert catalogue().find_word_fault(str.split) is None
+
     def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")
