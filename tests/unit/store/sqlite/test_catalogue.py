@@ -150,9 +150,8 @@ class TestDamage:
         reader.close_connection()
 
     def test_an_index_without_its_last_document_has_no_word_fault(self, catalogue, writer):
-        writer.remove_documents(
-            [one.doc_id for one in writer.load_known_documents("notes").values()]
-        )
+        writer.put_document(document("a.md", ["one"]))
+        writer.remove_documents([make_doc_id("notes", "a.md")])
 
         assert catalogue().find_word_fault(str.split) is None
 
