@@ -398,7 +398,7 @@ def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | N
                 word = (wanted or stored or ("",))[0]
                 return f"a word is missing, or at another place: {word}"
         sizes = "SELECT id, sz FROM chunks_fts_docsize WHERE id % ? = 0"
-        if step == 1:  # the sums over all passages, which are a row of their own
+        if step == 1 and count:  # the sums over all passages, which are a row of their own
             sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
         values = (step,) * sizes.count("?")
         if _read_all(fresh, sizes, values) != _read_all(database, sizes, values):

@@ -149,6 +149,12 @@ class TestDamage:
             assert reader.begin_snapshot()
         reader.close_connection()
 
+    def test_an_index_without_its_last_document_has_no_word_fault(self, catalogue, writer):
+        writer.put_document(document("a.md", ["one"]))
+        writer.remove_documents([make_doc_id("notes", "a.md")])
+
+        assert catalogue().find_word_fault(str.split) is None
+
     def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")
