@@ -89,7 +89,8 @@ def test_there_is_a_result_or_one_error(results):
 
 def is_report_on_unusable(result):
     """Return whether a report on what is not usable stands on stdout."""
-    return [one["schema_version"] for one in result["stdout"]] == ["doctor.v1"]
+    reports = [one["schema_version"] for one in result["stdout"]]
+    return reports in (["doctor.v1"], ["repair_report.v1"])
 
 
 def test_what_is_not_found_is_an_answer(results):
