@@ -149,6 +149,9 @@ class _Verification:
             with open(path, "rb") as file:  # noqa: PTH123 - a plain string
                 data = file.read() if by_offsets else None
                 content_hash = hash_file(file) if data is None else hash_content(data)
+                size = file.tell()
+            if size != status.st_size:
+                return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
         except (FileNotFoundError, NotADirectoryError):
             return "gone", None
         except OSError as fault:
