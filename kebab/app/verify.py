@@ -3,6 +3,7 @@
 Times and sizes prove nothing here: every file of the same size is read and hashed.
 """
 
+import errno
 import os
 import stat
 from collections import Counter
@@ -142,21 +143,21 @@ class _Verification:
         try:
             status = os.stat(path)  # noqa: PTH116 - a plain string
             if not stat.S_ISREG(status.st_mode):
-                return "unreadable", "not a regular file"
+                raise OSError(errno.EINVAL, "not a regular file")
             indexed = document.summary.size
             if status.st_size != indexed:
                 return "changed", f"{indexed:,} bytes were indexed, now {status.st_size:,}"
             with open(path, "rb") as file:  # noqa: PTH123 - a plain string
                 data = file.read() if by_offsets else None
                 content_hash = hash_file(file) if data is None else hash_content(data)
-                size = file.tell()
-            if size != status.st_size:
-                return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
+                size = file.tell() if data is None else len(data)
         except (FileNotFoundError, NotADirectoryError):
             return "gone", None
         except OSError as fault:
             return "unreadable", fault.strerror
         self.bytes += status.st_size
+        if size != status.st_size:
+            return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
         if content_hash != document.content_hash:
             return "same_size", None
         return self._compare_passages(passages, None if data is None else self._decode(data, path))
