@@ -262,6 +262,9 @@ class _Survey:
                 break
             if _read_time(join_root(root, path)) != listed_ns:
                 differing.append(path)
+                # Rules that came since may have been applied to a part of the folders.
+                new = {f"{path}/{name}".lstrip("/") for name in IGNORE_FILES} - listed.keys()
+                differing += [one for one in new if _read_time(join_root(root, one)) is not None]
         if self._has_changed_rules_above(extent):
             folders = [path for path in listed if path.rpartition("/")[2] not in IGNORE_FILES]
         else:

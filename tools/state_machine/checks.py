@@ -242,13 +242,19 @@ class CheckedKnowledgeBase(RuleBasedStateMachine):
         assert found == code, (request, found)
 
     def is_suddenly_empty(self, scope: Scope) -> bool:
-        """Return whether a whole source has documents in the index and no file any more."""
-        if scope != Scope(scope.source, scope.source):
+        """Return whether a scan finds documents in the index and an empty folder.
+
+        A scan of a whole source finds it empty when all names are hidden, one of changed paths only
+        when there is no name at all.
+        """
+        is_whole = scope == Scope(scope.source, scope.source)
+        if not is_whole and scope.changed is None:
             return False
         known = any(key.source == scope.source for key in self.index.documents)
         folder = self.system.notes / scope.source
         names = folder.iterdir() if folder.is_dir() else ()
-        return (known or not folder.is_dir()) and all(one.name.startswith(".") for one in names)
+        is_empty = not any(not is_whole or not one.name.startswith(".") for one in names)
+        return (known or not folder.is_dir()) and is_empty
 
     def list_documents(self) -> dict[Key, str]:
         """Return the ids of the documents."""

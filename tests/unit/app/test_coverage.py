@@ -243,6 +243,17 @@ def test_a_changed_ignore_file_is_noticed(notes):
     assert measure(notes)["new"] == 1
 
 
+def test_an_ignore_file_that_was_applied_to_one_folder_only_is_noticed(notes):
+    notes.write("sub/log.md", "bread")
+    notes.ingest()
+    rules = notes.write(".gitignore", "log.md\n")
+    notes.ingest(notes.notes / "sub")
+    rules.write_text("")
+    touch(notes.notes)
+
+    assert measure(notes)["new"] == 1
+
+
 @pytest.mark.parametrize("edited", [True, False], ids=["edited", "deleted"])
 def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
     rules = notes.write("sub/.gitignore", "secret.md\n")
