@@ -23,13 +23,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
 MOST_GROWTH = 2.5
 """How many times as long a text of double length may take."""
+
+_LOOKS = 6
+"""A pattern grows too fast when every one of so many looks finds that."""
 
 CHARS = 4_000
 _QUICK_S = 0.0004
@@ -429,13 +432,13 @@ def find_slow(sites: Iterable[Site], chars: int = CHARS) -> Iterator[Slow]:
     before = signal.signal(signal.SIGVTALRM, stop)
     try:
         for site in sites:
-            # A second look, because another process may have disturbed the first.
-            if (
-                site.place not in SHORT_TEXTS
-                and check(site, chars)
-                and (found := check(site, chars))
-            ):
-                yield found
+            if site.place in SHORT_TEXTS:
+                continue
+            # Further looks, because other processes disturb the times of this one.
+            looks = (check(site, chars) for _ in range(_LOOKS))
+            found = list(takewhile(lambda slow: slow is not None, looks))
+            if len(found) == _LOOKS and (last := found[-1]) is not None:
+                yield last
     finally:
         signal.signal(signal.SIGVTALRM, before)
 

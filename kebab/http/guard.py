@@ -122,7 +122,7 @@ AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
-MOST_REQUEST_BYTES = 1_000_000
+MOST_REQUEST_BYTES = 1 << 20
 """The limit of a body that holds no file; decoding a larger one would hold up other requests."""
 _FORBIDDEN = 403
 _MOST_SHOWN = 255

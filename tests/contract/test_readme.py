@@ -7,7 +7,9 @@ _FIRST, _SECOND = re.findall(r"```sh\n(.+)\n```", _README)[:2]
 
 
 def test_the_gate_runs_the_test_command_of_the_readme_to_the_letter():
-    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    gate = [
+        line.strip() for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    ]
 
     assert _SECOND in gate
     assert _SECOND.endswith("pytest")

@@ -480,16 +480,18 @@ class FakeKebab:
 
     def repair(self, request: RepairRequest, report: Report, cancel: Cancel) -> RepairReport:
         """Repair the vectors of the data directory `sick`; another one needs no repair."""
-        del report, cancel
+        del cancel
         self._note("repair", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="repair"))
         sick = Path(self.settings.data_dir).name == "sick"
         done = [] if not sick else [replies.repair("planned" if request.dry_run else "repaired")]
         return replies.repair_report(*done, dry_run=request.dry_run)
 
     def verify(self, request: VerifyRequest, report: Report, cancel: Cancel) -> VerifyReport:
         """Find one difference below `notes`, and none elsewhere."""
-        del report, cancel
+        del cancel
         self._note("verify", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="verify"))
         return replies.verify_report(equal="notes" not in request.paths)
 
     def schema(self, _request: SchemaRequest) -> Introspection:

@@ -93,7 +93,13 @@ def _list_schemas(operation: str) -> set[str]:
 
 
 class LibraryClient:
-    """Asks the dispatcher in this process, with a new knowledge base for each request."""
+    """Asks the dispatcher in this process, with a new knowledge base for each request.
+
+    With `is_owner` as the command line does, else as a client of a server.
+    """
+
+    def __init__(self, *, is_owner: bool = True) -> None:
+        self._is_owner = is_owner
 
     def ask(self, operation: str, raw: bytes) -> Result:
         """Return the answer to a request with this body."""
@@ -105,7 +111,8 @@ class LibraryClient:
         try:
             settings = load_settings()
             request = decode_operation_request(operation, raw, settings)
-            with Kebab(settings, config_path=find_default_config()) as kebab:
+            config = find_default_config()
+            with Kebab(settings, config_path=config, is_owner=self._is_owner) as kebab:
                 return format_reply(operation, kebab.run(request))
         except Exception as fault:  # noqa: BLE001 - the edge of the call
             reply: ErrorReply = report_failure(operation, fault, settings).reply

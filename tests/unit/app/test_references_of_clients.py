@@ -72,7 +72,8 @@ def kebab(shelf):
 def list_questions(path):
     """Yield each reading request with the path in one of its fields of text."""
     for name, request in REQUESTS.items():
-        if OPERATIONS[name].effect != "reads" or name in SKIPPED:
+        is_asked = OPERATIONS[name].effect == "reads" and not OPERATIONS[name].local
+        if not is_asked or name in SKIPPED:
             continue
         fields = msgspec.to_builtins(request)
         # One operation stands for all that filter.

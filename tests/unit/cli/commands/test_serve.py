@@ -48,6 +48,7 @@ def test_a_path_that_no_socket_can_have_is_explained(monkeypatch, flags):
 
 def test_a_folder_that_cannot_be_made_is_not_announced(monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/null/runtime")
+    monkeypatch.chdir(Path.cwd())  # the process would leave it
     ran = run("serve")
 
     assert ran.status == 2
