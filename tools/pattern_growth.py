@@ -423,7 +423,7 @@ def check(site: Site, chars: int = CHARS) -> Slow | None:
     return None
 
 
-def find_slow(sites: Iterable[Site], chars: int = CHARS) -> Iterator[Slow]:
+def find_slow(sites: Iterable[Site], chars: int = CHARS, looks: int = _LOOKS) -> Iterator[Slow]:
     """Yield the patterns that grow too fast. It uses the timer of the processor time."""
 
     def stop(*_: Any) -> None:
@@ -435,9 +435,9 @@ def find_slow(sites: Iterable[Site], chars: int = CHARS) -> Iterator[Slow]:
             if site.place in SHORT_TEXTS:
                 continue
             # Further looks, because other processes disturb the times of this one.
-            looks = (check(site, chars) for _ in range(_LOOKS))
-            found = list(takewhile(lambda slow: slow is not None, looks))
-            if len(found) == _LOOKS and (last := found[-1]) is not None:
+            seen = (check(site, chars) for _ in range(looks))
+            found = list(takewhile(lambda slow: slow is not None, seen))
+            if len(found) == looks and (last := found[-1]) is not None:
                 yield last
     finally:
         signal.signal(signal.SIGVTALRM, before)
