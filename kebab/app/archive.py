@@ -154,10 +154,19 @@ def make_temporary_folder(parent: Path | None, prefix: str) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def _choose_target(context: AppContext, request: ExportRequest) -> Path:
-    if not request.path or "\0" in request.path:
+def parse_archive_path(text: str) -> Path:
+    """Return the absolute path of an archive.
+
+    Raises:
+        InvalidInput: The text is no path.
+    """
+    if not text or "\0" in text:
         raise InvalidInput(field="$.path", cause="not a path")
-    target = Path(os.path.abspath(os.path.expanduser(request.path)))  # noqa: PTH100, PTH111 - links stay
+    return Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - links stay
+
+
+def _choose_target(context: AppContext, request: ExportRequest) -> Path:
+    target = parse_archive_path(request.path)
     data = Path(os.path.realpath(context.paths.data))
     if Path(os.path.realpath(target)).is_relative_to(data):
         cause = "an archive cannot be inside the folder of the knowledge base"

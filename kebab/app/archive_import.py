@@ -7,7 +7,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from kebab.app.archive import (
     find_home,
     list_settings,
     make_temporary_folder,
+    parse_archive_path,
     refuse_small_disk,
 )
 from kebab.app.context import AppContext, parse_dimension
@@ -26,11 +27,10 @@ from kebab.core.documents import STDIN, VECTOR_FILES, FileStamp, Source
 from kebab.core.files import cut_root, is_below, join_root, resolve_links, to_slashes
 from kebab.core.ids import DocId, hash_file
 from kebab.core.progress import ProgressCallback, require_own_process
-from kebab.errors.catalog import (
-    InvalidInput,
-)
+from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.run import is_own_file_name
+from kebab.platform import get_inode
 from kebab.store.archive_file import INDEX, REVIEWS, TEXTS, VECTORS, ArchiveFile
 from kebab.store.sqlite import archive as copies
 from kebab.store.sqlite import replacement, reviews
@@ -68,16 +68,11 @@ def import_archive(
     require_own_process()
     if not request.dry_run:
         context.refuse_when_read_only("import")
-    if not request.path or "\0" in request.path:
-        raise InvalidInput(field="$.path", cause="not a path")
+    path = parse_archive_path(request.path)
     started = context.clock.monotonic()
-    path = Path(os.path.abspath(os.path.expanduser(request.path)))  # noqa: PTH100, PTH111 - links stay
-    archive = ArchiveFile(path, is_own_file_name)
-    try:
+    with closing(ArchiveFile(path, is_own_file_name)) as archive:
         importer = _Importer(context, request, archive, ByteProgress(report, context, "import"))
         result = importer.check() if request.dry_run else importer.replace()
-    finally:
-        archive.close()
     return msgspec.structs.replace(result, duration_ms=(context.clock.monotonic() - started) * 1000)
 
 
@@ -117,8 +112,7 @@ class _Importer:
             try:
                 with translate_os_errors(staged, "create"):
                     (staged / TEXTS).mkdir(mode=0o700, parents=True)
-                self._stage_databases(staged)
-                self._stage_vectors(staged)
+                self._stage_vectors(staged, self._stage_databases(staged))
                 replacement.decide_replacement(data)
             except BaseException:
                 if not replacement.is_incomplete(data):
@@ -135,12 +129,14 @@ class _Importer:
         Raises:
             IoError: There is too little space.
         """
-        size = sum(member.bytes for member in self._manifest.members) * _DATABASE_EXPANSION
-        self._progress.total = size // _DATABASE_EXPANSION
-        refuse_small_disk(folder, size)
+        self._progress.total = sum(member.bytes for member in self._manifest.members)
+        refuse_small_disk(folder, self._progress.total * _DATABASE_EXPANSION)
 
-    def _stage_databases(self, folder: Path) -> None:
-        """Unpack the members, and give the databases the folders of this machine."""
+    def _stage_databases(self, folder: Path) -> copies.Contents:
+        """Unpack the members, and give the databases the folders of this machine.
+
+        Return what the archive contains.
+        """
         names = {member.name for member in self._manifest.members}
         # A dry run compares the hash of the vectors, and needs no copy of them.
         unpacked = names - {VECTORS} if self._request.dry_run else names
@@ -166,6 +162,7 @@ class _Importer:
         copies.adapt_index(index, folders, stamps)
         if REVIEWS in names:
             copies.adapt_reviews(folder / REVIEWS, folders)
+        return contents
 
     def _choose_places(
         self, sources: list[Source], files: list[copies.StoredFile]
@@ -247,13 +244,12 @@ class _Importer:
             )
         return stamps
 
-    def _stage_vectors(self, folder: Path) -> None:
+    def _stage_vectors(self, folder: Path, contents: copies.Contents) -> None:
         """Build the index of the vectors, and mark the databases as complete."""
         from kebab.store.lance.archive import build_vectors, compute_row_bytes
         from kebab.store.lance.vectors import LanceVectors
 
         index, packed = folder / INDEX, folder / VECTORS
-        contents = copies.read_contents(index)
         version = contents.embedding_version or ""
         dimension, values = parse_dimension(version), {}
         if packed.exists() != bool(contents.committed):
@@ -312,7 +308,8 @@ def _compare_file(path: Path, file: copies.StoredFile) -> tuple[str, FileStamp |
     except (OSError, ValueError):
         return "changed", None
     if is_same:
-        return "same", FileStamp(size=file.size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
+        inode = get_inode(status)
+        return "same", FileStamp(size=file.size, mtime_ns=status.st_mtime_ns, inode=inode)
     if (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns):
         # The content tells that the file is another one, so no later look may take it for the same.
         return "changed", FileStamp(size=file.size, mtime_ns=file.mtime_ns - 1, inode=0)

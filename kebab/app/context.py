@@ -142,10 +142,10 @@ class AppContext:
         """Return the indexed folders; none without an index that can be read."""
         try:
             with self.open_reader() as reader:
-                counted = self.build_filter_values(reader).count_sources()
+                sources = self.build_filter_values(reader).list_sources()
         except (NotIndexed, IoError, Locked, StoreCorrupt):
             return []
-        return [one.source.root for one in counted if one.source.kind == "folder"]
+        return [one.root for one in sources if one.kind == "folder"]
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""

@@ -151,7 +151,7 @@ def measure_coverage(
 
 def find_indexing(context: AppContext) -> "Indexing | None":
     """Return the ingest that is running now; the lock file of an idle knowledge base is empty."""
-    from kebab.store.sqlite.connection import LOCK_NAME
+    from kebab.store.sqlite.replacement import LOCK_NAME
 
     try:
         if not (context.paths.data / LOCK_NAME).stat().st_size:

@@ -15,13 +15,14 @@ from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.references import is_path, join_path, resolve_folder_of
+from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import (
     IMAGE,
     OCR_SETTING,
     SECRET_SETTING,
+    cut_root,
     get_suffix,
     is_below,
     join_root,
@@ -32,7 +33,6 @@ from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
-from kebab.errors.system import build_read_error
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import (
     ExplainPathsRequest,
@@ -54,14 +54,10 @@ def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExpl
         IoError: A text is no path.
     """
     for path in request.paths:
-        if not is_path(path):
-            raise build_read_error(repr(path[:_MOST_SHOWN]), "not a path")
+        require_path(path)
     with _open_library(context) as library:
         found = [_Explainer(context, library, path).explain() for path in request.paths]
     return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
-
-
-_MOST_SHOWN = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +88,7 @@ def _open_library(context: AppContext) -> Iterator[_Library]:
         return
     with reader:
         catalogue = context.build_catalogue(reader)
-        sources = [one.source for one in context.build_filter_values(reader).count_sources()]
+        sources = context.build_filter_values(reader).list_sources()
         yield _Library(
             sources=[*sources, *planned],
             documents={join_path(name): name for name in catalogue.list_names()},
@@ -198,10 +194,10 @@ class _Explainer:
         from kebab.source.ignore import explain_skip
 
         assert self._source is not None, "the caller has looked for it"
-        own = map(to_slashes, map(str, (self._context.paths.data, self._context.paths.models)))
+        own = map(to_slashes, self._context.private_folders)
         if any(self._file == path or is_below(self._file, path) for path in own):
             return "excluded", SkipRule(path=self._file, setting="data_dir")
-        path = self._file[len(self._source.root) :].lstrip("/")
+        path = cut_root(self._file, self._source.root)
         named = self._source.kind != "folder" or self._file in self._library.named
         if not path or named:
             return None
@@ -213,12 +209,12 @@ class _Explainer:
         """Return whether a regular file usually holds secrets, and no setting asks for it."""
         from kebab.source.walk import is_secret_file
 
+        if not modes.S_ISREG(status.st_mode):
+            return False
         root = self._source.root if self._source else os.path.dirname(self._file)  # noqa: PTH120 - a plain string
-        path, real = self._file[len(root) :].lstrip("/"), resolve_links(self._file)
-        rules = self._context.build_scan_rules()
+        path, real = cut_root(self._file, root), resolve_links(self._file)
         with suppress(OSError):
-            if modes.S_ISREG(status.st_mode):
-                return is_secret_file(rules, path, real, status.st_size)
+            return is_secret_file(self._context.build_scan_rules(), path, real, status.st_size)
         return False
 
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:

@@ -1,12 +1,14 @@
 """The facade: a knowledge base that runs the operations of `kebab.wire.operations`."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
-from kebab.core.progress import Cancel
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.wire.operations import find_operation
 from kebab.wire.record import Reply, Request
 
@@ -86,17 +88,16 @@ class Kebab:
         masks.begin(exact=operation.exact and self._context.is_owner)
         options: list[object] = []
         if operation.events_path:
-            options.append((lambda event: report(masks.mask_event(event))) if report else _ignore)
+            mask_and_report = (lambda event: report(masks.mask_event(event))) if report else None
+            options.append(mask_and_report or ignore_progress)
         if operation.cancellable:
             options.append(cancel or Cancel())
         handler = operation.import_handler()
-        if self._context.is_owner:
-            return masks.mask_reply(cast("R", handler(self._context, request, *options)))
-        from kebab.app.references import hide_other_folders
+        hidden: AbstractContextManager[None] = nullcontext()
+        if not self._context.is_owner:
+            from kebab.app.references import hide_other_folders
 
-        with hide_other_folders(self._context.list_folders):
-            return masks.mask_reply(cast("R", handler(self._context, request, *options)))
-
-
-def _ignore(_event: object) -> None:
-    pass
+            hidden = hide_other_folders(cache(self._context.list_folders))
+        with hidden:
+            reply: R = handler(self._context, request, *options)
+        return masks.mask_reply(reply)

@@ -46,7 +46,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         filters = resolve_filters(context, reader, filters)
         documents = catalogue.list_documents(filters, limit=-1).documents
         if request.paths:
-            allowed = find_at_paths(context, reader, request.paths)
+            allowed = set().union(*find_at_paths(context, reader, request.paths).values())
             documents = tuple(one for one in documents if one.doc_id in allowed)
         search.run(catalogue, documents)
         missed = filters.is_active and not documents
@@ -77,19 +77,20 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
 
 def find_at_paths(
     context: AppContext, reader: "SqliteReader", paths: Iterable[str]
-) -> "set[DocId]":
-    """Return the documents at any of the paths; a name that exists wins over a pattern."""
+) -> "dict[str, set[DocId]]":
+    """Return the documents at each of the paths; a name that exists wins over a pattern."""
     catalogue = context.build_catalogue(reader)
     names = DocumentNames(catalogue.list_names())
-    found: set[DocId] = set()
+    found: dict[str, set[DocId]] = {}
     for path in paths:
         named = names.find_exact(path) or names.find_folded(path) or names.list_folder(path)
         named = named or catalogue.find_named(path)
         if not named:
             filters = resolve_filters(context, reader, Filters(path_glob=path))
             matching = catalogue.list_documents(filters, limit=-1).documents
-            found.update(document.doc_id for document in matching)
-        found.update(name.doc_id for name in named)
+            found[path] = {document.doc_id for document in matching}
+        else:
+            found[path] = {name.doc_id for name in named}
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.config.settings_file import build_toml
-from kebab.core.durable import create_folder, sync_names
+from kebab.core.durable import create_folder, delete_path, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
@@ -36,7 +36,7 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.connection import LOCK_NAME
+    from kebab.store.sqlite.replacement import LOCK_NAME
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
@@ -129,10 +129,8 @@ def _list_unused_vectors(context: AppContext) -> list[Path]:
             names.append(find_unfinished_change(reader.get_value(NEXT_VECTORS)))
     except Signal:
         return []  # other checks report what is wrong with the database
-    used = {vector_file.build_table_name(name) for name in names if name}
-    known = {f"{name}{end}" for name in used for end in (".lance", ".f32")}
-    found = _list_children(get_vectors_folder(context))
-    return [path for path in found if vector_file.is_own(path.name) and path.name not in known]
+    used = [name for name in names if name]
+    return vector_file.list_leftovers(get_vectors_folder(context), used)
 
 
 def get_vectors_folder(context: AppContext) -> Path:
@@ -282,10 +280,7 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
 def _delete(paths: Iterable[str]) -> None:
     for path in map(Path, paths):
         try:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+            delete_path(path)
         except OSError as fault:
             raise build_io_error(fault, "write", fault.filename or path) from fault
 

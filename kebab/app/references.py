@@ -30,6 +30,7 @@ from kebab.core.files import (
     to_slashes,
 )
 from kebab.core.ids import ChunkId, DocId, compute_digest
+from kebab.errors.system import build_read_error
 from kebab.platform import open_descriptor, rename_over
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
@@ -144,11 +145,23 @@ def join_path(name: DocumentName | StoredDocument) -> str:
 
 
 _LONGEST_PATH = 4_096
+_MOST_SHOWN = 255
+"""How many characters of a refused path are repeated."""
 
 
 def is_path(name: str) -> bool:
     """Return whether a system takes a name as a path; resolving a longer one would take minutes."""
     return "\0" not in name and len(name) <= _LONGEST_PATH
+
+
+def require_path(name: str) -> None:
+    """Refuse a name that no system takes as a path.
+
+    Raises:
+        IoError: It is not a path.
+    """
+    if not is_path(name):
+        raise build_read_error(repr(name[:_MOST_SHOWN]), "not a path")
 
 
 _list_folders: ContextVar[Callable[[], Collection[str]] | None] = ContextVar(

@@ -28,6 +28,7 @@ from kebab.app.own_files import (
     measure_size,
 )
 from kebab.core.documents import STDIN, VECTORS_DIRTY, Source, VectorRow
+from kebab.core.durable import delete_path
 from kebab.core.files import resolve_links
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
@@ -35,6 +36,7 @@ from kebab.doctor.checks import REWRITE, Check, build_checks, run_check
 from kebab.doctor.repairs import Plan, Remedy, plan_repairs, run_repairs
 from kebab.errors.catalog import NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
+from kebab.ingest.job import ProgressReporter
 from kebab.wire.health import DoctorRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.repair import LostText, RepairCopy, RepairReport, RepairRequest
@@ -63,7 +65,7 @@ def repair(
     """
     work = _Work(context, request, report, cancel)
     if request.dry_run:
-        repairs, copy = [row for _, row in plan_repairs(work.build_remedies())], None
+        repairs, copy = plan_repairs(work.build_remedies()), None
     else:
         context.refuse_when_read_only(_OPERATION)
         with context.acquire_writer_lock():
@@ -98,23 +100,19 @@ class _Work:
         self._context = context
         self._request = request
         self._report = report
+        self._progress = ProgressReporter(report, context.clock)
         self._cancel = cancel
-        self._started = context.clock.monotonic()
         self.rows: RowRepairs | None = None
         """What happened to the rows of the database, or would happen."""
 
     def tell(self, message: str) -> None:
         """Report a step."""
-        self._send(Progress(ProgressKind.HEARTBEAT, phase="repair", message=message))
+        self._progress.send(ProgressKind.HEARTBEAT, phase="repair", message=message)
 
     def end(self) -> None:
         """Report the end."""
         cancelled = self._cancel.requested
-        self._send(Progress(ProgressKind.ABORTED if cancelled else ProgressKind.COMPLETED))
-
-    def _send(self, event: Progress) -> None:
-        elapsed = self._context.clock.monotonic() - self._started
-        self._report(event._replace(elapsed_ms=round(elapsed * 1000)))
+        self._progress.send(ProgressKind.ABORTED if cancelled else ProgressKind.COMPLETED)
 
     def _pass_on(self, event: Progress) -> None:
         """Report an event of an ingest, but for its end, which is not that of this call."""
@@ -352,10 +350,7 @@ class _Work:
         with self._context.acquire_writer_lock():
             for path in list_leftovers(self._context):
                 with translate_os_errors(path, "write"):
-                    if path.is_dir() and not path.is_symlink():
-                        shutil.rmtree(path)
-                    else:
-                        path.unlink(missing_ok=True)
+                    delete_path(path)
 
 
 _DATABASE_CHECKS = ("database", "integrity", "full_text")

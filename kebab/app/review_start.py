@@ -21,18 +21,17 @@ from kebab.app.model_adapters import build_language_model, resolve_endpoint
 from kebab.app.references import (
     ReferenceFinder,
     build_lookup_fault,
-    is_path,
+    join_path,
     make_absolute,
+    require_path,
     resolve_folder_of,
 )
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
-from kebab.core.documents import DocumentName, StoredDocument
+from kebab.core.documents import StoredDocument
 from kebab.core.files import (
-    ScanRules,
     cut_root,
     is_below,
-    join_root,
     resolve_links,
     to_slashes,
 )
@@ -132,21 +131,15 @@ class ReviewLibrary:
     def _documents(self) -> Mapping[str, StoredDocument]:
         with self.open() as catalogue:
             found = catalogue.list_documents(Filters(), limit=-1).documents if catalogue else ()
-        return {build_path(one): one for one in found}
+        return {join_path(one): one for one in found}
 
     @cached_property
     def _roots(self) -> list[str]:
         return self._context.list_folders()
 
 
-def build_path(document: StoredDocument | DocumentName) -> str:
-    """Return the path of a document on disk."""
-    return join_root(document.root, document.path)
-
-
 _ANY_DEPTH = "**"
 _MAX_SUGGESTIONS = 5
-_MOST_SHOWN = 255
 
 
 def find_targets(
@@ -177,12 +170,11 @@ class _TargetFinder:
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
         self._confined = not context.is_owner
-        self._settings = context.settings.ingest
+        self._rules = context.build_scan_rules()
 
     def find(self, name: str) -> list[str] | NotFound:
         """Return the files of a name."""
-        if not is_path(name):
-            raise build_read_error(repr(name[:_MOST_SHOWN]), "not a path")
+        require_path(name)
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
         path = resolve_folder_of(name)
@@ -197,24 +189,14 @@ class _TargetFinder:
             return list(self._match(name)) or self._find_indexed(name)
         return self._find_indexed(name)
 
-    @property
-    def _max_bytes(self) -> int:
-        return self._settings.max_file_bytes
-
     def _scan(self, folder: str) -> "Iterator[FileEntry]":
         """Yield the files of a folder that are prose, by the ignore rules of its source."""
         from kebab.source.walk import FolderScanner
 
         root = self._library.find_root(folder) or folder
-        rules = ScanRules(
-            exclude=tuple(self._settings.exclude),
-            secret_files=tuple(self._settings.secret_files),
-            hidden=self._settings.hidden,
-            max_file_bytes=self._max_bytes,
-        )
         below = "" if folder == root else cut_root(folder, root)
         with translate_os_errors(folder, "read"):
-            found = FolderScanner().scan(root, rules, below=below)
+            found = FolderScanner().scan(root, self._rules, below=below)
         return (entry for entry in found.entries if is_prose(entry.media))
 
     def _match(self, pattern: str) -> Iterator[str]:
@@ -250,14 +232,14 @@ class _TargetFinder:
                 return _build_missing(name)
             names = catalogue.list_names()
             if glob.has_magic(name):
-                found = [build_path(one) for one in names if matches_glob(name, one.path)]
+                found = [join_path(one) for one in names if matches_glob(name, one.path)]
                 if prose := [path for path in found if is_prose(detect_media_type(path))]:
                     return prose
             finder = ReferenceFinder(catalogue, chunks=False)
             target = finder.find(name)
         if isinstance(target, NotFound):
             return target
-        path = next(build_path(one) for one in names if one.doc_id == target.doc_id)
+        path = next(join_path(one) for one in names if one.doc_id == target.doc_id)
         if not self._library.may_read(path):  # it became a link
             return build_lookup_fault(name, f"no such file: {name}")
         self._check_file(path)
@@ -266,7 +248,7 @@ class _TargetFinder:
     def _check_file(self, path: str) -> None:
         """Raise what is wrong with a file that was named."""
         stored = self._library.find_document(path)
-        read_reviewed_file(Path(path), self._max_bytes, stored.media if stored else None)
+        read_reviewed_file(Path(path), self._rules.max_file_bytes, stored.media if stored else None)
 
 
 def _build_missing(name: str) -> NotFound:

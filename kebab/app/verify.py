@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.grep import find_at_paths
+from kebab.app.references import join_path
 from kebab.core.documents import EMBEDDING_VERSION, DocumentDetail
 from kebab.core.ids import Key, hash_content, hash_file
 from kebab.core.media import CitationKind, get_media_type
@@ -49,7 +50,7 @@ def verify(
     with context.open_reader() as reader:
         catalogue = context.build_catalogue(reader)
         check = _Verification(context, catalogue)
-        wanted = _choose_documents(context, reader, request.paths)
+        wanted = _choose_documents(context, reader, catalogue, request.paths)
         started = context.clock.monotonic()
         for number, doc_id in enumerate(wanted):
             if cancel.requested:
@@ -79,18 +80,17 @@ def verify(
 
 
 def _choose_documents(
-    context: AppContext, reader: "SqliteReader", paths: "Sequence[str]"
+    context: AppContext, reader: "SqliteReader", catalogue: "Catalogue", paths: "Sequence[str]"
 ) -> "list[DocId]":
-    names = context.build_catalogue(reader).list_names()
+    ids = [name.doc_id for name in catalogue.list_names()]
     if not paths:
-        return [name.doc_id for name in names]
-    found = set()
-    for path in paths:
-        at_path = find_at_paths(context, reader, [path])
-        if not at_path:
+        return ids
+    at_paths = find_at_paths(context, reader, paths)
+    for path, found in at_paths.items():
+        if not found:
             raise InvalidInput(field="paths", cause=f"no document of the index is there: {path}")
-        found |= at_path
-    return [name.doc_id for name in names if name.doc_id in found]
+    wanted = set().union(*at_paths.values())
+    return [doc_id for doc_id in ids if doc_id in wanted]
 
 
 def _count_missing_vectors(context: AppContext, reader: "SqliteReader", committed: set[Key]) -> int:
@@ -137,7 +137,7 @@ class _Verification:
         self, document: DocumentDetail, passages: "Sequence[CheckedChunk]"
     ) -> tuple[VerifyKind, str | None] | None:
         """Return how a document differs from its file, or its passages from what they were."""
-        path = os.path.join(document.summary.root, document.summary.path)  # noqa: PTH118 - a plain string
+        path = join_path(document.summary)
         by_offsets = get_media_type(document.summary.media).cites in _BY_OFFSETS
         try:
             status = os.stat(path)  # noqa: PTH116 - a plain string

@@ -136,9 +136,7 @@ class _FolderFinder:
         self._sources = sources
         self._named = named
         self._rules = context.build_scan_rules()
-        self._private = dict.fromkeys(
-            map(resolve_links, map(str, context.private_folders)), "excluded"
-        )
+        self._private = dict.fromkeys(map(resolve_links, context.private_folders), "excluded")
 
     def build(self, source: Source, below: str = "") -> WatchedFolder:
         """Return a source, or a folder below its root, to be watched."""

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app.dispatch import ReviewFrames
+from kebab.app.dispatch import ReviewFrames, find_operation_status
 from kebab.cli.channels import Display, WorkDisplay
 from kebab.core.progress import Heartbeat, Progress, ProgressKind
+from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import EventKind, IngestProgress
@@ -31,11 +32,10 @@ if TYPE_CHECKING:
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.core.progress import Cancel
-    from kebab.errors.signal import Exit
     from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
     from kebab.wire.ingest import IngestReport
-    from kebab.wire.record import NotFound, Reply
+    from kebab.wire.record import NotFound, Reply, Request
     from kebab.wire.review import AgentItems
     from kebab.wire.search import SearchResponse
 
@@ -194,6 +194,7 @@ class SearchFrames:
 
 
 E = TypeVar("E")
+R = TypeVar("R", bound="Reply")
 
 _LONGEST_INTERVAL_S = 0.5
 
@@ -311,6 +312,17 @@ def report_cancellable_work(
         context.interrupts.cancelling(reporter.display.announce_stop) as cancel,
     ):
         yield reporter, cancel
+
+
+def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[R, Exit]:
+    """Run an operation with its progress; Ctrl-C cancels it. Return the reply and its status."""
+    settings = context.load_settings()
+    with report_cancellable_work(context) as (reporter, cancel):
+        with context.open_kebab(settings) as kebab:
+            reply = kebab.run(request, report=reporter, cancel=cancel)
+        status = find_operation_status(reply, cancel)
+        reporter.finish(status, cancelled=status is Exit.INTERRUPTED)
+    return reply, status
 
 
 def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay:

@@ -1,10 +1,11 @@
-"""Waits until the disk has files and names, so that a power cut does not lose them.
+"""Creates, syncs and deletes files, so that a power cut does not lose what must stay.
 
 Whoever replaces a file that cannot be computed again uses it: the stores, the settings files, the
 fixes of a review. A file is written and synced under another name first, then renamed, and then the
 folder is synced; in another order a cut may leave an empty file.
 """
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,3 +24,15 @@ def create_folder(path: Path, mode: int = 0o777) -> None:
     path.mkdir(mode=mode, parents=True, exist_ok=True)
     for folder in missing:
         sync_names(folder.parent)
+
+
+def delete_path(path: Path) -> None:
+    """Delete a file, or a folder with its content; of a link only the link.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -44,12 +44,15 @@ class Remedy:
     needs: Sequence[Check] = ()
     statuses: Sequence[str] = ("fail", "warn")
 
-    def find(self) -> tuple[str, Finding] | None:
-        """Return the first check that finds a fault, and its finding."""
-        if any(run_check(check).status != "ok" for check in self.needs):
+    def find(self, known: dict[str, Finding]) -> tuple[str, Finding] | None:
+        """Return the first check that finds a fault, and its finding.
+
+        `known` has the findings of checks since the last change, and gets further ones.
+        """
+        if any(_run_check(check, known).status != "ok" for check in self.needs):
             return None
         for check in self.checks:
-            finding = run_check(check)
+            finding = _run_check(check, known)
             if finding.status in self.statuses:
                 return check.name, finding
             if finding.status != "ok":
@@ -57,30 +60,37 @@ class Remedy:
         return None
 
 
-def plan_repairs(remedies: Sequence[Remedy]) -> list[tuple[Remedy, Repair]]:
+def _run_check(check: Check, known: dict[str, Finding]) -> Finding:
+    if check.name not in known:
+        known[check.name] = run_check(check)
+    return known[check.name]
+
+
+def plan_repairs(remedies: Sequence[Remedy]) -> list[Repair]:
     """Return every fault that has a repair, with what would be done."""
-    found = []
-    for remedy in remedies:
-        fault = remedy.find()
-        if fault is None:
-            continue
-        check, finding = fault
-        plan = remedy.plan()
-        if finding.fix == UPGRADE:
-            plan = Plan(action="nothing", refusal=finding.summary, hint=UPGRADE)
-        repair = Repair(
-            kind=remedy.kind,
-            check=check,
-            summary=finding.summary,
-            action=plan.action,
-            outcome="refused" if plan.refusal else "planned",
-            drops=plan.drops,
-            bytes=plan.bytes,
-            reason=plan.refusal,
-            hint=plan.hint,
-        )
-        found.append((remedy, repair))
-    return found
+    known: dict[str, Finding] = {}
+    return [repair for remedy in remedies if (repair := _plan_repair(remedy, known))]
+
+
+def _plan_repair(remedy: Remedy, known: dict[str, Finding]) -> Repair | None:
+    fault = remedy.find(known)
+    if fault is None:
+        return None
+    check, finding = fault
+    plan = remedy.plan()
+    if finding.fix == UPGRADE:
+        plan = Plan(action="nothing", refusal=finding.summary, hint=UPGRADE)
+    return Repair(
+        kind=remedy.kind,
+        check=check,
+        summary=finding.summary,
+        action=plan.action,
+        outcome="refused" if plan.refusal else "planned",
+        drops=plan.drops,
+        bytes=plan.bytes,
+        reason=plan.refusal,
+        hint=plan.hint,
+    )
 
 
 def run_repairs(
@@ -98,41 +108,43 @@ def run_repairs(
         Locked: Another process is writing.
     """
     done: list[Repair] = []
+    known: dict[str, Finding] = {}
     copy: RepairCopy | None = None
     refused: Signal | None = None
     for remedy in remedies:
-        if cancel.requested:
-            done += [repair for _, repair in plan_repairs([remedy])]
+        cancelled = cancel.requested
+        repair = _plan_repair(remedy, known)
+        if repair is None:
             continue
-        for _, repair in plan_repairs([remedy]):
-            if repair.outcome == "refused":
-                done.append(repair)
-                continue
-            if repair.drops and copy is None and refused is None:
-                report("copying the index")
-                try:
-                    copy = make_copy()
-                except Locked:
-                    raise
-                except Signal as signal:
-                    refused = signal
-            if repair.drops and refused is not None:
-                done.append(_end(repair, "refused", refused))
-                continue
-            report(f"repairing: {remedy.kind.replace('_', ' ')}")
-            done.append(_run(remedy, repair))
+        if cancelled or repair.outcome == "refused":
+            done.append(repair)
+            continue
+        if repair.drops and copy is None and refused is None:
+            report("copying the index")
+            try:
+                copy = make_copy()
+            except Locked:
+                raise
+            except Signal as signal:
+                refused = signal
+        if repair.drops and refused is not None:
+            done.append(_end(repair, "refused", refused))
+            continue
+        report(f"repairing: {remedy.kind.replace('_', ' ')}")
+        done.append(_run(remedy, repair, known))
     return done, copy
 
 
-def _run(remedy: Remedy, repair: Repair) -> Repair:
+def _run(remedy: Remedy, repair: Repair, known: dict[str, Finding]) -> Repair:
     """Run one repair; it is `repaired` only when its check finds nothing any more."""
+    known.clear()
     try:
         remedy.apply()
     except Locked:
         raise
     except Signal as signal:
         return _end(repair, "failed", signal)
-    fault = remedy.find()
+    fault = remedy.find(known)
     if fault is None:
         return structs.replace(repair, outcome="repaired")
     finding = fault[1]

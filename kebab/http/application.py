@@ -376,7 +376,7 @@ SERVER = "serve"
 JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
 
 _WRONG_TYPE, _CLIENT_GONE = 415, 499
-_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
 """The operation of each path."""
 
@@ -448,7 +448,7 @@ class _OperationEndpoint:
             return _build_response(await self._wait(request, job))
         lines = stream.iterate_lines(job)
         return StreamingResponse(
-            _frame_lines(lines, str(kind)), media_type=kind, headers={**_HEADERS}
+            _frame_lines(lines, str(kind)), media_type=kind, headers={**HEADERS}
         )
 
     async def _has_started(self, stream: EventStream, job: Job[Outcome]) -> bool:
@@ -478,11 +478,11 @@ class _OperationEndpoint:
 
 
 async def _answer_health(_: Request) -> Response:
-    return Response(b'{"status":"ok"}\n', media_type=JSON, headers=_HEADERS)
+    return Response(b'{"status":"ok"}\n', media_type=JSON, headers=HEADERS)
 
 
 async def _answer_document(_: Request) -> Response:
-    return Response(await asyncio.to_thread(encode_document), media_type=JSON, headers=_HEADERS)
+    return Response(await asyncio.to_thread(encode_document), media_type=JSON, headers=HEADERS)
 
 
 async def _read_body(request: Request) -> bytes:
@@ -518,7 +518,7 @@ def _build_response(outcome: Outcome, headers: dict[str, str] | None = None) -> 
     reply = outcome.reply
     if isinstance(reply, ErrorReply) and reply.retry_after_ms and outcome.status in (429, 503):
         more["Retry-After"] = str(ceil(reply.retry_after_ms / 1000))
-    return Response(outcome.body, outcome.status, {**_HEADERS, **more}, JSON)
+    return Response(outcome.body, outcome.status, {**HEADERS, **more}, JSON)
 
 
 async def _build_error_response(service: Service, scope: Scope, fault: Exception) -> AsgiApp:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.errors.catalog import ServerBusy, TimedOut, TooLarge, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
-from kebab.http.application import SERVER
+from kebab.http.application import HEADERS, JSON, SERVER
 from kebab.http.guard import Refusal
 from kebab.http.service import build_failure
 
@@ -271,9 +271,8 @@ class Protocol(H11Protocol):
 def format_refusal(signal: Signal, status: int | None) -> bytes:
     """Return the bytes of an answer to a request that does not reach the application."""
     outcome = build_failure(SERVER, signal, None, status)
-    head = (
-        f"HTTP/1.1 {outcome.status} {HTTPStatus(outcome.status).phrase}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(outcome.body)}\r\n"
-        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
-    )
+    size = {"Content-Length": len(outcome.body)}
+    headers = {"Content-Type": JSON, **size, **HEADERS, "Connection": "close"}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    head = f"HTTP/1.1 {outcome.status} {HTTPStatus(outcome.status).phrase}\r\n{lines}\r\n"
     return head.encode() + outcome.body

@@ -441,10 +441,16 @@ def _add_file(
 ) -> None:
     """Add a file, or skip it by its name, its content, its format or its size.
 
+    Without `real`, the path without links, the rules of names were applied before.
+
     Raises:
         OSError: The file cannot be opened.
     """
-    if is_secret_file(rules, path, real or absolute, stat.st_size):
+    if real is None and not is_secret_name_below(path):
+        is_secret = has_secret_content(absolute, stat.st_size) and not allows_secret(rules, path)
+    else:
+        is_secret = is_secret_file(rules, path, real or absolute, stat.st_size)
+    if is_secret:
         found.skips.add(SECRET, path)
         return
     media = detect_file_media(absolute, stat.st_size)

@@ -1,7 +1,6 @@
 """Starts, asks and stops the warm process in the background, and owns its socket."""
 
 import errno
-import fcntl
 import json
 import os
 import socket
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from kebab.config.sockets import is_private_folder
 from kebab.errors.system import translate_os_errors
+from kebab.platform import lock_descriptor
 from kebab.warm import client
 from kebab.warm.client import CONTROL
 
@@ -43,7 +43,7 @@ class SocketLock:
         with translate_os_errors(name, "create"):
             while True:
                 descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                if not _try_lock(descriptor):
+                if not lock_descriptor(descriptor):
                     os.close(descriptor)
                     return None
                 if _is_same_file(descriptor, name):
@@ -106,7 +106,7 @@ def remove_dead_sockets(folder: str) -> None:
                 path = os.path.join(folder, name.removesuffix(LOCK))
                 descriptor = os.open(path + LOCK, os.O_RDWR | os.O_CLOEXEC)
                 try:
-                    if _try_lock(descriptor) and _is_same_file(descriptor, path + LOCK):
+                    if lock_descriptor(descriptor) and _is_same_file(descriptor, path + LOCK):
                         for end in ("", CONTROL, LOCK):
                             with suppress(OSError):
                                 os.unlink(path + end)
@@ -128,11 +128,9 @@ def is_listening(path: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return not lock_descriptor(descriptor, shared=True)
     except OSError:
         return True
-    else:
-        return False
     finally:
         os.close(descriptor)
 
@@ -151,14 +149,6 @@ def _listen(path: str) -> socket.socket:
     made.setblocking(False)
     os.rename(path + _NEW, path)
     return made
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_same_file(descriptor: int, path: str) -> bool:

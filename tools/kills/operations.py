@@ -23,6 +23,7 @@ from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
 from kebab.store.sqlite.lock import WriterLock
 from tests.fakes.console import enter_environment
+from tools.fatal_writes import count_writes
 from tools.powercut.check import FOLDERS, USER_FOLDERS, Lab, Situation, Verdict, run_apart
 from tools.powercut.session import STEPS, Step, run_lines, write_note
 
@@ -48,34 +49,6 @@ _WRITES: tuple[tuple[Any, str], ...] = (
     (WriterLock, "_write"),
 )
 """The functions that write; a kill comes before or after one of their calls."""
-
-
-def count_writes(dies_at: int = 0) -> Callable[[], int]:
-    """Count the begins and ends of writes in this process from now on; kill it at one of them.
-
-    Returns:
-        A function that returns the number so far.
-    """
-    passed = 0
-
-    def step() -> None:
-        nonlocal passed
-        passed += 1
-        if passed == dies_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def wrap(real: Callable[..., Any]) -> Callable[..., Any]:
-        def write(*arguments: Any, **options: Any) -> Any:
-            step()
-            result = real(*arguments, **options)
-            step()
-            return result
-
-        return write
-
-    for owner, name in _WRITES:
-        setattr(owner, name, wrap(getattr(owner, name)))
-    return lambda: passed
 
 
 class Kill(NamedTuple):
@@ -145,7 +118,7 @@ class Operations:
 
     def _run(self, step: Step, dies_at: int = 0) -> int:
         """Run a step in this process; return the number of its writes."""
-        read_count = count_writes(dies_at)
+        read_count = count_writes(_WRITES, dies_at)
         with enter_environment(self._lab.environ, self._lab.home):
             run_lines(self._lab.home, step)
         return read_count()

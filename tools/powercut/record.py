@@ -24,7 +24,7 @@ _RESUMED = re.compile(r"(?P<pid>\d+) +<\.\.\. \w+ resumed>(?P<end>.*)$", re.DOTA
 _DESCRIPTOR = re.compile(r"(?P<number>\d+|AT_FDCWD)<(?P<path>[^>]*)>(?P<gone>\(deleted\))?")
 _STRING = re.compile(r'"(?P<text>[^"]*)"')
 _TIME = re.compile(r"st_mode=S_IFREG.*st_mtime=(?P<s>\d+).*st_mtime_nsec=(?P<ns>\d+)", re.DOTALL)
-_WRITES = ("write", "writev", "pwrite64")
+WRITES = ("write", "writev", "pwrite64")
 _BY_NAME = {
     *("rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir"),
     *("creat", "open", "openat", "mkdir", "mkdirat", "truncate", "symlink", "symlinkat"),
@@ -108,7 +108,7 @@ def _read_call(match: "re.Match[str]", root: str) -> Call | None:
         if opened[0]["gone"] or not paths:
             return None
         number = int(words.rpartition(",")[2]) if name in ("pwrite64", "ftruncate") else result
-        data = b"".join(strings)[:result] if name in _WRITES else b""
+        data = b"".join(strings)[:result] if name in WRITES else b""
         return Call(name, paths, int(opened[0]["number"]), data, number)
     # A name is relative to the folder that stands before it.
     folders = [_decode(found["path"]) for found in _DESCRIPTOR.finditer(words)]
@@ -171,7 +171,7 @@ class Player:
             return False
         if name in ("creat", "open", "openat"):
             return self._open(call)
-        if name in _WRITES:
+        if name in WRITES:
             self._write(call)
         elif name in ("mkdir", "mkdirat"):
             disk.create(call.paths[0], is_folder=True)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tools.powercut.check import USER_FOLDERS, Lab, Situation, Verdict
 from tools.powercut.disk import Disk, State
-from tools.powercut.record import MARKS, Call, Player, RecordError, record
+from tools.powercut.record import MARKS, WRITES, Call, Player, RecordError, record
 from tools.powercut.session import AGAIN, STEPS
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
@@ -30,7 +30,6 @@ _CHANCES = 2
 """How often chance decides what is left after one cut."""
 _STATES_OF_REPAIR = 10
 """How many disks are checked after cuts of one repair."""
-_WRITES = ("write", "writev", "pwrite64")
 
 
 class Moment(NamedTuple):
@@ -163,7 +162,7 @@ class Experiment:
         for moment in self.moments:
             if self._steps and moment.step not in self._steps:
                 continue
-            groups[moment.step, moment.call in _WRITES].append(moment.number)
+            groups[moment.step, moment.call in WRITES].append(moment.number)
         if not count:
             return Counter(number for members in groups.values() for number in members)
         share = max(1, count // len(groups))

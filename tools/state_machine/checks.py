@@ -40,8 +40,7 @@ class CheckedKnowledgeBase(RuleBasedStateMachine):
         self._folder = Path(tempfile.mkdtemp(prefix="kebab-state-"))
         self.system = System(self._folder, self.models)
         self.files = Files(self.system.notes)
-        self.index = Index(self.files)
-        self.index.chunk_tokens = 254
+        self.index = Index(self.files, 254)
         self.turns: Counter[str] = Counter()
         self.runs: dict[str, list[str]] = {}
         self.words: set[str] = set()

@@ -286,9 +286,7 @@ class KnowledgeBase(CheckedKnowledgeBase):
         self.count("reset")
         self.system.run(ResetRequest(dry_run=dry_run))
         if not dry_run:
-            exempt_tokens = self.index.chunk_tokens
-            self.index = Index(self.files)
-            self.index.chunk_tokens = exempt_tokens
+            self.index = Index(self.files, self.index.chunk_tokens)
             self.turns.clear()
             self.runs.clear()
             self.revision = 0
@@ -350,10 +348,10 @@ class KnowledgeBase(CheckedKnowledgeBase):
     def forget_review(self, number: int) -> None:
         """Delete a run of a review."""
         self.count("review rm")
-        run = sorted(self.runs)[number % len(self.runs)] if self.runs else "0" * 16
+        run = sorted(self.runs)[number % len(self.runs)]
         reply = self.system.run(ReviewRmRequest(runs=[run]))
-        assert getattr(reply, "found", True) is (run in self.runs), reply
-        self.runs.pop(run, None)
+        assert getattr(reply, "found", True), reply
+        del self.runs[run]
 
     @precondition(lambda self: self.step % 5 == 0)
     @rule(path=paths)

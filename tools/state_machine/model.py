@@ -212,12 +212,13 @@ class Index:
 
     Args:
         files: The files.
+        chunk_tokens: The longest passage.
     """
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, chunk_tokens: int = 0) -> None:
         self._files = files
         self.exists = False
-        self.chunk_tokens = 0
+        self.chunk_tokens = chunk_tokens
         self.sources: set[str] = set()
         self.documents: dict[Key, Document] = {}
         self.exempt: defaultdict[str, set[str]] = defaultdict(set)

@@ -5,13 +5,11 @@ itself at a step: the entry to or the exit from a call that writes, counted from
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
-from functools import wraps
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +23,7 @@ from kebab.errors.signal import Signal
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.record import Reply, Request
 from tests.fakes.tiny_model import install_model
+from tools.fatal_writes import count_writes
 from tools.state_machine.model import Key
 from tools.surfaces.clients import Output, run_process
 from tools.surfaces.command_lines import CommandLine
@@ -190,47 +189,15 @@ def _count_calls(folder: Path) -> int:
     return int(status["calls"]) if status else 0
 
 
-@contextmanager
-def _count_writes(reach: Callable[[], None]) -> Iterator[None]:
-    """Call a function before and after each call that writes."""
+def main(arguments: list[str]) -> None:
+    """Ingest, and die at the step."""
     from kebab.store.lance.vectors import LanceVectors
     from kebab.store.sqlite.writer import SqliteWriter
 
-    for store in (SqliteWriter, LanceVectors):
-        for name in _WRITES & vars(store).keys():
-            setattr(store, name, _wrap(getattr(store, name), reach))
-    yield
-
-
-def _wrap(write: Callable[..., Any], reach: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(write)
-    def run(*arguments: Any, **named: Any) -> Any:
-        reach()
-        result = write(*arguments, **named)
-        reach()
-        return result
-
-    return run
-
-
-def _die_at(step: int) -> Callable[[], None]:
-    left = [step]
-
-    def reach() -> None:
-        left[0] -= 1
-        if not left[0]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return reach
-
-
-def main(arguments: list[str]) -> None:
-    """Ingest, and die at the step."""
     folder, models, settings, step, *paths = arguments
-    with (
-        _count_writes(_die_at(int(step))),
-        open_base(Path(folder), Path(models), json.loads(settings)) as kebab,
-    ):
+    stores = (SqliteWriter, LanceVectors)
+    count_writes([(one, name) for one in stores for name in _WRITES & vars(one).keys()], int(step))
+    with open_base(Path(folder), Path(models), json.loads(settings)) as kebab:
         kebab.run(IngestRequest(paths=paths))
 
 

@@ -7,14 +7,13 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
-from kebab.cli.progress import report_cancellable_work
+from kebab.cli.progress import run_cancellable_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.health import render_doctor
 from kebab.cli.render.repair import render_repair, render_repair_plan
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
-from kebab.wire.record import find_exit_status
-from kebab.wire.repair import RepairReport, RepairRequest
+from kebab.wire.repair import RepairRequest
 
 
 @click.command(
@@ -61,18 +60,11 @@ def command(
             reply = kebab.run(DoctorRequest())
         return context.print_reply(reply, render_doctor)
     if not yes:
-        plan = _run(context, RepairRequest(dry_run=True, sources=list(sources)))
+        request = RepairRequest(dry_run=True, sources=list(sources))
+        plan = run_cancellable_work(context, request)[0]
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
     context.release_stores()
-    return context.print_reply(_run(context, RepairRequest(sources=list(sources))), render_repair)
-
-
-def _run(context: CommandContext, request: RepairRequest) -> RepairReport:
-    settings = context.load_settings()
-    with report_cancellable_work(context) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter, cancel=cancel)
-        reporter.finish(find_exit_status(reply), cancelled=reply.cancelled)
-    return reply
+    report = run_cancellable_work(context, RepairRequest(sources=list(sources)))[0]
+    return context.print_reply(report, render_repair)

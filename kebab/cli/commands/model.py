@@ -1,20 +1,15 @@
 """`kebab model list|pull|use` lists, downloads or changes embedding models."""
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import click
 
-from kebab.app.facade import Kebab
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
-from kebab.cli.progress import report_cancellable_work
+from kebab.cli.progress import run_cancellable_work
 from kebab.cli.render.health import render_model_list, render_model_report
 from kebab.config.settings import AUTO
-from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
-from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelReport, ModelUseRequest
+from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelUseRequest
 
 _folder = click.option(
     "--from",
@@ -23,8 +18,6 @@ _folder = click.option(
     type=click.Path(),
     help="Take the files of the model from this folder.",
 )
-
-Operation: TypeAlias = Callable[[Kebab, ProgressCallback, Cancel], ModelReport]
 
 
 @click.group("model", cls=Group, examples=("kebab model list",))
@@ -58,10 +51,8 @@ def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     that can be downloaded.
     """
     request = ModelPullRequest(name=name, folder=folder)
-    return _run_with_progress(
-        context,
-        lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),
-    )
+    reply, status = run_cancellable_work(context, request)
+    return context.print_reply(reply, render_model_report, status)
 
 
 @command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
@@ -78,19 +69,5 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """
     request = ModelUseRequest(name=name, folder=folder)
     context.release_stores()
-    return _run_with_progress(
-        context,
-        lambda kebab, report, cancel: kebab.run(request, report=report, cancel=cancel),
-    )
-
-
-def _run_with_progress(context: CommandContext, /, operation: Operation) -> Exit:
-    from kebab.app.dispatch import find_operation_status
-
-    settings = context.load_settings()
-    with report_cancellable_work(context) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = operation(kebab, reporter, cancel)
-        status = find_operation_status(reply, cancel)
-        reporter.finish(status, cancelled=status is not Exit.DONE)
+    reply, status = run_cancellable_work(context, request)
     return context.print_reply(reply, render_model_report, status)

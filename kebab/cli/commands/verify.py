@@ -5,10 +5,9 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
-from kebab.cli.progress import report_cancellable_work
+from kebab.cli.progress import run_cancellable_work
 from kebab.cli.render.repair import render_verify
 from kebab.errors.signal import Exit
-from kebab.wire.record import find_exit_status
 from kebab.wire.repair import VerifyRequest
 
 
@@ -33,11 +32,5 @@ def command(context: CommandContext, /, paths: tuple[str, ...], limit: int) -> E
     counts are complete, whatever the limit of the list. `kebab ingest` reads changed files again,
     and `kebab doctor --fix` repairs damaged passages.
     """
-    settings = context.load_settings()
-    request = VerifyRequest(paths=list(paths), limit=limit)
-    with report_cancellable_work(context) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter, cancel=cancel)
-        status = find_exit_status(reply)
-        reporter.finish(status, cancelled=reply.cancelled)
-    return context.print_reply(reply, render_verify, status)
+    reply = run_cancellable_work(context, VerifyRequest(paths=list(paths), limit=limit))[0]
+    return context.print_reply(reply, render_verify)

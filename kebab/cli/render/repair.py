@@ -11,23 +11,15 @@ _OUTCOMES = {"planned": "would", "repaired": "repaired", "refused": "refused", "
 
 
 def render_repair_plan(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
-    """Yield what would be done; nothing when there is nothing to repair and nobody is asked."""
-    if not reply.repairs:
-        yield "nothing to repair"
-    for repair in reply.repairs:
-        yield from _render_one(repair, canvas)
-    yield from _render_losses(reply, canvas, will=True)
+    """Yield what would be done."""
+    yield from _render_all(reply, canvas, will=True)
     if any(repair.drops and repair.outcome == "planned" for repair in reply.repairs):
         yield "the index is copied before anything is replaced; your own files stay as they are"
 
 
 def render_repair(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was done, the copy, what is lost, and what the checks find now."""
-    if not reply.repairs:
-        yield "nothing to repair"
-    for repair in reply.repairs:
-        yield from _render_one(repair, canvas)
-    yield from _render_losses(reply, canvas, will=False)
+    yield from _render_all(reply, canvas, will=False)
     if reply.copy:
         copy = canvas.location(clean(reply.copy.path))
         yield f"copy of the index before: {copy}, {format_bytes(reply.copy.bytes)}"
@@ -35,6 +27,15 @@ def render_repair(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
             yield f"{canvas.dim('to put it back:')} {clean(reply.copy.hint)}"
     yield ""
     yield from render_doctor(reply.health, canvas)
+
+
+def _render_all(reply: RepairReport, canvas: Canvas, *, will: bool) -> Iterator[str]:
+    """Yield each repair, and what is lost."""
+    if not reply.repairs:
+        yield "nothing to repair"
+    for repair in reply.repairs:
+        yield from _render_one(repair, canvas)
+    yield from _render_losses(reply, canvas, will=will)
 
 
 def _render_one(repair: Repair, canvas: Canvas) -> Iterator[str]:

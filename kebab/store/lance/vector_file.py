@@ -72,6 +72,19 @@ def is_own(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
+def list_leftovers(folder: Path, versions: "Collection[str]") -> list[Path]:
+    """Return what killed runs have left in the folder of all tables, and nothing of these versions.
+
+    Raises:
+        OSError: The file system refused.
+    """
+    kept = {
+        f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".f32")
+    }
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in found if is_own(path.name) and path.name not in kept]
+
+
 def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
     """Delete what killed runs have left in the folder of all tables, and nothing of these versions.
 
@@ -80,12 +93,7 @@ def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
     Raises:
         OSError: The file system refused.
     """
-    kept = {
-        f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".f32")
-    }
-    for path in [*folder.iterdir()] if folder.is_dir() else ():
-        if not is_own(path.name) or path.name in kept:
-            continue
+    for path in list_leftovers(folder, versions):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -231,14 +239,7 @@ class VectorFile:
 
         A key is never given twice, so its vector is right even if the table has changed since.
         """
-        try:
-            with self._path.open("rb") as file:
-                header = Header.unpack(file.read(HEADER_BYTES))
-                if header is None or self._read_header_at(file, header.table_digest) is None:
-                    return None
-                return self._map_batch(file, header)
-        except (OSError, IndexError, ValueError):
-            return None
+        return self._read_at(None, self._map_batch)
 
     def read_keys(self, digest: bytes) -> "KeyArray | None":
         """Return all keys, tombstones included, if the file equals this state of the table.
@@ -252,7 +253,7 @@ class VectorFile:
         """Return the rows of these keys, and read only these, if the file equals this state."""
         return self._read_at(digest, lambda file, header: self._read_rows(file, header, wanted))
 
-    def _read_at(self, digest: bytes, read: "Callable[[BinaryIO, Header], T]") -> "T | None":
+    def _read_at(self, digest: bytes | None, read: "Callable[[BinaryIO, Header], T]") -> "T | None":
         try:
             with self._path.open("rb") as file:
                 header = self._read_header_at(file, digest)
@@ -341,11 +342,13 @@ class VectorFile:
             header = self._read_header_at(file, digest)
             yield None if header is None else (file, header)
 
-    def _read_header_at(self, file: "BinaryIO", digest: bytes) -> Header | None:
-        """Return the header if the file is whole and equals this state of the table."""
+    def _read_header_at(self, file: "BinaryIO", digest: bytes | None) -> Header | None:
+        """Return the header if the file is whole and equals this state of the table, or any."""
         file.seek(0)
         header = Header.unpack(file.read(HEADER_BYTES))
-        if header is None or (header.dimension, header.table_digest) != (self._dimension, digest):
+        if header is None or header.dimension != self._dimension:
+            return None
+        if digest not in {None, header.table_digest}:
             return None
         return header if os.fstat(file.fileno()).st_size >= self._get_offset(header.rows) else None
 

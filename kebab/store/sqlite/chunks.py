@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
@@ -390,8 +390,10 @@ def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | N
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.compared"
                 " USING fts5vocab('main', 'chunks_fts', 'instance')"
             )
+        # Every row once.
         expected, found = (
-            _skip_repeats(one.execute(_INSTANCES, (step,))) for one in (fresh, database)
+            (row for row, _ in groupby(one.execute(_INSTANCES, (step,))))
+            for one in (fresh, database)
         )
         for wanted, stored in zip_longest(expected, found):
             if wanted != stored:
@@ -401,21 +403,10 @@ def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | N
         if step == 1 and count:  # the sums over all passages, which are a row of their own
             sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
         values = (step,) * sizes.count("?")
-        if _read_all(fresh, sizes, values) != _read_all(database, sizes, values):
+        lengths = [one.execute(sizes, values).fetchall() for one in (fresh, database)]
+        if lengths[0] != lengths[1]:
             return "the length of a passage is wrong"
     return None
-
-
-def _read_all(database: apsw.Connection, sql: str, values: Sequence[int]) -> list[Any]:
-    return database.execute(sql, values).fetchall()
-
-
-def _skip_repeats(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    last = None
-    for row in rows:
-        if row != last:
-            yield row
-        last = row
 
 
 _STORED = """

@@ -72,8 +72,6 @@ _FAULTS_IN_KEBAB = (
     apsw.RangeError,
 )
 
-_INDEX_NAME = "kebab.sqlite"
-"""The database whose writers hold `writer.lock` too."""
 _LOCK_KIND, _LOCK_PID, _LOCK_FILE = 3, 4, 5
 """The positions of the kind, the process and the file in a line of that list."""
 
@@ -90,8 +88,8 @@ def list_writer_pids(path: str) -> list[int]:
     """
     locks = read_system_locks().splitlines()
     names = [path, f"{path}-shm"]
-    if Path(path).name == _INDEX_NAME:
-        names.append(str(Path(path).with_name("writer.lock")))
+    if Path(path).name == FILE_NAME:
+        names.append(str(Path(path).with_name(replacement.LOCK_NAME)))
     devices: dict[int, str] = {}
     for name in names:
         with suppress(FileNotFoundError):
@@ -161,9 +159,7 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
         raise StoreCorrupt(path=path, cause=cause) from error
 
 
-FILE_NAME = "kebab.sqlite"
-LOCK_NAME = replacement.LOCK_NAME
-"""The file that a writer locks; it is empty while nobody writes."""
+FILE_NAME = replacement.FILES[0]
 
 _BUSY_MS = 5_000
 _PAUSE_S = 0.001
@@ -190,8 +186,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         from kebab.store.sqlite.lock import await_replacement
 
         await_replacement(data_dir)
-    if not path.exists() or not path.stat().st_size:
-        raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
+        if not path.exists() or not path.stat().st_size:
+            expected = get_expected_schema_version()
+            raise NotIndexed(data_dir=str(data_dir), expected=expected, found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)

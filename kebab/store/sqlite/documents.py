@@ -188,13 +188,12 @@ def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> N
 
 def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
     """Update the stamp of a file."""
-    database.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
+    updated: list[Any] = database.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ? RETURNING doc",
         (*_to_columns(stamp), doc_id),
-    )
-    row = database.execute("SELECT doc FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
-    if row is not None:
-        store_checksum(database, int(row[0]))
+    ).fetchall()
+    for (doc,) in updated:
+        store_checksum(database, doc)
 
 
 _CHECKED = """

@@ -1,11 +1,10 @@
 """Keeps a copy of a database before its schema changes."""
 
-import os
 from pathlib import Path
 
 import apsw
 
-from kebab.platform import rename_over
+from kebab.platform import rename_over, sync_path
 
 _DRAFT = ".draft"
 
@@ -26,8 +25,7 @@ def keep_old_copy(database: apsw.Connection, version: int) -> Path:
     try:
         draft.unlink(missing_ok=True)
         database.execute("VACUUM INTO ?", (str(draft),))
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+        sync_path(draft)
         rename_over(draft, target)
     finally:
         if draft.is_file():

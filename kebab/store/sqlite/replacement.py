@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from kebab.core.durable import delete_path
 from kebab.errors.system import translate_os_errors
 from kebab.platform import sync_path
 
@@ -77,7 +78,7 @@ def complete_replacement(data_dir: Path) -> None:
             for name in FILES:
                 # Only a file that was created meanwhile can be there twice.
                 if os.path.lexists(data_dir / name):
-                    _delete(replaced / name)
+                    delete_path(replaced / name)
                     (data_dir / name).rename(replaced / name)
             sync_path(data_dir)
             ready.rename(installing)
@@ -85,7 +86,7 @@ def complete_replacement(data_dir: Path) -> None:
         if installing.exists():
             for name in reversed(FILES):
                 if (installing / name).exists():
-                    _delete(data_dir / name)
+                    delete_path(data_dir / name)
                     (installing / name).rename(data_dir / name)
             sync_path(data_dir)
         shutil.rmtree(folder)
@@ -99,10 +100,3 @@ def discard_staged_files(data_dir: Path) -> None:
 def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         yield from (Path(parent, name) for name in (*names, *folders))
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

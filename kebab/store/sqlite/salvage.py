@@ -27,7 +27,7 @@ from kebab.core.documents import (
 from kebab.core.ids import Key, compute_digest, make_doc_id
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.platform import rename_over
+from kebab.platform import rename_over, sync_path
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.connection import (
@@ -270,8 +270,7 @@ def replace_database(path: Path, draft: Path) -> None:
                 file.write(page)
             file.flush()
             os.fsync(file.fileno())
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
+    sync_path(draft)
     _unlink(path, _LOG_ENDS)
     rename_over(draft, path)
     _unlink(draft, _LOG_ENDS)

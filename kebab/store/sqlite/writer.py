@@ -53,9 +53,10 @@ class SqliteWriter:
         """
         with ExitStack() as undo:
             self._lock = undo.enter_context(WriterLock(data_dir))
-            self.old_copy: Path | None = None
-            self._database = open_writer(data_dir, self._note_copy)
+            copies: list[Path] = []
+            self._database = open_writer(data_dir, copies.append)
             undo.pop_all()
+        self.old_copy = copies[0] if copies else None
         self._path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self._path, "write"):
             fts.add_missing_names(self._database)
@@ -63,9 +64,6 @@ class SqliteWriter:
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
-
-    def _note_copy(self, path: Path) -> None:
-        self.old_copy = path
 
     def close(self) -> None:
         """Close the database and free the lock."""
