@@ -139,6 +139,7 @@ class KnownDocument:
     content_hash: str
     recipe: str
     """Digest of parser, chunker and settings; another recipe means the file is read again."""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,13 @@ class ChunkChanges:
     kept: int = 0
     added: int = 0
     removed: int = 0
+
+
+class MovedDocument(NamedTuple):
+    """What a document has whose file was moved: its number of chunks, and its warnings."""
+
+    chunks: int
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         DocumentRow,
         FileStamp,
         KnownDocument,
+        MovedDocument,
         ParsedDocument,
         Source,
         SourcePlan,
@@ -188,6 +189,14 @@ class LibraryWriter(Protocol):
 
         A known document may come from another path. Another document at its path is deleted. Its
         file is no longer unread.
+        """
+
+    def move_document(
+        self, doc_id: DocId, source: str, path: str, stamp: FileStamp
+    ) -> MovedDocument:
+        """Store that the file of a document is at another path, with the same content.
+
+        Another document at the path is deleted. The file is no longer unread.
         """
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:

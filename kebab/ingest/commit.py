@@ -351,17 +351,21 @@ class DocumentCommitter:
     def store(self, tasks: list[FileTask], builder: DocumentBuilder) -> None:
         """Store the document of every file, until cancelled."""
         send = self._context.reporter.send
-        with build_ahead(tasks, builder, self._choose_id, self._should_stop) as results:
+        files = [task for task in tasks if not task.is_same_document]
+        with build_ahead(files, builder, self._choose_id, self._should_stop) as results:
             for number, task in enumerate(tasks, start=1):
                 if self._context.cancel.requested:
                     return
                 count, path = (number, len(tasks)), task.entry.path
                 send(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
-                result = next(results)
+                result = None if task.is_same_document else next(results)
                 if self._should_stop():
                     return
                 started = self._context.clock.monotonic()
-                self._store_result(task, builder, result)
+                if task.known is not None and task.is_same_document:
+                    self._move(task, task.known)
+                else:
+                    self._store_result(task, builder, result)
                 duration_ms = (self._context.clock.monotonic() - started) * 1000
                 # The time of a worker counts too.
                 duration_ms += result.duration_ms if isinstance(result, BuiltFile) else 0
@@ -370,6 +374,16 @@ class DocumentCommitter:
                 slowest_first = sorted((*self.slowest, slow), key=lambda file: -file.duration_ms)
                 self.slowest = slowest_first[:SLOWEST]
                 send(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
+
+    def _move(self, task: FileTask, known: KnownDocument) -> None:
+        """Store the new path of a document that needs no reading."""
+        entry = task.entry
+        stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+        moved = self._library.move_document(known.doc_id, task.source.name, entry.path, stamp)
+        item = structs.replace(
+            task.to_item(), chunk_count=moved.chunks, warnings=list(moved.warnings)
+        )
+        self.items.append(item)
 
     def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
         """Store the new stamps of files whose content did not change."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from kebab.core.documents import FileStamp, KnownDocument, Source, build_named_files_key
 from kebab.core.files import (
@@ -28,6 +28,8 @@ from kebab.errors.catalog import KNOWN_IN_IT, IoError, SecretFile, TooLarge, Uns
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob, build_item
 from kebab.ingest.scopes import LibraryState, Scope
+from kebab.text.dates import find_date_in_path
+from kebab.text.names import join_name
 from kebab.wire.ingest import IngestItem, ItemKindName
 
 
@@ -294,12 +296,16 @@ TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 
 @dataclass(slots=True, kw_only=True)
 class FileTask:
-    """A file that must be read and stored; `known` is the document that it replaces."""
+    """A file that must be stored; `known` is the document that it replaces.
+
+    With `is_same_document` only its path has changed, so that it need not be read.
+    """
 
     kind: ItemKindName
     source: Source
     entry: FileEntry
     known: KnownDocument | None = None
+    is_same_document: bool = False
 
     def to_item(self) -> IngestItem:
         """Return the item of the file before it is stored."""
@@ -333,6 +339,10 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not (self.tasks or self.touched or self.missing)
+
+    def list_files_to_read(self) -> list[FileTask]:
+        """Return the files that must be read and parsed."""
+        return [task for task in self.tasks if not task.is_same_document]
 
 
 def compare_files(
@@ -387,12 +397,15 @@ def compare_files(
             if path not in unreadable and not path.startswith(folders)
         ]
     if plan.missing:
-        match_moved_files(plan.tasks, plan.missing, should_stop)
+        match_moved_files(plan.tasks, plan.missing, recipes, should_stop)
     return plan
 
 
 def match_moved_files(
-    tasks: list[FileTask], missing: list[MissingDocument], should_stop: Callable[[], bool]
+    tasks: list[FileTask],
+    missing: list[MissingDocument],
+    recipes: Mapping[str, str],
+    should_stop: Callable[[], bool],
 ) -> None:
     """Turn new files into moved documents, in place; each document is used at most once.
 
@@ -420,8 +433,31 @@ def match_moved_files(
                 if file.kind == "new" and match is not None:
                     documents.remove(match)
                     file.kind, file.known = "moved", match.known
+                    recipe = recipes.get(file.entry.media)
+                    file.is_same_document = match.known.recipe == recipe and (
+                        _is_path_unused(match.known, file.entry.path)
+                    )
     moved = {task.known.doc_id for task in tasks if task.kind == "moved" and task.known}
     missing[:] = [document for document in missing if document.known.doc_id not in moved]
+
+
+def _is_path_unused(known: KnownDocument, path: str) -> bool:
+    """Return whether a document is the same at another path, because nothing in it is of its path.
+
+    Titles are taken from names of files and folders, dates from both, languages from suffixes.
+    """
+    title, before, after = join_name(known.title), PurePosixPath(known.path), PurePosixPath(path)
+    names = ((before.stem, after.stem), (before.parent.name, after.parent.name))
+    in_title = (
+        not title or join_name(old) in title or title in join_name(old)
+        for old, new in names
+        if old != new
+    )
+    return (
+        before.suffix == after.suffix
+        and find_date_in_path(known.path) == find_date_in_path(path)
+        and not any(in_title)
+    )
 
 
 def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:

@@ -255,7 +255,7 @@ class _Run:
         self, plan: Plan, library: LibraryWriter, vectors: VectorSync
     ) -> Embedder | None:
         """Load the model when it has something to embed, or when its files need a repair."""
-        is_idle = not plan.tasks and not library.count_pending()
+        is_idle = not plan.list_files_to_read() and not library.count_pending()
         if is_idle and (vectors.version is None or self._ports.is_model_intact(vectors.version)):
             return None
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")

@@ -120,7 +120,7 @@ def survey_languages(
     Stored documents count by their language, files to be read by a sample.
     """
     found = Counter(library.measure_languages())
-    files = [task.entry for task in plan.tasks if task.entry.media in parsers]
+    files = [task.entry for task in plan.list_files_to_read() if task.entry.media in parsers]
     isolated = [is_isolated(parsers[entry.media]) for entry in files]
     texts = [entry for entry, alone in zip(files, isolated, strict=True) if not alone]
     found.update(_survey_files(texts, parsers, guard))

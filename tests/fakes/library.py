@@ -21,6 +21,7 @@ from kebab.core.documents import (
     DocumentRow,
     FileStamp,
     KnownDocument,
+    MovedDocument,
     Source,
     SourcePlan,
 )
@@ -88,6 +89,7 @@ class MemoryLibrary:
                 inode=row.stamp.inode,
                 content_hash=row.content_hash,
                 recipe=row.recipe,
+                title=row.title,
             )
             for row in self._documents.values()
             if row.source == source
@@ -144,6 +146,19 @@ class MemoryLibrary:
         self._revision += 1
         removed = len(old) - len(kept) + evicted
         return ChunkChanges(kept=len(kept), added=len(new) - len(kept), removed=removed)
+
+    def move_document(
+        self, doc_id: DocId, source: str, path: str, stamp: FileStamp
+    ) -> MovedDocument:
+        self._evict(doc_id, source, path)
+        self.update_stamp(doc_id, stamp)
+        row = replace(self._documents[doc_id], source=source, path=path)
+        self._documents[doc_id] = row
+        own = [entry for entry in self._entries.values() if _of(entry, doc_id)]
+        for entry in own:
+            entry.document, entry.indexed_at = row, self.now()
+        self.forget_unread(source, path)
+        return MovedDocument(len(own), row.warnings)
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         row = replace(self._documents[doc_id], stamp=stamp)

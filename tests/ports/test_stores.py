@@ -15,6 +15,7 @@ from kebab.core.documents import (
     EMBEDDING_VERSION,
     NEXT_VECTORS,
     OLD_VECTORS,
+    MovedDocument,
     VectorRow,
 )
 from kebab.core.ids import ChunkId, DocId, Key, make_doc_id, sort_keys
@@ -119,6 +120,22 @@ class TestDocuments:
         moved = library.reader().load_chunks([one])[0]
         assert (moved.ordinal, moved.start_line) == (1, 11)
         assert find(library, "two") == []
+
+    def test_a_moved_document_keeps_everything_but_its_path(self, library: Library) -> None:
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        library.writer.put_document(document("evicted.md", ["three"], source="other"))
+        keys = commit_all(library)[:2]
+        doc_id = make_doc_id("notes", "a.md")
+        moved = library.writer.move_document(doc_id, "other", "evicted.md", stamp(inode=7))
+        assert moved == MovedDocument(2, ())
+        assert library.writer.load_known_documents("notes") == {}
+        (known,) = library.writer.load_known_documents("other").values()
+        assert (known.doc_id, known.path, known.inode) == (doc_id, "evicted.md", 7)
+        (chunk, _) = library.reader().load_chunks(keys)
+        assert (chunk.source, chunk.path, chunk.text) == ("other", "evicted.md", "one")
+        assert library.writer.list_committed_keys() == sort_keys(keys)
+        (named,) = library.reader().find_named_documents(["evicted"], Filters(), 9)
+        assert named.path == "evicted.md"
 
     def test_a_key_is_never_given_twice(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one"]))

@@ -17,6 +17,7 @@ from kebab.core.documents import (
     FileCounts,
     FileStamp,
     KnownDocument,
+    MovedDocument,
     Source,
     SourcePlan,
     compute_link_key,
@@ -37,8 +38,8 @@ from kebab.store.sqlite.fts import (
 from kebab.store.sqlite.reader import SqliteReader
 
 _KNOWN_DOCUMENTS = (
-    "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
-    " FROM documents d JOIN assets a ON a.asset = d.asset"
+    "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"
+    " d.title FROM documents d JOIN assets a ON a.asset = d.asset"
     " JOIN sources s ON s.source = d.source WHERE s.name = ?"
 )
 
@@ -72,8 +73,9 @@ def _read_known_documents(rows: Iterable[tuple[Any, ...]]) -> dict[str, KnownDoc
             inode=to_unsigned(inode),
             content_hash=content_hash,
             recipe=intern(recipe),
+            title=title,
         )
-        for doc_id, path, size, mtime_ns, inode, content_hash, recipe in rows
+        for doc_id, path, size, mtime_ns, inode, content_hash, recipe, title in rows
     }
 
 
@@ -194,6 +196,24 @@ def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> 
     ).fetchall()
     for (doc,) in updated:
         store_checksum(database, doc)
+
+
+def move_document(
+    database: apsw.Connection, doc_id: DocId, source: str, file: tuple[str, FileStamp], now: float
+) -> MovedDocument:
+    """Store the new path and stamp of a document."""
+    path, stamp = file
+    doc, title, aliases, warnings = database.execute(
+        f"UPDATE documents SET source = {_SOURCE}, path = ?, size = ?, mtime_ns = ?, inode = ?,"  # noqa: S608 - a constant
+        " indexed_at = ? WHERE doc_id = ? RETURNING doc, title,"
+        " (SELECT json_group_array(alias) FROM document_aliases a WHERE a.doc = documents.doc),"
+        " warnings",
+        (source, path, *_to_columns(stamp), now, doc_id),
+    ).fetchone()
+    fts.write_names(database, doc, path, title, parse_strings(aliases))
+    store_checksum(database, doc)
+    count = database.execute("SELECT count(*) FROM chunks WHERE doc = ?", (doc,)).get
+    return MovedDocument(int(count), parse_strings(warnings))
 
 
 _CHECKED = """

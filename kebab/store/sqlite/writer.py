@@ -16,6 +16,7 @@ from kebab.core.documents import (
     DocumentRow,
     FileStamp,
     KnownDocument,
+    MovedDocument,
     Source,
     SourcePlan,
 )
@@ -155,6 +156,19 @@ class SqliteWriter:
             self._transactions.mark_changed()
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
+
+    def move_document(
+        self, doc_id: DocId, source: str, path: str, stamp: FileStamp
+    ) -> MovedDocument:
+        """Store that the file of a document is at another path, with the same content."""
+        with self._transactions.unit():
+            self._evict(doc_id, source, path)
+            moved = documents.move_document(
+                self._database, doc_id, source, (path, stamp), self._now()
+            )
+            documents.forget_unread(self._database, source, path)
+            self._transactions.mark_changed()
+        return moved
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Update the stamp of a file whose content did not change."""

@@ -170,7 +170,7 @@ def arrived(tmp_path):
     return make
 
 
-def lost(path, text, inode=0):
+def lost(path, text, inode=0, title=""):
     known = KnownDocument(
         doc_id=DocId(f"id of {path}"),
         path=path,
@@ -179,6 +179,7 @@ def lost(path, text, inode=0):
         inode=inode,
         content_hash=hash_content(text.encode()),
         recipe="",
+        title=title,
     )
     return MissingDocument(source=SOURCE, known=known)
 
@@ -194,7 +195,7 @@ def never():
 def test_equal_content_at_a_new_path_is_a_move(arrived):
     work, missing = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
 
-    match_moved_files(work, missing, never)
+    match_moved_files(work, missing, {}, never)
 
     assert pairs(work) == {"b.md": "a.md"}
     assert [one.known.path for one in missing] == ["c.md"]
@@ -203,7 +204,7 @@ def test_equal_content_at_a_new_path_is_a_move(arrived):
 def test_other_content_of_the_same_size_is_no_move(arrived):
     work, missing = [arrived("b.md", "text")], [lost("a.md", "tixt")]
 
-    match_moved_files(work, missing, never)
+    match_moved_files(work, missing, {}, never)
 
     assert pairs(work) == {}
     assert len(missing) == 1
@@ -213,7 +214,7 @@ def test_the_same_inode_goes_before_the_same_name(arrived):
     work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
     missing = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
 
-    match_moved_files(work, missing, never)
+    match_moved_files(work, missing, {}, never)
 
     assert pairs(work) == {"x/a.md": "b.md", "y/b.md": "a.md"}
 
@@ -222,7 +223,7 @@ def test_the_same_name_goes_before_the_order_of_paths(arrived):
     work = [arrived("new/b.md", "text", inode=1), arrived("new/a.md", "text", inode=2)]
     missing = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
 
-    match_moved_files(work, missing, never)
+    match_moved_files(work, missing, {}, never)
 
     assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
     assert missing == []
@@ -234,7 +235,7 @@ def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
     def refuse():
         raise AssertionError("a file is about to be read")
 
-    match_moved_files(work, [lost("a.md", "text")], refuse)
+    match_moved_files(work, [lost("a.md", "text")], {}, refuse)
 
     assert pairs(work) == {}
 
@@ -244,15 +245,41 @@ def test_a_file_that_vanished_again_is_no_move(arrived):
     (one,) = work
     one.entry = one.entry._replace(absolute="/nowhere/at/all.md")
 
-    match_moved_files(work, [lost("a.md", "text")], never)
+    match_moved_files(work, [lost("a.md", "text")], {}, never)
 
     assert pairs(work) == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "title", "is_same"),
+    [
+        ("old/a.md", "new/a.md", "A heading", True),
+        ("zeta.md", "beta.md", "A heading", True),
+        ("old plan.md", "new plan.md", "old plan", False),
+        ("Old-Plan.md", "new.md", "The old plan of last year", False),
+        ("kitchen/README.md", "bath/README.md", "kitchen/README", False),
+        ("kitchen/README.md", "bath/README.md", "How to cook", True),
+        ("a.md", "a.markdown", "A heading", False),
+        ("a.md", "2024-05-06 a.md", "A heading", False),
+        ("2024/05/06/a.md", "2024/05/07/a.md", "A heading", False),
+        ("--.md", "b.md", "A heading", False),
+        ("a.md", "b.md", "", False),
+    ],
+)
+def test_a_moved_file_is_read_when_its_path_may_be_part_of_the_document(
+    arrived, before, after, title, is_same
+):
+    work = [arrived(after, "text")]
+
+    match_moved_files(work, [lost(before, "text", title=title)], {"text/markdown": ""}, never)
+
+    assert [(task.kind, task.is_same_document) for task in work] == [("moved", is_same)]
 
 
 def test_a_stopped_comparison_claims_nothing(arrived):
     work, missing = [arrived("b.md", "text")], [lost("a.md", "text")]
 
-    match_moved_files(work, missing, lambda: True)
+    match_moved_files(work, missing, {}, lambda: True)
 
     assert pairs(work) == {}
     assert len(missing) == 1

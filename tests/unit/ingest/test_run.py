@@ -19,6 +19,7 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
 )
+from kebab.ingest.build import DocumentBuilder
 from kebab.ingest.job import IngestJob
 from kebab.ingest.run import run_ingest
 from tests.fakes.embedder import HashingEmbedder
@@ -186,6 +187,20 @@ def test_a_renamed_folder_moves_every_document(desk):
 
     assert counts(desk.again()) == {"moved": 3}
     assert desk.ids() == {path.replace("old", "new", 1): doc for path, doc in before.items()}
+
+
+def test_a_moved_file_is_not_parsed(desk, monkeypatch):
+    desk.write("old/a.md", "# Title\n\ntext\n")
+    desk.ingest()
+    (desk.root / "old").rename(desk.root / "new")
+    monkeypatch.setattr(DocumentBuilder, "build_row", None)
+
+    outcome = desk.again()
+
+    assert [(item.kind, item.doc_path, item.chunk_count) for item in outcome.items] == [
+        ("moved", "new/a.md", 1)
+    ]
+    assert desk.library.unread == {}
 
 
 def test_a_move_between_two_sources_keeps_the_id(desk, tmp_path):
