@@ -209,7 +209,7 @@ def move_document(
         " (SELECT json_group_array(alias) FROM document_aliases a WHERE a.doc = documents.doc),"
         " warnings",
         (source, path, *_to_columns(stamp), now, doc_id),
-    ).fetchone()
+    ).get
     fts.write_names(database, doc, path, title, parse_strings(aliases))
     store_checksum(database, doc)
     count = database.execute("SELECT count(*) FROM chunks WHERE doc = ?", (doc,)).get
