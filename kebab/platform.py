@@ -89,11 +89,11 @@ def read_at(file: int, size: int, offset: int) -> bytes:
 
 def write_at(file: int, data: bytes, offset: int) -> None:
     """Write bytes at an offset; on Windows this moves the position of the descriptor."""
-    if not is_windows():
+    if is_windows():
+        os.lseek(file, offset, os.SEEK_SET)
+        os.write(file, data)
+    else:
         os.pwrite(file, data, offset)
-        return
-    os.lseek(file, offset, os.SEEK_SET)
-    os.write(file, data)
 
 
 def get_inode(status: os.stat_result) -> int:
@@ -142,15 +142,13 @@ def rename_over(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
     ends = time.monotonic() + _REPLACE_S
     while True:
         try:
-            os.replace(source, target)  # noqa: PTH105 - text or path
+            return os.replace(source, target)  # noqa: PTH105 - text or path
         except PermissionError as fault:
             if not is_windows():
                 raise
             if time.monotonic() > ends:
                 raise PermissionError(fault.errno, HELD_OPEN, os.fspath(target)) from fault
             time.sleep(_REPLACE_PAUSE_S)
-        else:
-            return
 
 
 def can_remove_open_files() -> bool:
@@ -234,11 +232,7 @@ def format_device(number: int) -> str:
 
 
 def read_system_locks() -> str:
-    """Return the list of all locks that Linux shows.
-
-    Raises:
-        OSError: The system has no such list.
-    """
+    """Return the list of all locks that Linux shows; elsewhere this raises an `OSError`."""
     with open("/proc/locks", encoding="ascii") as file:  # noqa: PTH123 - a file of the system
         return file.read()
 
@@ -250,10 +244,7 @@ _MAY_QUERY, _TICKS_PER_S = 0x1000, 10_000_000
 
 
 class ProcessEnd(NamedTuple):
-    """How a process ended: its status, its peak of memory in bytes, its processor time in seconds.
-
-    The last two are 0 where the system does not say.
-    """
+    """How a process ended; what the system does not say is 0."""
 
     status: int
     peak_bytes: int = 0
@@ -409,10 +400,7 @@ def read_address_space() -> int:
 
 
 def read_memory() -> int:
-    """Return the memory that this process has in bytes.
-
-    Where only the most that it has had can be read it is that, and 0 where nothing can.
-    """
+    """Return the memory of this process in bytes, or the most that it has had; 0 if unknown."""
     return _read_own_pages(1) or read_peak_memory()
 
 
@@ -430,13 +418,17 @@ def _to_bytes(maxrss: int) -> int:
 
 def _read_own_pages(column: int) -> int:
     """Return a size from the list of Linux about this process in bytes; 0 elsewhere."""
-    if not is_linux():
-        return 0
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - called for every reply
-            return int(file.read().split()[column]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
+    pages = _read_numbers("/proc/self/statm")
+    return pages[column] * os.sysconf("SC_PAGE_SIZE") if pages else 0
+
+
+def _read_numbers(path: str) -> list[int]:
+    """Return the numbers in the first line of a file that Linux writes; none elsewhere."""
+    with suppress(OSError):
+        if is_linux():
+            with open(path, "rb") as file:  # noqa: PTH123 - called for every reply
+                return [int(word) for word in file.readline().split() if word.isdigit()]
+    return []
 
 
 def read_processor_time(pid: int) -> float:
@@ -460,6 +452,14 @@ def _read_windows_time(pid: int) -> float:
         if process:
             kernel.CloseHandle(process)
     return (times[2].value + times[3].value) / _TICKS_PER_S if is_known else 0.0
+
+
+def read_machine_times() -> list[float]:
+    """Return the seconds of all processors: user, nice, system, idle, waiting for disks and others.
+
+    The list is empty where the system does not say.
+    """
+    return [ticks / os.sysconf("SC_CLK_TCK") for ticks in _read_numbers("/proc/stat")[:8]]
 
 
 def read_thread_time(thread: int) -> float | None:

@@ -37,7 +37,6 @@ class ProgressPublisher:
         self._monotonic = monotonic
         self._state = IngestState(started)
         self._due = monotonic() + INTERVAL_S
-        self._began, self._skipped = monotonic(), 0
         publish(self._state)
 
     def __call__(self, event: "Progress") -> None:
@@ -45,13 +44,14 @@ class ProgressPublisher:
         self._report(event)
         if event.unit in _UNITS and event.done is not None:
             changed = event.unit != self._state.unit
-            done, total, unit = event.done, event.total, event.unit
-            if changed:
-                self._began = self._monotonic()
-                self._skipped = done
-            seconds = self._monotonic() - self._began
-            rate = (done - self._skipped) / seconds if seconds > 0 else None
-            self._state = self._state._replace(done=done, total=total, unit=unit, rate=rate)
+            self._state = IngestState(
+                self._state.started,
+                event.done,
+                event.total,
+                event.unit,
+                event.per_second,
+                event.seconds_left,
+            )
             if changed or self._monotonic() >= self._due:
                 self._due = self._monotonic() + INTERVAL_S
                 self._publish(self._state)
@@ -78,6 +78,7 @@ def read_indexing(context: "AppContext") -> Indexing | UnsetType:
         total=state.total,
         unit=_UNITS.get(state.unit),
         per_second=state.rate,
+        seconds_left=state.left,
     )
 
 

@@ -26,7 +26,12 @@ class ProgressKind(StrEnum):
 
 
 class Progress(NamedTuple):
-    """One event. `done` and `total` count files, bytes or chunks, as `unit` says."""
+    """One event. `done` and `total` count files, bytes or chunks, as `unit` says.
+
+    `per_second` is the rate of the last minute, `seconds_left` what is left at this rate, and
+    `seconds_left_alone` what would be left if no other program used the processors; it is None
+    where that is about the same, or not known.
+    """
 
     kind: ProgressKind
     path: str | None = None
@@ -36,6 +41,9 @@ class Progress(NamedTuple):
     unit: str | None = None
     message: str | None = None
     elapsed_ms: int = 0
+    per_second: float | None = None
+    seconds_left: float | None = None
+    seconds_left_alone: float | None = None
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]

@@ -25,6 +25,7 @@ from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled
+from kebab.limits.rate import RateMeter
 from kebab.platform import kill_tree, separate_group
 
 _MAX_LINES = 200
@@ -269,6 +270,8 @@ class FetchProgress:
         self._started = time.monotonic()
         self._reported = float("-inf")
         self._step = ("", "")
+        # A download waits for the network, not for the processors.
+        self._meter = RateMeter(measure=lambda: None)
 
     def tick(self, phase: str, message: str, done: int | None, total: int | None) -> None:
         """Wait a moment; the first event of a step is sent at once, the others at intervals.
@@ -282,17 +285,16 @@ class FetchProgress:
         if self._step != (phase, message) or now - self._reported >= _REPORT_SECONDS:
             self._reported, self._step = now, (phase, message)
             elapsed = int((now - self._started) * 1000)
-            self._report(
-                Progress(
-                    kind=ProgressKind.MODEL_FETCH,
-                    phase=phase,
-                    done=done,
-                    total=total,
-                    unit="bytes",
-                    message=message,
-                    elapsed_ms=elapsed,
-                )
+            event = Progress(
+                kind=ProgressKind.MODEL_FETCH,
+                phase=phase,
+                done=done,
+                total=total,
+                unit="bytes",
+                message=message,
+                elapsed_ms=elapsed,
             )
+            self._report(self._meter.add_estimate(event))
         time.sleep(_TICK_SECONDS)
 
 

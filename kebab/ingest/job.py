@@ -11,6 +11,7 @@ from kebab.core.ids import ChunkId
 from kebab.core.ports import Clock, Embedder, FileScanner, LibraryWriter, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
+from kebab.limits.rate import RateMeter
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.wire.ingest import IngestItem, IngestReport, ItemKindName
 
@@ -103,6 +104,7 @@ class ProgressReporter:
         self._report = report
         self._clock = clock
         self._started = self._last = clock.monotonic()
+        self._meter = RateMeter(clock.monotonic)
 
     @property
     def elapsed_ms(self) -> int:
@@ -122,7 +124,8 @@ class ProgressReporter:
         """Send an event; `count` is (done, total)."""
         self._last = self._clock.monotonic()
         done, total = count or (None, None)
-        self._report(Progress(kind, path, phase, done, total, unit, message, self.elapsed_ms))
+        event = Progress(kind, path, phase, done, total, unit, message, self.elapsed_ms)
+        self._report(self._meter.add_estimate(event))
 
     def send_heartbeat(self, phase: str) -> None:
         """Send a heartbeat, unless the last event is recent."""

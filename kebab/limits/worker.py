@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, Pipe
 from multiprocessing.connection import wait as wait_for_connections
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+from weakref import WeakSet
 
 import kebab
 from kebab.limits.deadline import Elapsed, describe_exhaustion, describe_failure
@@ -78,6 +79,14 @@ class Reply(NamedTuple):
     fault: str = ""
 
 
+_running: "WeakSet[WorkerProcess]" = WeakSet()
+
+
+def measure_processor_time() -> float:
+    """Return the processor time in seconds of this process, and of its running workers."""
+    return time.process_time() + sum(worker.read_processor_time() for worker in tuple(_running))
+
+
 class WorkerProcess:
     """A process that calls a handler with each task; after it ended, `receive` returns None."""
 
@@ -98,6 +107,7 @@ class WorkerProcess:
             undo.pop_all()
         for end in ends:
             end.close()
+        _running.add(self)
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
         self._own_peak = read_peak_memory()
@@ -154,13 +164,17 @@ class WorkerProcess:
         """Return whether there is a reply, or the worker has ended, within this time."""
         return bool(wait_for_connections([self.replies], seconds))
 
+    def read_processor_time(self) -> float:
+        """Return the processor time of the process, which must not be closed, in seconds."""
+        return read_processor_time(self._process.pid)
+
     def restart_clock(self) -> None:
         """Let `read_elapsed` count from now."""
-        self._began = Elapsed(read_processor_time(self._process.pid), time.monotonic())
+        self._began = Elapsed(self.read_processor_time(), time.monotonic())
 
     def read_elapsed(self) -> Elapsed:
         """Return the time of the process, which must not be closed, since the clock began."""
-        processor = read_processor_time(self._process.pid) - self._began.processor
+        processor = self.read_processor_time() - self._began.processor
         return Elapsed(processor, time.monotonic() - self._began.clock)
 
     def wait_for_reply(self, deadline_s: float) -> Elapsed | None:
@@ -185,6 +199,7 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process, with the processes that it started."""
+        _running.discard(self)
         self._tasks.close()
         self.replies.close()
         if self._process.returncode is None:

@@ -24,7 +24,10 @@ class Indexing(Struct, frozen=True, kw_only=True):
     """The unit of `done` and `total`: `files` while they are read, then `passages` that get
     vectors."""
     per_second: float | None = None
-    """The mean number of files or passages that it finishes in a second; null before the first."""
+    """The number of files or passages that it finished in a second of the last minute; null before
+    it is known."""
+    seconds_left: float | None = None
+    """The time until `done` is `total` at this rate; null before it is known."""
 
 
 def format_indexing(indexing: Indexing) -> str:

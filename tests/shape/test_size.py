@@ -11,7 +11,7 @@ from tests.shape.tree import ROOT, list_modules
 MOST_LINES = {
     # Repairs, archives and migrations, masks of secrets, other systems.
     "kebab": 98_000,
-    "tests": 106_500,
+    "tests": 107_500,
     "kebab/app": 12_500,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,

@@ -29,6 +29,7 @@ _EVERY_S = 30.0
 STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
 _SECOND = 1000
+_MANY_SECONDS, _MANY_MINUTES = 90, 60
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
@@ -52,7 +53,7 @@ _PHASES = {
 class ProgressLines(WorkDisplay):
     """Shows progress as plain lines: one per phase, then at most one every 30 seconds.
 
-    A later line of a phase has the speed and the remaining time.
+    A later line of a phase has the rate and the time that is left.
     """
 
     def __init__(self, channel: OutputChannel, clock: Callable[[], float] = time.monotonic) -> None:
@@ -63,8 +64,7 @@ class ProgressLines(WorkDisplay):
         self._last = 0.0
         self._counted: Progress | None = None
         """The last event of the phase that has a count."""
-        self._began = (clock(), 0)
-        """When the phase began, and its count at that time."""
+        self._began = clock()
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
@@ -74,7 +74,8 @@ class ProgressLines(WorkDisplay):
         now, message = self._clock(), event.message or ""
         repeats = event.kind is ProgressKind.HEARTBEAT and label == _LABELS[event.kind]
         if not repeats and (label != self._label or (message and message != self._message)):
-            self._begin(label, message, event)
+            self._label, self._message = label, message
+            self._counted, self._began = None, now
             self._write(format_event(event))
             return
         if event.done is not None:
@@ -82,29 +83,17 @@ class ProgressLines(WorkDisplay):
         if now - self._last >= _EVERY_S:
             self._write(self._format_state(event))
 
-    def _begin(self, label: str, message: str, event: Progress) -> None:
-        self._label, self._message = label, message
-        self._counted = None
-        self._began = (self._clock(), event.done or 0)
-
     def _write(self, text: str) -> None:
         self._last = self._clock()
         self._channel.write(text + "\n")
 
     def _format_state(self, event: Progress) -> str:
         """Return what was done in the phase, how fast, and for how long it goes on."""
-        elapsed = self._clock() - self._began[0]
+        elapsed = format_duration(self._clock() - self._began)
         if self._counted is None:
-            return f"{format_event(event._replace(elapsed_ms=0))}, {format_duration(elapsed)}"
-        done = self._counted.done or 0
-        speed = (done - self._began[1]) / elapsed if elapsed else 0.0
-        parts = [f"{self._label} {format_count(self._counted)}", format_duration(elapsed)]
-        if speed:
-            parts.append(format_rate(speed, _UNITS.get(self._counted.unit)))
-        if speed and self._counted.total:
-            left = format_duration(max(0, self._counted.total - done) / speed)
-            parts.append(f"about {left} left")
-        return ", ".join(parts)
+            return f"{format_event(event._replace(elapsed_ms=0))}, {elapsed}"
+        parts = (f"{self._label} {format_count(self._counted)}", elapsed)
+        return ", ".join((*parts, *format_estimate(self._counted)))
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
@@ -118,6 +107,7 @@ class ProgressBar(WorkDisplay):
         self._channel = channel
         self._width = canvas.width or 80
         self._path = "starting"
+        self._estimate = ""
         self._stopping = False
         self._tasks: dict[str, Any] = {}
         console = create_console(channel, canvas)
@@ -126,7 +116,6 @@ class ProgressBar(WorkDisplay):
             Progress,
             SpinnerColumn,
             TextColumn,
-            TimeRemainingColumn,
         )
 
         self._progress = Progress(
@@ -134,8 +123,6 @@ class ProgressBar(WorkDisplay):
             TextColumn("{task.description:<14}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[count]}"),
-            _create_rate_column(),
-            TimeRemainingColumn(compact=True),
             console=console,
         )
         self._live = create_live(console, self._render)
@@ -156,6 +143,7 @@ class ProgressBar(WorkDisplay):
         if event.kind is not ProgressKind.HEARTBEAT:
             self._path = clean(event.path or event.message or "")
             if event.kind is not ProgressKind.SCAN_COMPLETED:
+                self._estimate = ", ".join(format_estimate(event))
                 self._advance(label, event)
         elif event.message:
             self._live.console.print(format_event(event), markup=False, highlight=False)
@@ -175,21 +163,21 @@ class ProgressBar(WorkDisplay):
             self._progress.stop_task(self._tasks[task])
             self._progress.update(self._tasks[task], visible=task != "scanning")
         if label not in self._tasks:
-            self._tasks[label] = self._progress.add_task(label, total=None, count="", unit=None)
+            self._tasks[label] = self._progress.add_task(label, total=None, count="")
         self._progress.update(
             self._tasks[label],
             completed=event.done or 0,
             total=event.total,
             count=format_count(event),
-            unit=_UNITS.get(event.unit, event.unit),
         )
 
     def _render(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
-        path = truncate_left(STOPPING if self._stopping else self._path, self._width - 2)
-        return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
+        lines = [self._estimate, STOPPING if self._stopping else self._path]
+        texts = (truncate_left(line, self._width - 2) for line in lines if line)
+        return Group(self._progress, *(Text(f"  {text}", style="dim") for text in texts))
 
 
 class MeasurementLine:
@@ -274,18 +262,21 @@ def format_count(event: Progress) -> str:
     return f"{event.done:,}{whole} {unit}".rstrip()
 
 
-def _create_rate_column() -> Any:
-    from rich.progress import ProgressColumn, Task
-    from rich.text import Text
+def format_estimate(event: Progress) -> list[str]:
+    """Return the rate and the time that is left, as far as they are known."""
+    if event.per_second is None:
+        return []
+    parts = [format_rate(event.per_second, _UNITS.get(event.unit, event.unit))]
+    if event.seconds_left is not None:
+        parts.append(f"about {_format_left(event.seconds_left)} left")
+    if event.seconds_left_alone is not None:
+        parts.append(f"{_format_left(event.seconds_left_alone)} without other programs")
+    return parts
 
-    class Rate(ProgressColumn):
-        """The speed of a task."""
 
-        def render(self, task: Task) -> Text:
-            """Return the speed, empty while it is unknown."""
-            speed = task.speed or task.finished_speed
-            if not speed:
-                return Text("")
-            return Text(format_rate(speed, task.fields["unit"]), style="dim")
-
-    return Rate()
+def _format_left(seconds: float) -> str:
+    """Return a time without more digits than an estimate is worth: `8 s`, `4 min`, `1 h 5 min`."""
+    if seconds < _MANY_SECONDS:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < _MANY_MINUTES else format_duration(minutes * 60)

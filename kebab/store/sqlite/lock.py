@@ -28,8 +28,8 @@ _WAIT_S, _PAUSE_S = 5.0, 0.001
 class IngestState(NamedTuple):
     """The progress of a running ingest; `done` and `total` count files or chunks, as `unit` says.
 
-    `started` is in seconds since the epoch, `rate` is the number finished in a second. The counts
-    are None while folders are scanned.
+    `started` is in seconds since the epoch, `rate` is the number finished in a second, `left` the
+    seconds until all are. The counts are None while folders are scanned.
     """
 
     started: float
@@ -37,6 +37,7 @@ class IngestState(NamedTuple):
     total: int | None = None
     unit: str | None = None
     rate: float | None = None
+    left: float | None = None
 
 
 class Writer(NamedTuple):

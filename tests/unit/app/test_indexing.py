@@ -158,13 +158,10 @@ def test_an_answer_and_an_explanation_do_not_suggest_an_ingest(running):
         assert not suggests_ingest(channel.hint)
 
 
-def test_the_rate_is_that_of_the_present_unit():
+def test_the_estimate_of_an_event_is_published():
     recorder = Recorder()
     publish = recorder.make()
-    recorder.time = 100.0
 
-    for done in range(5):
-        publish(embed(done))
-        recorder.time += INTERVAL_S
+    publish(embed(2)._replace(per_second=0.5, seconds_left=14.0))
 
-    assert [state.rate for state in recorder.published[1:]] == [None, *[1 / INTERVAL_S] * 4]
+    assert recorder.published[-1] == IngestState(5.0, 2, 9, "chunks", 0.5, 14.0)

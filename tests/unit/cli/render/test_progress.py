@@ -1,17 +1,16 @@
 import os
 import pty
-from types import SimpleNamespace
 
 import pytest
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.render import progress
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.progress import (
     MeasurementLine,
     ProgressBar,
     ProgressLines,
     format_count,
+    format_estimate,
     format_event,
 )
 from kebab.core.progress import Progress, ProgressKind
@@ -70,20 +69,28 @@ def test_a_conversion_is_no_download_and_counts_no_bytes():
 
 
 @pytest.mark.parametrize(
-    ("unit", "speed", "finished", "text"),
+    ("unit", "rate", "left", "alone", "text"),
     [
-        ("files", None, None, ""),
-        ("files", 12.34, None, "12.3 files/s"),
-        ("passages", 69.4, None, "69 passages/s"),
-        (None, None, 7.0, "7.0/s"),
-        ("files", 1234.5, 7.0, "1,234 files/s"),
-        ("bytes", 2_500_000.0, None, "2.5 MB/s"),
+        ("files", None, None, None, ""),
+        ("files", 12.34, None, None, "12.3 files/s"),
+        ("chunks", 69.4, 8.2, None, "69 passages/s, about 8 s left"),
+        (None, 7.0, 0.1, None, "7.0/s, about 1 s left"),
+        (
+            "files",
+            1234.5,
+            700,
+            200,
+            "1,234 files/s, about 12 min left, 3 min without other programs",
+        ),
+        ("bytes", 2_500_000.0, 7_230, None, "2.5 MB/s, about 2 h 0 min left"),
     ],
 )
-def test_a_known_rate_is_shown_with_its_unit(unit, speed, finished, text):
-    task = SimpleNamespace(fields={"unit": unit}, speed=speed, finished_speed=finished)
+def test_an_estimate_has_the_rate_with_its_unit_and_the_time_left(unit, rate, left, alone, text):
+    event = READING._replace(
+        unit=unit, per_second=rate, seconds_left=left, seconds_left_alone=alone
+    )
 
-    assert progress._create_rate_column().render(task).plain == text
+    assert ", ".join(format_estimate(event)) == text
 
 
 def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
@@ -96,7 +103,11 @@ def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
 
 
 def embedding(done):
-    return Progress(kind=ProgressKind.EMBED_BATCH, done=done, total=10_000, unit="chunks")
+    left = (10_000 - done) / 50
+    kind = ProgressKind.EMBED_BATCH
+    return Progress(
+        kind, done=done, total=10_000, unit="chunks", per_second=50.0, seconds_left=left
+    )
 
 
 def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(log):
@@ -110,8 +121,8 @@ def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(l
 
     assert path.read_text().splitlines() == [
         "embedding 1,000/10,000 passages",
-        "embedding 2,500/10,000 passages, 30.0 s, 50 passages/s, about 2 min 30 s left",
-        "embedding 4,000/10,000 passages, 1 min 0 s, 50 passages/s, about 2 min 0 s left",
+        "embedding 2,500/10,000 passages, 30.0 s, 50 passages/s, about 2 min left",
+        "embedding 4,000/10,000 passages, 1 min 0 s, 50 passages/s, about 2 min left",
         "fetching model 1.0 MB of 2.0 MB",
     ]
 
@@ -157,7 +168,7 @@ def test_a_bar_appears_at_once_and_is_removed(terminal):
     with ProgressBar(channel, Canvas(width=80)) as bar:
         first = shown(near)
         bar(Progress(kind=ProgressKind.SCAN_STARTED))
-        bar(READING)
+        bar(READING._replace(per_second=12.34, seconds_left=9.2))
         bar(Progress(kind=ProgressKind.HEARTBEAT, message="words only"))
         bar.announce_stop()
         bar.finish(0, cancelled=False)
@@ -165,6 +176,7 @@ def test_a_bar_appears_at_once_and_is_removed(terminal):
 
     assert "starting" in first
     assert "reading" in last
+    assert "12.3 files/s, about 9 s left" in last
     assert "words only" in last
     assert last.endswith("\x1b[1A\x1b[2K")
 
