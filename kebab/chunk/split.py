@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, Context, build_contexts
@@ -120,6 +120,7 @@ def split_sections(
     another block is a level: the sections of this and deeper levels end before it.
     """
     open_headings: list[Block] = []
+    path: tuple[str, ...] = ()
     section = Section()
     starts = {place.start for place in places}
     end = 0
@@ -144,10 +145,11 @@ def split_sections(
                 if section.has_body or section.ended:
                     yield section
                     section = Section()
-            has_word = _HAS_WORD.search(text, block.start, block.end) is not None
-            section.has_body = section.has_body or has_word
+            section.has_body = section.has_body or bool(_HAS_WORD.search(text, *block[1:3]))
+        if block.ends or block.kind is BlockKind.HEADING:
+            path = tuple(above.label for above in open_headings if above.label)
         section.blocks.append(block)
-        section.paths.append(tuple(above.label for above in open_headings if above.label))
+        section.paths.append(path)
     if section.blocks:
         yield section
 
@@ -165,13 +167,39 @@ def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Part:
-    """A block or a part that was cut `depth` times, with its size and its room in tokens."""
+    """A block or a piece of one, with its size and its room in tokens.
 
-    block: Block
+    One that is too long has `parts`, which the cutter number `depth` of its kind gave.
+    """
+
+    kind: BlockKind
     where: Range
     room: int
     depth: int = 0
     size: int = 0
+    parts: "list[_Part] | None" = None
+
+    def is_too_long(self) -> bool:
+        """Return whether this has to be cut and can be."""
+        return self.size > self.room and self.where.end - self.where.start > 1
+
+    def cut(self, text: str) -> "list[_Part]":
+        """Cut this with the next cutter, and return the parts that have no size yet."""
+        cutters = get_cutters(self.kind)
+        ranges = cutters[min(self.depth, len(cutters) - 1)](text, self.where, self.room)
+        if len(ranges) == 1:
+            self.depth += 1
+            return []
+        self.parts = [_Part(self.kind, where, self.room, self.depth + 1) for where in ranges]
+        return self.parts
+
+    def list_smallest(self) -> "Iterator[_Part]":
+        """Yield the parts that are not cut, in order."""
+        if self.parts is None:
+            yield self
+        else:
+            for part in self.parts:
+                yield from part.list_smallest()
 
 
 def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
@@ -185,11 +213,11 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     contexts = build_contexts(title, [path for part in sections for path in part.paths], budget)
     leads = LeadFinder(text, document.blocks, budget)
     meter = TextMeter(text, budget)
-    pieces = _measure_blocks(meter, sections, contexts)
+    cells = _measure_blocks(meter, sections, contexts)
     drafts = [
         draft._replace(lead=leads.find(draft.start))
         for section in sections
-        for draft in _draft_chunks(text, section, contexts, pieces)
+        for draft in _draft_chunks(text, section, contexts, cells)
     ]
     drafts = enforce_limit(meter, title, drafts, leads.find)
     return list(_build_chunks(document, drafts))
@@ -199,41 +227,43 @@ def _measure_blocks(
     meter: TextMeter,
     sections: Sequence[Section],
     contexts: dict[tuple[str, ...], Context],
-) -> dict[Block, list[Piece]]:
-    """Return the pieces of every block, each small enough for its chunk.
+) -> Iterator[list[Piece]]:
+    """Yield the pieces of every block, each small enough for its chunk.
 
     All blocks of the document are counted in large batches, then all parts of those that are too
     long, and so on.
     """
-    parts = [
-        _Part(block, Range(block.start, block.end), contexts[path].room)
+    blocks = [
+        _Part(block.kind, Range(block.start, block.end), contexts[path].room)
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count_parts(meter, parts)
+    _count_parts(meter, blocks)
     # Headings get room in the block behind them, at most half of its room.
     taken = 0
-    for part in parts:
-        if part.block.kind is BlockKind.HEADING:
+    for part in blocks:
+        if part.kind is BlockKind.HEADING:
             taken += part.size
         else:
             part.room = max(part.room - taken, -(-part.room // 2))
             taken = 0
-    while any(_is_too_long(part) for part in parts):
-        parts = [smaller for part in parts for smaller in _cut_part(meter.text, part)]
-        _count_parts(meter, [part for part in parts if not part.size])
-    _count_gaps(meter, parts)
-    pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
-    for part, after in zip_longest(parts, parts[1:]):
-        is_heading = part.block.kind is BlockKind.HEADING
-        glued = is_heading or _introduces_list(meter.text, part, after)
-        pieces[part.block].append(Piece(part.where, part.size, glued))
-    return pieces
+    waiting = blocks
+    while waiting := [part for part in waiting if part.is_too_long()]:
+        smaller = [new for part in waiting for new in part.cut(meter.text)]
+        _count_parts(meter, smaller)
+        waiting = [part for part in waiting if part.parts is None] + smaller
+    cells = [[*part.list_smallest()] for part in blocks]
+    _count_gaps(meter, [*chain.from_iterable(cells)])
+    for cell, after in zip_longest(cells, cells[1:]):
+        pieces = [Piece(part.where, part.size, part.kind is BlockKind.HEADING) for part in cell]
+        if after is not None and _introduces_list(meter.text, cell[-1], after[0]):
+            pieces[-1] = pieces[-1]._replace(glued=True)
+        yield pieces
 
 
-def _introduces_list(text: str, part: _Part, after: _Part | None) -> bool:
+def _introduces_list(text: str, part: _Part, after: _Part) -> bool:
     """Return whether a part ends with the sentence that introduces the list behind it."""
-    if after is None or (part.block.kind, after.block.kind) != _INTRODUCTION:
+    if (part.kind, after.kind) != _INTRODUCTION:
         return False
     return text[part.where.start : part.where.end].rstrip().endswith(_COLONS)
 
@@ -250,7 +280,8 @@ def _count_gaps(meter: TextMeter, parts: Sequence[_Part]) -> None:
     gaps = [
         (part, where)
         for part, after in pairwise(parts)
-        if (where := _find_gap(meter.text, part.where.end, after.where.start)) is not None
+        if part.where.end < after.where.start
+        and (where := _find_gap(meter.text, part.where.end, after.where.start)) is not None
     ]
     sizes = meter.measure(where for _, where in gaps)
     for (part, _), size in zip(gaps, sizes, strict=True):
@@ -267,32 +298,16 @@ def _find_gap(text: str, start: int, end: int) -> Range | None:
     return Range(first, first + len(short))
 
 
-def _is_too_long(part: _Part) -> bool:
-    """Return whether a part has to be cut and can be."""
-    return part.size > part.room and part.where.end - part.where.start > 1
-
-
-def _cut_part(text: str, part: _Part) -> list[_Part]:
-    """Cut a part that is too long with the next cutter."""
-    if not _is_too_long(part):
-        return [part]
-    cutters = get_cutters(part.block.kind)
-    cut = cutters[min(part.depth, len(cutters) - 1)]
-    ranges = cut(text, part.where, part.room)
-    size = part.size if len(ranges) == 1 else 0
-    return [_Part(part.block, where, part.room, part.depth + 1, size) for where in ranges]
-
-
 def _draft_chunks(
     text: str,
     section: Section,
     contexts: dict[tuple[str, ...], Context],
-    pieces: dict[Block, list[Piece]],
+    cells: Iterator[list[Piece]],
 ) -> Iterator[ChunkDraft]:
-    """Yield the drafts of the chunks of a section."""
+    """Yield the drafts of the chunks of a section, whose pieces are the next cells."""
     room = min(contexts[path].room for path in section.paths)
     index = 0
-    for where in pack_pieces((pieces[block] for block in section.blocks), room):
+    for where in pack_pieces(islice(cells, len(section.blocks)), room):
         while section.blocks[index].end <= where.start:
             index += 1
         path = contexts[_find_path(section, index, where.end)].path
@@ -340,6 +355,8 @@ def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Ite
 
 def _find_place(document: ParsedDocument, start: int) -> Place | None:
     """Return the place of a chunk that begins at an offset, with its own offset and row."""
+    if not document.places:
+        return None
     number = bisect_right(document.places, start, key=attrgetter("start")) - 1
     if number < 0:
         return None

@@ -9,6 +9,7 @@ more lines in a row that are nothing but base64.
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
@@ -45,9 +46,7 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
     belongs to a block.
     """
     lines = text[body:].split("\n")
-    offsets = [body]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line) + 1)
+    offsets = [*accumulate((len(line) + 1 for line in lines), initial=body)]
     blocks = []
     for span in _fill_gaps(lines, spans):
         last = span.last - 1
@@ -123,7 +122,7 @@ def _split_spans(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[tup
             yield span._replace(first=start, last=end), True
             first, at = end, at + 1
         if first < span.last:
-            yield span._replace(first=first), False
+            yield span if first == span.first else span._replace(first=first), False
 
 
 def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
@@ -154,7 +153,8 @@ def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
     done = 0
     for span in spans:
         first, last = max(span.first, done), span.last
-        yield from find_paragraphs(lines, done, first)
+        if any(lines[done:first]):
+            yield from find_paragraphs(lines, done, first)
         done = max(done, last)
         while first < last and not lines[first].strip():
             first += 1

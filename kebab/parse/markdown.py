@@ -8,7 +8,7 @@ tag or shortcode with text for readers, such as a caption, is kept.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,6 +43,7 @@ _SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
 _SHORTCODE_NAME = re.compile(r"\w*\s*")
 _DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
 _SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
+_TAB_AT_END = re.compile(r"\t[ \t]*$", re.MULTILINE)
 _TAB_IN_RULE = re.compile(r"[-:|] *\t")
 _TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -122,7 +123,8 @@ def replace_tabs(body: str) -> str:
 
     They mean the same, but the library does not accept tabs there.
     """
-    body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
+    if _TAB_AT_END.search(body):
+        body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
     if "|" in body and _TAB_IN_RULE.search(body):
         return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
     return body
@@ -169,7 +171,10 @@ class _Walk:
             elif "Start" in event:
                 self._open_element(event["Start"], where)
             elif "End" in event:
-                self._close_element(where)
+                self._depth -= 1
+                self._in_code = False
+                if self._depth <= 1:
+                    self._close_element(where)
             elif self._label is not None or where["start"] == self._wiki_link_end:
                 self._read_text(event, where["start"])
             elif self._has_tags and "Text" in event and not self._in_code:
@@ -196,11 +201,10 @@ class _Walk:
         self._depth += 1
 
     def _close_element(self, where: Mapping[str, int]) -> None:
-        self._depth -= 1
-        self._in_code = False
-        if self._depth == 1:
+        """End a top-level element, or one right within it."""
+        if self._depth:
             self._item_end = where["end"]
-        elif not self._depth:
+        else:
             name = self._tag if isinstance(self._tag, str) else next(iter(self._tag))
             kind = _KINDS.get(name, BlockKind.PARAGRAPH)
             start, end = where["start"], where["end"]
@@ -310,7 +314,7 @@ _SHORTCODES = re.compile(
     r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
 )
 _SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
-_COMPONENT_MARK = re.compile(r"<(?:/?[A-Z]|/?>)")
+_COMPONENT_MARK = re.compile(r"</?(?:[A-Z]|/?>)")
 _COMPONENTS = re.compile(
     r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
@@ -320,6 +324,7 @@ _IMPORTS = re.compile(
 _EXPORTS = re.compile(
     r"^export\s+(?:const|let|var|default|function|async)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*", re.MULTILINE
 )
+_INDENTS = " \t>"
 _HIDDEN_ELEMENTS = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
 _HTML_TEXT = re.compile(r"(?:\A|>)\s*[^\s<]")
 _TEXT_ATTRIBUTE = re.compile(
@@ -334,14 +339,33 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     Raises:
         RuntimeError: The library that finds code failed.
     """
-    ranges = list(_list_lines(body, sorted(_find_ranges(body, is_mdx=is_mdx))))
-    code = find_code_lines(body) if ranges else set()
+    found = sorted(_find_ranges(body, is_mdx=is_mdx))
+    ranges = _list_lines(body, found)
+    code = find_code_lines(body) if _may_be_code(body, found) else set()
     return {
         number
         for lines in ranges
         if lines[0] not in code and lines[-1] not in code
         for number in lines
     }
+
+
+def _may_be_code(body: str, ranges: Sequence[tuple[int, int]]) -> bool:
+    """Return whether sorted ranges of lines may be in blocks of code: behind a fence or an indent.
+
+    All events of a body take much longer.
+    """
+    if not ranges:
+        return False
+    before = body[: max(end for _, end in ranges)]
+    return (
+        "```" in before
+        or "~~~" in before
+        or any(
+            body[first] in _INDENTS or body[body.rfind("\n", 0, end) + 1] in _INDENTS
+            for first, end in ranges
+        )
+    )
 
 
 def _list_lines(body: str, ranges: Iterable[tuple[int, int]]) -> Iterator[range]:
@@ -359,8 +383,12 @@ def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
     for mark, pattern in ((_SHORTCODE_MARK, _SHORTCODES), (_COMPONENT_MARK, _COMPONENTS)):
-        for match in pattern.finditer(body) if mark.search(body) else ():
-            if not _TEXT_ATTRIBUTE.search(match[0]):
+        end = -1
+        for opening in mark.finditer(body):
+            line_start = body.rfind("\n", 0, opening.start()) + 1
+            match = pattern.match(body, line_start) if line_start > end else None
+            end = match.end() if match else max(end, line_start)
+            if match and not _TEXT_ATTRIBUTE.search(match[0]):
                 yield match.span()
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
