@@ -63,7 +63,7 @@ def accumulate_figures(lines: Sequence[str], max_chars: int) -> Iterator[int]:
     """
     figures = _FIGURES.__getitem__
     return accumulate(
-        (sum(map(figures, line.split())) if len(line) <= max_chars else 0 for line in lines),
+        (sum(map(figures, line.split())) if 0 < len(line) <= max_chars else 0 for line in lines),
         initial=0,
     )
 
@@ -101,21 +101,20 @@ def _pack_figures(text: str) -> int:
     tokens in an English text and in another, and how many runs are keywords of code.
     """
     words = _WORD.findall(text)
-    figures = sum(map(_RUNS.__getitem__, map(len, words)))
-    signs = float(len(text) - len("".join(words)))
+    lengths = [*map(len, words)]
+    figures = sum(map(_RUNS.__getitem__, lengths))
+    signs = float(len(text) - sum(lengths))
     if not text.isascii():
         signs -= _WIDE_DISCOUNT * len(_WIDE.findall(text))
     if not text.islower():
         signs += _NAME * len(_CAPITALISED.findall(text))
-    if not _COMMON_WORDS.isdisjoint(words):
+    if not _LISTED_WORDS.isdisjoint(words):
         figures += len(_ENGLISH.findall(text)) << _BITS
-    if not _CODE_WORDS.isdisjoint(words):
         figures += len(_KEYWORD.findall(text)) << _BITS * 4
     return figures + _to_units(signs) * _BOTH if signs else figures
 
 
-_COMMON_WORDS = frozenset(_COMMON.split("|"))
-_CODE_WORDS = frozenset(_KEYWORDS.split("|"))
+_LISTED_WORDS = frozenset(f"{_COMMON}|{_KEYWORDS}".split("|"))
 _BOTH = 1 << _BITS * 2 | 1 << _BITS * 3
 
 

@@ -33,6 +33,7 @@ MAX_CHARS = 240
 MAX_SHARE = 3
 """A lead has at most `MAX_CHARS` characters and a third of the tokens of a chunk."""
 
+_KINDS_WITH_LEAD = frozenset({BlockKind.TABLE, BlockKind.CODE})
 _NOT_BLANK = re.compile(r"\S")
 _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
 
@@ -50,7 +51,7 @@ class LeadFinder:
     def find(self, start: int) -> str:
         """Return the lead of a passage that begins at an offset, empty when it needs none."""
         index = bisect_right(self._starts, start) - 1
-        if index < 0 or self._blocks[index].kind not in {BlockKind.TABLE, BlockKind.CODE}:
+        if index < 0 or self._blocks[index].kind not in _KINDS_WITH_LEAD:
             return ""
         block = self._blocks[index]
         # The label of a table is its header row, which may stand in an earlier block.
@@ -215,7 +216,7 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     meter = TextMeter(text, budget)
     cells = _measure_blocks(meter, sections, contexts)
     drafts = [
-        draft._replace(lead=leads.find(draft.start))
+        draft._replace(lead=lead) if (lead := leads.find(draft.start)) else draft
         for section in sections
         for draft in _draft_chunks(text, section, contexts, cells)
     ]
