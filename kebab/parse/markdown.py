@@ -43,7 +43,6 @@ _SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
 _SHORTCODE_NAME = re.compile(r"\w*\s*")
 _DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
 _SPACE_AFTER_FENCE = re.compile(r"([`~]{3})([ \t]+)$", re.MULTILINE)
-_TAB_AT_END = re.compile(r"\t[ \t]*$", re.MULTILINE)
 _TAB_IN_RULE = re.compile(r"[-:|] *\t")
 _TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -123,7 +122,7 @@ def replace_tabs(body: str) -> str:
 
     They mean the same, but the library does not accept tabs there.
     """
-    if _TAB_AT_END.search(body):
+    if "```" in body or "~~~" in body:
         body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
     if "|" in body and _TAB_IN_RULE.search(body):
         return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
@@ -383,16 +382,26 @@ def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
     for mark, pattern in ((_SHORTCODE_MARK, _SHORTCODES), (_COMPONENT_MARK, _COMPONENTS)):
-        end = -1
-        for opening in mark.finditer(body):
-            line_start = body.rfind("\n", 0, opening.start()) + 1
-            match = pattern.match(body, line_start) if line_start > end else None
-            end = match.end() if match else max(end, line_start)
-            if match and not _TEXT_ATTRIBUTE.search(match[0]):
+        for match in _match_lines(body, mark, pattern):
+            if not _TEXT_ATTRIBUTE.search(match[0]):
                 yield match.span()
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
             yield from (match.span() for match in pattern.finditer(body))
+
+
+def _match_lines(
+    body: str, mark: re.Pattern[str], pattern: re.Pattern[str]
+) -> Iterator[re.Match[str]]:
+    """Yield the runs of lines with a pattern, which begins with a mark; few lines have one."""
+    position = 0
+    while opening := mark.search(body, position):
+        match = pattern.match(body, body.rfind("\n", position, opening.start()) + 1 or position)
+        if match:
+            yield match
+        position = body.find("\n", match.end() if match else opening.end()) + 1
+        if not position:
+            return
 
 
 def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
