@@ -53,17 +53,27 @@ def estimate_tokens(texts: Sequence[str]) -> list[int]:
 
 def add_figures(text: str) -> int:
     """Return the sums of a text; those of two texts with blanks between them add up."""
-    return sum(map(_FIGURES.__getitem__, text.split()))
+    raw = text.encode("utf-8", "surrogatepass")
+    words = raw.translate(_BLANK_SIGNS).decode("utf-8", "surrogatepass").split()
+    signs = len(raw) - len(raw.translate(None, _SIGNS))
+    return sum(map(_FIGURES.__getitem__, words), signs * _SIGN)
 
 
-def accumulate_figures(lines: Sequence[str], max_chars: int) -> Iterator[int]:
+def accumulate_figures(text: str, max_chars: int) -> Iterator[int]:
     """Yield the sums of all lines before each line, and those of all lines.
 
-    Lines that are longer than `max_chars` are left out.
+    Lines that are longer than `max_chars` are left out. Signs are counted apart from the words
+    between them, which are far fewer than the words between blanks.
     """
+    raw = text.encode("utf-8", "surrogatepass")
+    lines = raw.translate(_BLANK_SIGNS).decode("utf-8", "surrogatepass").split("\n")
+    signs = map(len, raw.translate(None, _NO_SIGNS).split(b"\n"))
     figures = _FIGURES.__getitem__
     return accumulate(
-        (sum(map(figures, line.split())) if 0 < len(line) <= max_chars else 0 for line in lines),
+        (
+            sum(map(figures, line.split()), count * _SIGN) if 0 < len(line) <= max_chars else 0
+            for line, count in zip(lines, signs, strict=True)
+        ),
         initial=0,
     )
 
@@ -97,10 +107,12 @@ _FIGURES = _FigureCache()
 def _pack_figures(text: str) -> int:
     """Pack the five figures of a word into one integer, so that a text needs one sum.
 
+    A word has no blanks, and signs only beside letters beyond ASCII.
+
     They are how many runs of letters or digits it has, how many of them are common in English, its
     tokens in an English text and in another, and how many runs are keywords of code.
     """
-    words = _WORD.findall(text)
+    words = [text] if text.isascii() and text.isalpha() else _WORD.findall(text)
     lengths = [*map(len, words)]
     figures = sum(map(_RUNS.__getitem__, lengths))
     signs = float(len(text) - sum(lengths))
@@ -116,6 +128,10 @@ def _pack_figures(text: str) -> int:
 
 _LISTED_WORDS = frozenset(f"{_COMMON}|{_KEYWORDS}".split("|"))
 _BOTH = 1 << _BITS * 2 | 1 << _BITS * 3
+_SIGN = _UNIT * _BOTH
+_SIGNS = re.sub(r"[\w\s]", "", bytes(range(128)).decode()).encode()
+_BLANK_SIGNS = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
+_NO_SIGNS = bytes({*range(256)}.difference(_SIGNS, b"\n"))
 
 
 def _estimate_run(length: int, costs: list[float], per_letter: float) -> float:

@@ -285,7 +285,7 @@ class _LineIndex:
         self._text = text
         self._limit = limit
         self._starts = [*accumulate((len(line) + 1 for line in lines), initial=0)]
-        self._sums = [*accumulate_figures(lines, limit * CHARACTERS_PER_TOKEN)]
+        self._sums = [*accumulate_figures(text, limit * CHARACTERS_PER_TOKEN)]
 
     def estimate(self, start: int, end: int, chars: int = 0, figures: int = 0) -> int:
         """Return the size of a range behind a text with these characters and figures."""

@@ -168,7 +168,10 @@ class _Walk:
             if isinstance(event, str):
                 self._read_mark(event, where)
             elif "Start" in event:
-                self._open_element(event["Start"], where)
+                tag = event["Start"]
+                if not self._depth or isinstance(tag, dict):
+                    self._open_element(tag, where)
+                self._depth += 1
             elif "End" in event:
                 self._depth -= 1
                 self._in_code = False
@@ -193,11 +196,9 @@ class _Walk:
         if not self._depth:
             self._tag = tag
             self._label = [] if "Heading" in tag else None
-        elif isinstance(tag, dict):
+        else:
             self._read_link(tag, where["end"])
-        if "CodeBlock" in tag:
-            self._in_code = True
-        self._depth += 1
+        self._in_code = "CodeBlock" in tag
 
     def _close_element(self, where: Mapping[str, int]) -> None:
         """End a top-level element, or one right within it."""
