@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, compress, islice
 from typing import TypeAlias
 
@@ -114,7 +115,7 @@ def _pack_figures(text: str) -> int:
     """
     words = [text] if text.isascii() and text.isalpha() else _WORD.findall(text)
     lengths = [*map(len, words)]
-    figures = sum(map(_RUNS.__getitem__, lengths))
+    figures = sum(map(_pack_run, lengths))
     signs = float(len(text) - sum(lengths))
     if not text.isascii():
         signs -= _WIDE_DISCOUNT * len(_WIDE.findall(text))
@@ -134,28 +135,17 @@ _BLANK_SIGNS = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
 _NO_SIGNS = bytes({*range(256)}.difference(_SIGNS, b"\n"))
 
 
-def _estimate_run(length: int, costs: list[float], per_letter: float) -> float:
-    """Return the tokens of a run by its length."""
-    return costs[length] if length < len(costs) else length * per_letter
+@lru_cache(maxsize=256)
+def _pack_run(length: int) -> int:
+    """Return the figures of a run of letters or digits."""
+    is_short = length < len(_COST_ENGLISH)
+    english = _COST_ENGLISH[length] if is_short else length * _PER_LETTER_ENGLISH
+    other = _COST_OTHER[length] if is_short else length * _PER_LETTER_OTHER
+    return 1 | _to_units(english) << _BITS * 2 | _to_units(other) << _BITS * 3
 
 
 def _to_units(tokens: float) -> int:
     return round(tokens * _UNIT)
-
-
-class _RunTable(dict[int, int]):
-    """Holds the figures of runs by their length."""
-
-    def __missing__(self, length: int) -> int:
-        english = _to_units(_estimate_run(length, _COST_ENGLISH, _PER_LETTER_ENGLISH))
-        other = _to_units(_estimate_run(length, _COST_OTHER, _PER_LETTER_OTHER))
-        figures = 1 | english << _BITS * 2 | other << _BITS * 3
-        if length <= _MAX_WORD_CHARS:
-            self[length] = figures
-        return figures
-
-
-_RUNS = _RunTable()
 
 
 DEFAULT_LIMIT = 254
@@ -205,18 +195,14 @@ class WordCounter:
 
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text."""
-        cut = [_split_words(text) for text in texts]
+        # Tokenizers treat white space other than spaces and line ends differently.
+        cut = [text.replace("\n", " ").split(" ") for text in texts]
         if self._letters > _MAX_LETTERS:
             self._sizes, self._letters = {}, 0
         new = list(set(chain.from_iterable(cut)).difference(self._sizes))
         self._sizes.update(zip(new, self._count(new), strict=True))
         self._letters += sum(map(len, new))
         return [sum(map(self._sizes.__getitem__, words)) for words in cut]
-
-
-def _split_words(text: str) -> list[str]:
-    """Split at spaces and line ends only; tokenizers treat other white space differently."""
-    return text.replace("\n", " ").split(" ")
 
 
 def make_mixed_counter(

@@ -259,22 +259,18 @@ class TextMeter:
     def measure_drafts(self, title: str, drafts: Iterable[ChunkDraft]) -> Iterator[int]:
         """Yield the size of each draft in tokens, as it will be embedded."""
         if self._index is None:
-            return self._budget.measure_many(
+            yield from self._budget.measure_many(
                 build_embed_text(title, path, self.text[start:end], lead)
                 for start, end, path, lead in drafts
             )
-        return self._estimate_drafts(self._index, title, drafts)
-
-    def _estimate_drafts(
-        self, index: "_LineIndex", title: str, drafts: Iterable[ChunkDraft]
-    ) -> Iterator[int]:
+            return
         heads: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
         for start, end, path, lead in drafts:
             head = heads.get((path, lead))
             if head is None:
                 above = build_embed_text(title, path, "", lead)
                 head = heads[path, lead] = (len(above), add_figures(above))
-            yield index.estimate(start, end, *head)
+            yield self._index.estimate(start, end, *head)
 
 
 class _LineIndex:
@@ -306,8 +302,7 @@ class _LineIndex:
                 figures += sums[last + 1] - sums[last]
             elif end != starts[last]:
                 figures += add_figures(self._text[starts[last] : end])
-        estimated = round_figures(figures)
-        return estimated if estimated > size else size
+        return max(size, round_figures(figures))
 
 
 def enforce_limit(

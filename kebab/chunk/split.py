@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import chain, islice, pairwise, takewhile, zip_longest
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, Context, build_contexts
@@ -155,52 +155,15 @@ def split_sections(
         yield section
 
 
-def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the longest common prefix of paths."""
-    first, *others = paths
-    for path in others:
-        depth = 0
-        while depth < min(len(first), len(path)) and first[depth] == path[depth]:
-            depth += 1
-        first = first[:depth]
-    return first
-
-
 @dataclass(slots=True)
 class _Part:
-    """A block or a piece of one, with its size and its room in tokens.
-
-    One that is too long has `parts`, which the cutter number `depth` of its kind gave.
-    """
+    """A block or a part that was cut `depth` times, with its size and its room in tokens."""
 
     kind: BlockKind
     where: Range
     room: int
     depth: int = 0
     size: int = 0
-    parts: "list[_Part] | None" = None
-
-    def is_too_long(self) -> bool:
-        """Return whether this has to be cut and can be."""
-        return self.size > self.room and self.where.end - self.where.start > 1
-
-    def cut(self, text: str) -> "list[_Part]":
-        """Cut this with the next cutter, and return the parts that have no size yet."""
-        cutters = get_cutters(self.kind)
-        ranges = cutters[min(self.depth, len(cutters) - 1)](text, self.where, self.room)
-        if len(ranges) == 1:
-            self.depth += 1
-            return []
-        self.parts = [_Part(self.kind, where, self.room, self.depth + 1) for where in ranges]
-        return self.parts
-
-    def list_smallest(self) -> "Iterator[_Part]":
-        """Yield the parts that are not cut, in order."""
-        if self.parts is None:
-            yield self
-        else:
-            for part in self.parts:
-                yield from part.list_smallest()
 
 
 def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
@@ -234,39 +197,34 @@ def _measure_blocks(
     All blocks of the document are counted in large batches, then all parts of those that are too
     long, and so on.
     """
-    blocks = [
-        _Part(block.kind, Range(block.start, block.end), contexts[path].room)
+    cells = [
+        [_Part(block.kind, Range(block.start, block.end), contexts[path].room)]
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count_parts(meter, blocks)
+    _count_parts(meter, [*chain.from_iterable(cells)])
     # Headings get room in the block behind them, at most half of its room.
     taken = 0
-    for part in blocks:
+    for (part,) in cells:
         if part.kind is BlockKind.HEADING:
             taken += part.size
         else:
             part.room = max(part.room - taken, -(-part.room // 2))
             taken = 0
-    waiting = blocks
-    while waiting := [part for part in waiting if part.is_too_long()]:
-        smaller = [new for part in waiting for new in part.cut(meter.text)]
-        _count_parts(meter, smaller)
-        waiting = [part for part in waiting if part.parts is None] + smaller
-    cells = [[*part.list_smallest()] for part in blocks]
+    waiting = cells
+    while waiting := [cell for cell in waiting if any(map(_is_too_long, cell))]:
+        for cell in waiting:
+            cell[:] = [smaller for part in cell for smaller in _cut_part(meter.text, part)]
+        _count_parts(meter, [part for cell in waiting for part in cell if not part.size])
     _count_gaps(meter, [*chain.from_iterable(cells)])
     for cell, after in zip_longest(cells, cells[1:]):
         pieces = [Piece(part.where, part.size, part.kind is BlockKind.HEADING) for part in cell]
-        if after is not None and _introduces_list(meter.text, cell[-1], after[0]):
-            pieces[-1] = pieces[-1]._replace(glued=True)
+        last = cell[-1]
+        if after is not None and (last.kind, after[0].kind) == _INTRODUCTION:
+            # The sentence that introduces a list stays with it.
+            glued = meter.text[slice(*last.where)].rstrip().endswith(_COLONS)
+            pieces[-1] = pieces[-1]._replace(glued=glued)
         yield pieces
-
-
-def _introduces_list(text: str, part: _Part, after: _Part) -> bool:
-    """Return whether a part ends with the sentence that introduces the list behind it."""
-    if (part.kind, after.kind) != _INTRODUCTION:
-        return False
-    return text[part.where.start : part.where.end].rstrip().endswith(_COLONS)
 
 
 def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
@@ -278,25 +236,30 @@ def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
 
 def _count_gaps(meter: TextMeter, parts: Sequence[_Part]) -> None:
     """Add the text that is left out behind a part to its size; a chunk may contain it."""
-    gaps = [
-        (part, where)
-        for part, after in pairwise(parts)
-        if part.where.end < after.where.start
-        and (where := _find_gap(meter.text, part.where.end, after.where.start)) is not None
-    ]
+    gaps = []
+    for part, after in pairwise(parts):
+        gap = meter.text[part.where.end : after.where.start]
+        if 0 < len(short := gap.strip()) <= _MAX_GAP:
+            start = part.where.end + gap.index(short)
+            gaps.append((part, Range(start, start + len(short))))
     sizes = meter.measure(where for _, where in gaps)
     for (part, _), size in zip(gaps, sizes, strict=True):
         part.size += size
 
 
-def _find_gap(text: str, start: int, end: int) -> Range | None:
-    """Return the text between two parts without outer space; None when there is none, or much."""
-    gap = text[start:end]
-    short = gap.strip()
-    if not 0 < len(short) <= _MAX_GAP:
-        return None
-    first = start + len(gap) - len(gap.lstrip())
-    return Range(first, first + len(short))
+def _is_too_long(part: _Part) -> bool:
+    """Return whether a part has to be cut and can be."""
+    return part.size > part.room and part.where.end - part.where.start > 1
+
+
+def _cut_part(text: str, part: _Part) -> list[_Part]:
+    """Cut a part that is too long with the next cutter."""
+    if not _is_too_long(part):
+        return [part]
+    cutters = get_cutters(part.kind)
+    ranges = cutters[min(part.depth, len(cutters) - 1)](text, part.where, part.room)
+    size = part.size if len(ranges) == 1 else 0
+    return [_Part(part.kind, where, part.room, part.depth + 1, size) for where in ranges]
 
 
 def _draft_chunks(
@@ -318,7 +281,7 @@ def _draft_chunks(
 
 
 def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
-    """Return the path of the first block that is no heading, else the common path."""
+    """Return the path of the first block that is no heading, else what all paths begin with."""
     paths = []
     for index in range(first, len(section.blocks)):
         if section.blocks[index].start >= end:
@@ -326,7 +289,8 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
         if section.blocks[index].kind is not BlockKind.HEADING:
             return section.paths[index]
         paths.append(section.paths[index])
-    return find_common_prefix(paths)
+    levels = zip(*paths, strict=False)
+    return tuple(level[0] for level in takewhile(lambda level: len({*level}) == 1, levels))
 
 
 def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:

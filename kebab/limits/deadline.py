@@ -109,14 +109,11 @@ def _set_alarms(seconds: float, processor: float) -> Iterator[None]:
     processor_ends = processor + seconds
     clock_ends = time.monotonic() + seconds * WALL_FACTOR
 
-    def check_processor_time() -> float:
+    with set_alarms(
         # The alarm counts all threads of the process, and the limit only this one.
-        return _require_time(processor_ends - time.thread_time())
-
-    def check_clock() -> float:
-        return _require_time(clock_ends - time.monotonic())
-
-    with set_alarms((seconds, check_processor_time), (seconds * WALL_FACTOR, check_clock)):
+        (seconds, lambda: _require_time(processor_ends - time.thread_time())),
+        (seconds * WALL_FACTOR, lambda: _require_time(clock_ends - time.monotonic())),
+    ):
         yield
 
 

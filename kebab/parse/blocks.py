@@ -136,16 +136,9 @@ def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
 
 
 def find_paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
-    """Yield the runs of lines with text between two line numbers."""
-    start = None
-    for number in range(first, last):
-        if lines[number].strip():
-            start = number if start is None else start
-        elif start is not None:
-            yield Span(BlockKind.PARAGRAPH, start, number)
-            start = None
-    if start is not None:
-        yield Span(BlockKind.PARAGRAPH, start, last)
+    """Return the runs of lines with text between two line numbers."""
+    numbers = (number for number in range(first, last) if lines[number].strip())
+    return (Span(BlockKind.PARAGRAPH, *run) for run in group_lines(numbers))
 
 
 def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
@@ -419,24 +412,18 @@ class Lines:
 
     def find_dedent(self, first: int, last: int, minimum: int) -> int:
         """Return the first line from `first` on that is indented less than `minimum`."""
-        number = first
-        while number < last and not 0 <= self.indents[number] < minimum:
-            number += 1
-        return number
+        found = (n for n in range(first, last) if 0 <= self.indents[n] < minimum)
+        return next(found, max(first, last))
 
     def find_blank(self, first: int, last: int) -> int:
         """Return the first blank line from `first` on."""
-        number = first
-        while number < last and self.text[number]:
-            number += 1
-        return number
+        found = (number for number in range(first, last) if not self.text[number])
+        return next(found, max(first, last))
 
     def skip_blank(self, first: int, last: int) -> int:
         """Return the first line with text from `first` on."""
-        number = first
-        while number < last and not self.text[number]:
-            number += 1
-        return number
+        found = (number for number in range(first, last) if self.text[number])
+        return next(found, max(first, last))
 
 
 def read_metadata(fields: Mapping[str, str]) -> Metadata:

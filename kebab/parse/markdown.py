@@ -166,7 +166,10 @@ class _Walk:
         """Return the structure; each event begins or ends an element, or is text."""
         for event, where in events:
             if isinstance(event, str):
-                self._read_mark(event, where)
+                if event == "Rule" and not self._depth:
+                    self._add_span(BlockKind.PARAGRAPH, where["start"], where["end"])
+                elif self._label is not None:  # a line break
+                    self._label.append(" ")
             elif "Start" in event:
                 tag = event["Start"]
                 if not self._depth or isinstance(tag, dict):
@@ -183,14 +186,6 @@ class _Walk:
                 self._read_tags(where["start"], where["end"])
         links = list(dict.fromkeys(filter(None, self._links)))
         return Body(self._spans, links, list(dict.fromkeys(self._tags)))
-
-    def _read_mark(self, mark: str, where: Mapping[str, int]) -> None:
-        """Read a line break or a rule."""
-        if mark == "Rule":
-            if not self._depth:
-                self._add_span(BlockKind.PARAGRAPH, where["start"], where["end"])
-        elif self._label is not None:
-            self._label.append(" ")
 
     def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
         if not self._depth:
