@@ -45,7 +45,7 @@ def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
     """Return a function that cuts behind every match."""
 
     def cut(text: str, whole: Range, _room: int) -> list[Range]:
-        return _split_at(whole, (found.end() for found in pattern.finditer(text, *whole)))
+        return _split_at(whole, map(re.Match.end, pattern.finditer(text, *whole)))
 
     return cut
 

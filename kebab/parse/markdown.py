@@ -8,7 +8,7 @@ tag or shortcode with text for readers, such as a caption, is kept.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -336,7 +336,9 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     """
     found = sorted(_find_ranges(body, is_mdx=is_mdx))
     ranges = _list_lines(body, found)
-    code = find_code_lines(body) if _may_be_code(body, found) else set()
+    # What is code depends on the lines before alone.
+    before = body[: max((end for _, end in found), default=0)]
+    code = find_code_lines(before) if _may_be_code(before, found) else set()
     return {
         number
         for lines in ranges
@@ -345,17 +347,14 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     }
 
 
-def _may_be_code(body: str, ranges: Sequence[tuple[int, int]]) -> bool:
-    """Return whether sorted ranges of lines may be in blocks of code: behind a fence or an indent.
+def _may_be_code(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
+    """Return whether ranges of lines may be in blocks of code: behind a fence or an indent.
 
     All events of a body take much longer.
     """
-    if not ranges:
-        return False
-    before = body[: max(end for _, end in ranges)]
     return (
-        "```" in before
-        or "~~~" in before
+        "```" in body
+        or "~~~" in body
         or any(
             body[first] in _INDENTS or body[body.rfind("\n", 0, end) + 1] in _INDENTS
             for first, end in ranges
