@@ -392,10 +392,10 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
     if script == "latin":
         words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
         scores = dict.fromkeys(_STOP_WORDS, 0.0)
-        for word, count in Counter(filter(_is_stop_word, words)).items():
+        for word in filter(_is_stop_word, words):
             langs = _LANGS_OF[word]
             for lang in langs:
-                scores[lang] += count / len(langs)
+                scores[lang] += 1 / len(langs)
         first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]
         best = scores[first]
         clear = best >= _CLEAR_LEAD * scores[second]
