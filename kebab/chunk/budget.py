@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, compress, islice
 from typing import TypeAlias
 
@@ -53,17 +54,27 @@ def estimate_tokens(texts: Sequence[str]) -> list[int]:
 
 def add_figures(text: str) -> int:
     """Return the sums of a text; those of two texts with blanks between them add up."""
-    return sum(map(_FIGURES.__getitem__, text.split()))
+    raw = text.encode("utf-8", "surrogatepass")
+    words = raw.translate(_BLANK_SIGNS).decode("utf-8", "surrogatepass").split()
+    signs = len(raw) - len(raw.translate(None, _SIGNS))
+    return sum(map(_FIGURES.__getitem__, words), signs * _SIGN)
 
 
-def accumulate_figures(lines: Sequence[str], max_chars: int) -> Iterator[int]:
+def accumulate_figures(text: str, max_chars: int) -> Iterator[int]:
     """Yield the sums of all lines before each line, and those of all lines.
 
-    Lines that are longer than `max_chars` are left out.
+    Lines that are longer than `max_chars` are left out. Signs are counted apart from the words
+    between them, which are far fewer than the words between blanks.
     """
+    raw = text.encode("utf-8", "surrogatepass")
+    lines = raw.translate(_BLANK_SIGNS).decode("utf-8", "surrogatepass").split("\n")
+    signs = map(len, raw.translate(None, _NO_SIGNS).split(b"\n"))
     figures = _FIGURES.__getitem__
     return accumulate(
-        (sum(map(figures, line.split())) if len(line) <= max_chars else 0 for line in lines),
+        (
+            sum(map(figures, line.split()), count * _SIGN) if 0 < len(line) <= max_chars else 0
+            for line, count in zip(lines, signs, strict=True)
+        ),
         initial=0,
     )
 
@@ -97,50 +108,44 @@ _FIGURES = _FigureCache()
 def _pack_figures(text: str) -> int:
     """Pack the five figures of a word into one integer, so that a text needs one sum.
 
+    A word has no blanks, and signs only beside letters beyond ASCII.
+
     They are how many runs of letters or digits it has, how many of them are common in English, its
     tokens in an English text and in another, and how many runs are keywords of code.
     """
-    words = _WORD.findall(text)
-    figures = sum(map(_RUNS.__getitem__, map(len, words)))
-    signs = float(len(text) - len("".join(words)))
+    words = [text] if text.isascii() and text.isalpha() else _WORD.findall(text)
+    lengths = [*map(len, words)]
+    figures = sum(map(_pack_run, lengths))
+    signs = float(len(text) - sum(lengths))
     if not text.isascii():
         signs -= _WIDE_DISCOUNT * len(_WIDE.findall(text))
     if not text.islower():
         signs += _NAME * len(_CAPITALISED.findall(text))
-    if not _COMMON_WORDS.isdisjoint(words):
+    if not _LISTED_WORDS.isdisjoint(words):
         figures += len(_ENGLISH.findall(text)) << _BITS
-    if not _CODE_WORDS.isdisjoint(words):
         figures += len(_KEYWORD.findall(text)) << _BITS * 4
     return figures + _to_units(signs) * _BOTH if signs else figures
 
 
-_COMMON_WORDS = frozenset(_COMMON.split("|"))
-_CODE_WORDS = frozenset(_KEYWORDS.split("|"))
+_LISTED_WORDS = frozenset(f"{_COMMON}|{_KEYWORDS}".split("|"))
 _BOTH = 1 << _BITS * 2 | 1 << _BITS * 3
+_SIGN = _UNIT * _BOTH
+_SIGNS = re.sub(r"[\w\s]", "", bytes(range(128)).decode()).encode()
+_BLANK_SIGNS = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
+_NO_SIGNS = bytes({*range(256)}.difference(_SIGNS, b"\n"))
 
 
-def _estimate_run(length: int, costs: list[float], per_letter: float) -> float:
-    """Return the tokens of a run by its length."""
-    return costs[length] if length < len(costs) else length * per_letter
+@lru_cache(maxsize=256)
+def _pack_run(length: int) -> int:
+    """Return the figures of a run of letters or digits."""
+    is_short = length < len(_COST_ENGLISH)
+    english = _COST_ENGLISH[length] if is_short else length * _PER_LETTER_ENGLISH
+    other = _COST_OTHER[length] if is_short else length * _PER_LETTER_OTHER
+    return 1 | _to_units(english) << _BITS * 2 | _to_units(other) << _BITS * 3
 
 
 def _to_units(tokens: float) -> int:
     return round(tokens * _UNIT)
-
-
-class _RunTable(dict[int, int]):
-    """Holds the figures of runs by their length."""
-
-    def __missing__(self, length: int) -> int:
-        english = _to_units(_estimate_run(length, _COST_ENGLISH, _PER_LETTER_ENGLISH))
-        other = _to_units(_estimate_run(length, _COST_OTHER, _PER_LETTER_OTHER))
-        figures = 1 | english << _BITS * 2 | other << _BITS * 3
-        if length <= _MAX_WORD_CHARS:
-            self[length] = figures
-        return figures
-
-
-_RUNS = _RunTable()
 
 
 DEFAULT_LIMIT = 254
@@ -190,18 +195,14 @@ class WordCounter:
 
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text."""
-        cut = [_split_words(text) for text in texts]
+        # Tokenizers treat white space other than spaces and line ends differently.
+        cut = [text.replace("\n", " ").split(" ") for text in texts]
         if self._letters > _MAX_LETTERS:
             self._sizes, self._letters = {}, 0
         new = list(set(chain.from_iterable(cut)).difference(self._sizes))
         self._sizes.update(zip(new, self._count(new), strict=True))
         self._letters += sum(map(len, new))
         return [sum(map(self._sizes.__getitem__, words)) for words in cut]
-
-
-def _split_words(text: str) -> list[str]:
-    """Split at spaces and line ends only; tokenizers treat other white space differently."""
-    return text.replace("\n", " ").split(" ")
 
 
 def make_mixed_counter(

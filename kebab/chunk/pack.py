@@ -4,7 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, starmap
 from typing import NamedTuple
 
 from kebab.chunk.budget import (
@@ -45,7 +45,7 @@ def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
     """Return a function that cuts behind every match."""
 
     def cut(text: str, whole: Range, _room: int) -> list[Range]:
-        return _split_at(whole, (found.end() for found in pattern.finditer(text, *whole)))
+        return _split_at(whole, map(re.Match.end, pattern.finditer(text, *whole)))
 
     return cut
 
@@ -130,7 +130,10 @@ def trim(text: str, part: Range) -> Range | None:
     The indent of a whole first line stays, because it has a meaning in code.
     """
     part_text = text[part.start : part.end]
-    if not part_text.strip():
+    bare = part_text.strip()
+    if len(bare) == len(part_text):
+        return part if bare else None
+    if not bare:
         return None
     first = part.start + len(part_text) - len(part_text.lstrip())
     broken = text.rfind("\n", max(0, part.start - 1), first)
@@ -245,70 +248,61 @@ class TextMeter:
         self.limit = budget.limit
         self._budget = budget
         estimates = budget.count is estimate_tokens and len(text) <= _MAX_INDEXED_CHARS
-        self._index = _LineIndex(text, budget.limit * CHARACTERS_PER_TOKEN) if estimates else None
+        self._index = _LineIndex(text, budget.limit) if estimates else None
 
     def measure(self, ranges: Iterable[Range]) -> Iterator[int]:
         """Yield the size of each range in tokens."""
         if self._index is None:
             return self._budget.measure_many(self.text[start:end] for start, end in ranges)
-        return (self._estimate(self._index, start, end) for start, end in ranges)
+        return starmap(self._index.estimate, ranges)
 
     def measure_drafts(self, title: str, drafts: Iterable[ChunkDraft]) -> Iterator[int]:
         """Yield the size of each draft in tokens, as it will be embedded."""
         if self._index is None:
-            return self._budget.measure_many(
+            yield from self._budget.measure_many(
                 build_embed_text(title, path, self.text[start:end], lead)
                 for start, end, path, lead in drafts
             )
-        return self._estimate_drafts(self._index, title, drafts)
-
-    def _estimate_drafts(
-        self, index: "_LineIndex", title: str, drafts: Iterable[ChunkDraft]
-    ) -> Iterator[int]:
+            return
         heads: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
         for start, end, path, lead in drafts:
             head = heads.get((path, lead))
             if head is None:
                 above = build_embed_text(title, path, "", lead)
                 head = heads[path, lead] = (len(above), add_figures(above))
-            yield self._estimate(index, start, end, *head)
-
-    def _estimate(
-        self, index: "_LineIndex", start: int, end: int, chars: int = 0, figures: int = 0
-    ) -> int:
-        """Return the size of a range behind a text with these characters and figures."""
-        size = -(-(chars + end - start) // CHARACTERS_PER_TOKEN)
-        if size > self.limit:
-            return size
-        return max(size, round_figures(figures + index.add_figures(start, end)))
+            yield self._index.estimate(start, end, *head)
 
 
 class _LineIndex:
-    """Adds up the figures of any range of a text of at most `max_chars` characters."""
+    """Estimates the tokens of any range of a text, by the figures of its lines."""
 
-    def __init__(self, text: str, max_chars: int) -> None:
+    def __init__(self, text: str, limit: int) -> None:
         lines = text.split("\n")
         self._text = text
+        self._limit = limit
         self._starts = [*accumulate((len(line) + 1 for line in lines), initial=0)]
-        self._sums = [*accumulate_figures(lines, max_chars)]
+        self._sums = [*accumulate_figures(text, limit * CHARACTERS_PER_TOKEN)]
 
-    def add_figures(self, start: int, end: int) -> int:
-        """Return the sums of a range."""
+    def estimate(self, start: int, end: int, chars: int = 0, figures: int = 0) -> int:
+        """Return the size of a range behind a text with these characters and figures."""
+        size = -(-(chars + end - start) // CHARACTERS_PER_TOKEN)
+        if size > self._limit:
+            return size
         starts, sums = self._starts, self._sums
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, end, first) - 1
-        if first == last:
-            if start == starts[first] and end == starts[first + 1] - 1:
-                return sums[first + 1] - sums[first]
-            return add_figures(self._text[start:end])
-        total = sums[last] - sums[first]
         if start != starts[first]:
-            total += add_figures(self._text[start : starts[first + 1]]) - (
-                sums[first + 1] - sums[first]
-            )
-        if end == starts[last + 1] - 1:
-            return total + sums[last + 1] - sums[last]
-        return total + add_figures(self._text[starts[last] : end])
+            # The first line counts from the range's start on.
+            line_end = min(end, starts[first + 1])
+            figures += add_figures(self._text[start:line_end])
+            first += 1
+        if first <= last:
+            figures += sums[last] - sums[first]
+            if end == starts[last + 1] - 1:
+                figures += sums[last + 1] - sums[last]
+            elif end != starts[last]:
+                figures += add_figures(self._text[starts[last] : end])
+        return max(size, round_figures(figures))
 
 
 def enforce_limit(

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from itertools import chain, islice, pairwise, takewhile, zip_longest
 from operator import attrgetter
 
 from kebab.chunk.budget import Budget, Context, build_contexts
@@ -33,6 +33,7 @@ MAX_CHARS = 240
 MAX_SHARE = 3
 """A lead has at most `MAX_CHARS` characters and a third of the tokens of a chunk."""
 
+_KINDS_WITH_LEAD = frozenset({BlockKind.TABLE, BlockKind.CODE})
 _NOT_BLANK = re.compile(r"\S")
 _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
 
@@ -50,7 +51,7 @@ class LeadFinder:
     def find(self, start: int) -> str:
         """Return the lead of a passage that begins at an offset, empty when it needs none."""
         index = bisect_right(self._starts, start) - 1
-        if index < 0 or self._blocks[index].kind not in {BlockKind.TABLE, BlockKind.CODE}:
+        if index < 0 or self._blocks[index].kind not in _KINDS_WITH_LEAD:
             return ""
         block = self._blocks[index]
         # The label of a table is its header row, which may stand in an earlier block.
@@ -120,6 +121,7 @@ def split_sections(
     another block is a level: the sections of this and deeper levels end before it.
     """
     open_headings: list[Block] = []
+    path: tuple[str, ...] = ()
     section = Section()
     starts = {place.start for place in places}
     end = 0
@@ -144,30 +146,20 @@ def split_sections(
                 if section.has_body or section.ended:
                     yield section
                     section = Section()
-            has_word = _HAS_WORD.search(text, block.start, block.end) is not None
-            section.has_body = section.has_body or has_word
+            section.has_body = section.has_body or bool(_HAS_WORD.search(text, *block[1:3]))
+        if block.ends or block.kind is BlockKind.HEADING:
+            path = tuple(above.label for above in open_headings if above.label)
         section.blocks.append(block)
-        section.paths.append(tuple(above.label for above in open_headings if above.label))
+        section.paths.append(path)
     if section.blocks:
         yield section
-
-
-def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the longest common prefix of paths."""
-    first, *others = paths
-    for path in others:
-        depth = 0
-        while depth < min(len(first), len(path)) and first[depth] == path[depth]:
-            depth += 1
-        first = first[:depth]
-    return first
 
 
 @dataclass(slots=True)
 class _Part:
     """A block or a part that was cut `depth` times, with its size and its room in tokens."""
 
-    block: Block
+    kind: BlockKind
     where: Range
     room: int
     depth: int = 0
@@ -185,11 +177,11 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     contexts = build_contexts(title, [path for part in sections for path in part.paths], budget)
     leads = LeadFinder(text, document.blocks, budget)
     meter = TextMeter(text, budget)
-    pieces = _measure_blocks(meter, sections, contexts)
+    cells = _measure_blocks(meter, sections, contexts)
     drafts = [
-        draft._replace(lead=leads.find(draft.start))
+        draft._replace(lead=lead) if (lead := leads.find(draft.start)) else draft
         for section in sections
-        for draft in _draft_chunks(text, section, contexts, pieces)
+        for draft in _draft_chunks(text, section, contexts, cells)
     ]
     drafts = enforce_limit(meter, title, drafts, leads.find)
     return list(_build_chunks(document, drafts))
@@ -199,43 +191,40 @@ def _measure_blocks(
     meter: TextMeter,
     sections: Sequence[Section],
     contexts: dict[tuple[str, ...], Context],
-) -> dict[Block, list[Piece]]:
-    """Return the pieces of every block, each small enough for its chunk.
+) -> Iterator[list[Piece]]:
+    """Yield the pieces of every block, each small enough for its chunk.
 
     All blocks of the document are counted in large batches, then all parts of those that are too
     long, and so on.
     """
-    parts = [
-        _Part(block, Range(block.start, block.end), contexts[path].room)
+    cells = [
+        [_Part(block.kind, Range(block.start, block.end), contexts[path].room)]
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count_parts(meter, parts)
+    _count_parts(meter, [*chain.from_iterable(cells)])
     # Headings get room in the block behind them, at most half of its room.
     taken = 0
-    for part in parts:
-        if part.block.kind is BlockKind.HEADING:
+    for (part,) in cells:
+        if part.kind is BlockKind.HEADING:
             taken += part.size
         else:
             part.room = max(part.room - taken, -(-part.room // 2))
             taken = 0
-    while any(_is_too_long(part) for part in parts):
-        parts = [smaller for part in parts for smaller in _cut_part(meter.text, part)]
-        _count_parts(meter, [part for part in parts if not part.size])
-    _count_gaps(meter, parts)
-    pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
-    for part, after in zip_longest(parts, parts[1:]):
-        is_heading = part.block.kind is BlockKind.HEADING
-        glued = is_heading or _introduces_list(meter.text, part, after)
-        pieces[part.block].append(Piece(part.where, part.size, glued))
-    return pieces
-
-
-def _introduces_list(text: str, part: _Part, after: _Part | None) -> bool:
-    """Return whether a part ends with the sentence that introduces the list behind it."""
-    if after is None or (part.block.kind, after.block.kind) != _INTRODUCTION:
-        return False
-    return text[part.where.start : part.where.end].rstrip().endswith(_COLONS)
+    waiting = cells
+    while waiting := [cell for cell in waiting if any(map(_is_too_long, cell))]:
+        for cell in waiting:
+            cell[:] = [smaller for part in cell for smaller in _cut_part(meter.text, part)]
+        _count_parts(meter, [part for cell in waiting for part in cell if not part.size])
+    _count_gaps(meter, [*chain.from_iterable(cells)])
+    for cell, after in zip_longest(cells, cells[1:]):
+        pieces = [Piece(part.where, part.size, part.kind is BlockKind.HEADING) for part in cell]
+        last = cell[-1]
+        if after is not None and (last.kind, after[0].kind) == _INTRODUCTION:
+            # The sentence that introduces a list stays with it.
+            glued = meter.text[slice(*last.where)].rstrip().endswith(_COLONS)
+            pieces[-1] = pieces[-1]._replace(glued=glued)
+        yield pieces
 
 
 def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
@@ -247,24 +236,15 @@ def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
 
 def _count_gaps(meter: TextMeter, parts: Sequence[_Part]) -> None:
     """Add the text that is left out behind a part to its size; a chunk may contain it."""
-    gaps = [
-        (part, where)
-        for part, after in pairwise(parts)
-        if (where := _find_gap(meter.text, part.where.end, after.where.start)) is not None
-    ]
+    gaps = []
+    for part, after in pairwise(parts):
+        gap = meter.text[part.where.end : after.where.start]
+        if 0 < len(short := gap.strip()) <= _MAX_GAP:
+            start = part.where.end + gap.index(short)
+            gaps.append((part, Range(start, start + len(short))))
     sizes = meter.measure(where for _, where in gaps)
     for (part, _), size in zip(gaps, sizes, strict=True):
         part.size += size
-
-
-def _find_gap(text: str, start: int, end: int) -> Range | None:
-    """Return the text between two parts without outer space; None when there is none, or much."""
-    gap = text[start:end]
-    short = gap.strip()
-    if not 0 < len(short) <= _MAX_GAP:
-        return None
-    first = start + len(gap) - len(gap.lstrip())
-    return Range(first, first + len(short))
 
 
 def _is_too_long(part: _Part) -> bool:
@@ -276,23 +256,22 @@ def _cut_part(text: str, part: _Part) -> list[_Part]:
     """Cut a part that is too long with the next cutter."""
     if not _is_too_long(part):
         return [part]
-    cutters = get_cutters(part.block.kind)
-    cut = cutters[min(part.depth, len(cutters) - 1)]
-    ranges = cut(text, part.where, part.room)
+    cutters = get_cutters(part.kind)
+    ranges = cutters[min(part.depth, len(cutters) - 1)](text, part.where, part.room)
     size = part.size if len(ranges) == 1 else 0
-    return [_Part(part.block, where, part.room, part.depth + 1, size) for where in ranges]
+    return [_Part(part.kind, where, part.room, part.depth + 1, size) for where in ranges]
 
 
 def _draft_chunks(
     text: str,
     section: Section,
     contexts: dict[tuple[str, ...], Context],
-    pieces: dict[Block, list[Piece]],
+    cells: Iterator[list[Piece]],
 ) -> Iterator[ChunkDraft]:
-    """Yield the drafts of the chunks of a section."""
+    """Yield the drafts of the chunks of a section, whose pieces are the next cells."""
     room = min(contexts[path].room for path in section.paths)
     index = 0
-    for where in pack_pieces((pieces[block] for block in section.blocks), room):
+    for where in pack_pieces(islice(cells, len(section.blocks)), room):
         while section.blocks[index].end <= where.start:
             index += 1
         path = contexts[_find_path(section, index, where.end)].path
@@ -302,7 +281,7 @@ def _draft_chunks(
 
 
 def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
-    """Return the path of the first block that is no heading, else the common path."""
+    """Return the path of the first block that is no heading, else what all paths begin with."""
     paths = []
     for index in range(first, len(section.blocks)):
         if section.blocks[index].start >= end:
@@ -310,7 +289,8 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
         if section.blocks[index].kind is not BlockKind.HEADING:
             return section.paths[index]
         paths.append(section.paths[index])
-    return find_common_prefix(paths)
+    levels = zip(*paths, strict=False)
+    return tuple(level[0] for level in takewhile(lambda level: len({*level}) == 1, levels))
 
 
 def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
@@ -340,6 +320,8 @@ def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Ite
 
 def _find_place(document: ParsedDocument, start: int) -> Place | None:
     """Return the place of a chunk that begins at an offset, with its own offset and row."""
+    if not document.places:
+        return None
     number = bisect_right(document.places, start, key=attrgetter("start")) - 1
     if number < 0:
         return None

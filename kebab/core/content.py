@@ -162,6 +162,7 @@ _ZIP_PARTS = (
 )
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
+_NO_CONTROLS = bytes(set(range(256)) - set(_CONTROLS))
 _HTML = re.compile(
     rb"(?:<\?xml[^<>]*>\s*+)?(?:<!--(?:(?!-->).)*-->\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -218,7 +219,7 @@ def is_text(head: bytes) -> bool:
     """Return whether bytes can be text in some encoding: no zeros, hardly a control character."""
     if head.startswith(_BOMS):
         return True
-    return not head.translate(None, bytes(set(range(256)) - set(_CONTROLS)))
+    return not head.translate(None, _NO_CONTROLS)
 
 
 def _detect_text(head: bytes) -> str:

@@ -12,6 +12,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from kebab.core.files import FileEntry
+from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import LibraryWriter, Parser, is_isolated
 from kebab.errors.signal import Signal
 from kebab.ingest.build import read_file
@@ -137,12 +138,19 @@ def _survey_files(
     for entry in files[::step]:
         # A file that cannot be read or parsed is reported when its turn comes.
         parser = parsers[entry.media]
-        with suppress(OSError, Signal):
-            with guard(entry.path, parser.version, _SECONDS):
-                text = parser.parse(_read_beginning(entry), entry.path).text
-            sampled.update(measure_languages(text))
+        with suppress(OSError, Signal), guard(entry.path, parser.version, _SECONDS):
+            sampled.update(measure_languages(_read_text(entry, parser)))
     total, measured = sum(entry.size for entry in files), sampled.total()
     return Counter({code: size * total // measured for code, size in sampled.items()})
+
+
+def _read_text(entry: FileEntry, parser: Parser) -> str:
+    """Return the text of the beginning of a file; UTF-8 that is cited by lines is not parsed."""
+    data = _read_beginning(entry)
+    if get_media_type(entry.media).cites is CitationKind.LINE and b"\0" not in data:
+        with suppress(UnicodeDecodeError):
+            return data.decode()
+    return parser.parse(data, entry.path).text
 
 
 def _read_beginning(entry: FileEntry) -> bytes:

@@ -88,32 +88,32 @@ def limit_time(seconds: float, path: str, operation: str = "parse") -> Iterator[
     processor, clock = time.thread_time(), time.monotonic()
     is_late = False
     try:
-        with _set_alarms(seconds):
+        with _set_alarms(seconds, processor):
             yield
     except _DeadlinePassed:
         is_late = True
+    # Processor time is slow to read, and no more than the time by the clock.
+    if not (is_late or time.monotonic() - clock > seconds > 0):
+        return
     elapsed = Elapsed(time.thread_time() - processor, time.monotonic() - clock)
-    if is_late or (seconds and elapsed.exceeds(seconds)):
+    if is_late or elapsed.exceeds(seconds):
         setting = "ingest.deadline_s" if operation == "parse" else None
         raise elapsed.build_timeout(seconds, path, operation, setting)
 
 
 @contextmanager
-def _set_alarms(seconds: float) -> Iterator[None]:
+def _set_alarms(seconds: float, processor: float) -> Iterator[None]:
     if not seconds or not can_set_alarm():
         yield
         return
-    processor_ends = time.thread_time() + seconds
+    processor_ends = processor + seconds
     clock_ends = time.monotonic() + seconds * WALL_FACTOR
 
-    def check_processor_time() -> float:
+    with set_alarms(
         # The alarm counts all threads of the process, and the limit only this one.
-        return _require_time(processor_ends - time.thread_time())
-
-    def check_clock() -> float:
-        return _require_time(clock_ends - time.monotonic())
-
-    with set_alarms((seconds, check_processor_time), (seconds * WALL_FACTOR, check_clock)):
+        (seconds, lambda: _require_time(processor_ends - time.thread_time())),
+        (seconds * WALL_FACTOR, lambda: _require_time(clock_ends - time.monotonic())),
+    ):
         yield
 
 

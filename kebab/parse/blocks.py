@@ -9,6 +9,7 @@ more lines in a row that are nothing but base64.
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
@@ -45,9 +46,7 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
     belongs to a block.
     """
     lines = text[body:].split("\n")
-    offsets = [body]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line) + 1)
+    offsets = [*accumulate((len(line) + 1 for line in lines), initial=body)]
     blocks = []
     for span in _fill_gaps(lines, spans):
         last = span.last - 1
@@ -123,7 +122,7 @@ def _split_spans(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[tup
             yield span._replace(first=start, last=end), True
             first, at = end, at + 1
         if first < span.last:
-            yield span._replace(first=first), False
+            yield span if first == span.first else span._replace(first=first), False
 
 
 def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
@@ -137,16 +136,9 @@ def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
 
 
 def find_paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
-    """Yield the runs of lines with text between two line numbers."""
-    start = None
-    for number in range(first, last):
-        if lines[number].strip():
-            start = number if start is None else start
-        elif start is not None:
-            yield Span(BlockKind.PARAGRAPH, start, number)
-            start = None
-    if start is not None:
-        yield Span(BlockKind.PARAGRAPH, start, last)
+    """Return the runs of lines with text between two line numbers."""
+    numbers = (number for number in range(first, last) if lines[number].strip())
+    return (Span(BlockKind.PARAGRAPH, *run) for run in group_lines(numbers))
 
 
 def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
@@ -154,7 +146,8 @@ def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
     done = 0
     for span in spans:
         first, last = max(span.first, done), span.last
-        yield from find_paragraphs(lines, done, first)
+        if any(lines[done:first]):
+            yield from find_paragraphs(lines, done, first)
         done = max(done, last)
         while first < last and not lines[first].strip():
             first += 1
@@ -419,24 +412,18 @@ class Lines:
 
     def find_dedent(self, first: int, last: int, minimum: int) -> int:
         """Return the first line from `first` on that is indented less than `minimum`."""
-        number = first
-        while number < last and not 0 <= self.indents[number] < minimum:
-            number += 1
-        return number
+        found = (n for n in range(first, last) if 0 <= self.indents[n] < minimum)
+        return next(found, max(first, last))
 
     def find_blank(self, first: int, last: int) -> int:
         """Return the first blank line from `first` on."""
-        number = first
-        while number < last and self.text[number]:
-            number += 1
-        return number
+        found = (number for number in range(first, last) if not self.text[number])
+        return next(found, max(first, last))
 
     def skip_blank(self, first: int, last: int) -> int:
         """Return the first line with text from `first` on."""
-        number = first
-        while number < last and not self.text[number]:
-            number += 1
-        return number
+        found = (number for number in range(first, last) if self.text[number])
+        return next(found, max(first, last))
 
 
 def read_metadata(fields: Mapping[str, str]) -> Metadata:

@@ -122,7 +122,8 @@ def replace_tabs(body: str) -> str:
 
     They mean the same, but the library does not accept tabs there.
     """
-    body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
+    if "```" in body or "~~~" in body:
+        body = _SPACE_AFTER_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), body)
     if "|" in body and _TAB_IN_RULE.search(body):
         return _TABLE_RULE.sub(lambda rule: rule[0].replace("\t", " "), body)
     return body
@@ -165,11 +166,20 @@ class _Walk:
         """Return the structure; each event begins or ends an element, or is text."""
         for event, where in events:
             if isinstance(event, str):
-                self._read_mark(event, where)
+                if event == "Rule" and not self._depth:
+                    self._add_span(BlockKind.PARAGRAPH, where["start"], where["end"])
+                elif self._label is not None:  # a line break
+                    self._label.append(" ")
             elif "Start" in event:
-                self._open_element(event["Start"], where)
+                tag = event["Start"]
+                if not self._depth or isinstance(tag, dict):
+                    self._open_element(tag, where)
+                self._depth += 1
             elif "End" in event:
-                self._close_element(where)
+                self._depth -= 1
+                self._in_code = False
+                if self._depth <= 1:
+                    self._close_element(where)
             elif self._label is not None or where["start"] == self._wiki_link_end:
                 self._read_text(event, where["start"])
             elif self._has_tags and "Text" in event and not self._in_code:
@@ -177,30 +187,19 @@ class _Walk:
         links = list(dict.fromkeys(filter(None, self._links)))
         return Body(self._spans, links, list(dict.fromkeys(self._tags)))
 
-    def _read_mark(self, mark: str, where: Mapping[str, int]) -> None:
-        """Read a line break or a rule."""
-        if mark == "Rule":
-            if not self._depth:
-                self._add_span(BlockKind.PARAGRAPH, where["start"], where["end"])
-        elif self._label is not None:
-            self._label.append(" ")
-
     def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
         if not self._depth:
             self._tag = tag
             self._label = [] if "Heading" in tag else None
-        elif isinstance(tag, dict):
+        else:
             self._read_link(tag, where["end"])
-        if "CodeBlock" in tag:
-            self._in_code = True
-        self._depth += 1
+        self._in_code = "CodeBlock" in tag
 
     def _close_element(self, where: Mapping[str, int]) -> None:
-        self._depth -= 1
-        self._in_code = False
-        if self._depth == 1:
+        """End a top-level element, or one right within it."""
+        if self._depth:
             self._item_end = where["end"]
-        elif not self._depth:
+        else:
             name = self._tag if isinstance(self._tag, str) else next(iter(self._tag))
             kind = _KINDS.get(name, BlockKind.PARAGRAPH)
             start, end = where["start"], where["end"]
@@ -310,7 +309,7 @@ _SHORTCODES = re.compile(
     r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
 )
 _SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
-_COMPONENT_MARK = re.compile(r"<(?:/?[A-Z]|/?>)")
+_COMPONENT_MARK = re.compile(r"</?(?:[A-Z]|/?>)")
 _COMPONENTS = re.compile(
     r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
@@ -320,6 +319,7 @@ _IMPORTS = re.compile(
 _EXPORTS = re.compile(
     r"^export\s+(?:const|let|var|default|function|async)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*", re.MULTILINE
 )
+_INDENTS = " \t>"
 _HIDDEN_ELEMENTS = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
 _HTML_TEXT = re.compile(r"(?:\A|>)\s*[^\s<]")
 _TEXT_ATTRIBUTE = re.compile(
@@ -334,14 +334,32 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     Raises:
         RuntimeError: The library that finds code failed.
     """
-    ranges = list(_list_lines(body, sorted(_find_ranges(body, is_mdx=is_mdx))))
-    code = find_code_lines(body) if ranges else set()
+    found = sorted(_find_ranges(body, is_mdx=is_mdx))
+    ranges = _list_lines(body, found)
+    # What is code depends on the lines before alone.
+    before = body[: max((end for _, end in found), default=0)]
+    code = find_code_lines(before) if _may_be_code(before, found) else set()
     return {
         number
         for lines in ranges
         if lines[0] not in code and lines[-1] not in code
         for number in lines
     }
+
+
+def _may_be_code(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
+    """Return whether ranges of lines may be in blocks of code: behind a fence or an indent.
+
+    All events of a body take much longer.
+    """
+    return (
+        "```" in body
+        or "~~~" in body
+        or any(
+            body[first] in _INDENTS or body[body.rfind("\n", 0, end) + 1] in _INDENTS
+            for first, end in ranges
+        )
+    )
 
 
 def _list_lines(body: str, ranges: Iterable[tuple[int, int]]) -> Iterator[range]:
@@ -359,12 +377,26 @@ def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
     for mark, pattern in ((_SHORTCODE_MARK, _SHORTCODES), (_COMPONENT_MARK, _COMPONENTS)):
-        for match in pattern.finditer(body) if mark.search(body) else ():
+        for match in _match_lines(body, mark, pattern):
             if not _TEXT_ATTRIBUTE.search(match[0]):
                 yield match.span()
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
             yield from (match.span() for match in pattern.finditer(body))
+
+
+def _match_lines(
+    body: str, mark: re.Pattern[str], pattern: re.Pattern[str]
+) -> Iterator[re.Match[str]]:
+    """Yield the runs of lines with a pattern, which begins with a mark; few lines have one."""
+    position = 0
+    while opening := mark.search(body, position):
+        match = pattern.match(body, body.rfind("\n", position, opening.start()) + 1 or position)
+        if match:
+            yield match
+        position = body.find("\n", match.end() if match else opening.end()) + 1
+        if not position:
+            return
 
 
 def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:

@@ -267,8 +267,9 @@ class _Walk:
     def read(self, events: Iterable[tuple[Any, Any]]) -> None:
         """Read the events; each begins or ends an element, or is text or a mark."""
         for event, where in events:
-            if type(event) is str:
-                self._read_mark(event)
+            if type(event) is str:  # a line break or a rule
+                if self._label is not None and event != "Rule":
+                    self._label.append(" ")
             elif "Text" in event:
                 if self._label is not None or where["start"] == self._wiki_end:
                     self._read_text(event["Text"], where["start"])
@@ -290,11 +291,6 @@ class _Walk:
                     if self._label is not None:
                         self._label.append(text)
             self._end = where["end"]
-
-    def _read_mark(self, mark: str) -> None:
-        """Read a line break or a rule."""
-        if self._label is not None and mark != "Rule":
-            self._label.append(" ")
 
     def _read_text(self, text: str, start: int) -> None:
         if start == self._wiki_end and text.startswith("("):
@@ -418,6 +414,7 @@ def _fold_label(label: str) -> str:
 
 
 _MAX_VALUE_CHARS = 500
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 _Placed: TypeAlias = Heading | LinkUse | FootnoteUse | UndefinedLabel
 _Item = TypeVar("_Item", Heading, LinkUse, FootnoteUse, UndefinedLabel)
@@ -429,7 +426,7 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     Raises:
         RuntimeError: The library failed.
     """
-    text = _replace_surrogates(text)
+    text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
     block = read_front_block(text)
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))
@@ -461,15 +458,6 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
 def read_plain_markup(text: str) -> Markup:
     """Return the parts of a text without markup: its addresses."""
     return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
-
-
-def _replace_surrogates(text: str) -> str:
-    """Return a text of the same length that can be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return re.sub("[\ud800-\udfff]", "\ufffd", text)
-    return text
 
 
 def _blank(text: str, spans: Iterable[Span]) -> str:

@@ -116,6 +116,8 @@ _LETTERS = {
 }
 """The letters of each script."""
 
+_FOREIGN = re.compile("[^\0-\x7f]+")
+
 _DENSITY = 3
 """A letter of Kana, Hangul or Han counts as this many Latin letters.
 
@@ -140,7 +142,10 @@ def detect_script(text: str) -> str | None:
     """Return the script of most of a text, None when it has no letters; Kana counts as `han`."""
     if text.isascii():
         return "latin" if any(map(str.isalpha, text)) else None
-    counts = {script: count_letters(text, script) for script in _LETTERS}
+    foreign = "".join(_FOREIGN.findall(text))
+    counts = {
+        script: count_letters(text if script == "latin" else foreign, script) for script in _LETTERS
+    }
     counts["han"] = _DENSITY * (counts["han"] + counts.pop("kana"))
     counts["hangul"] *= _DENSITY
     # Of scripts with as many letters the eastern ones come first.

@@ -103,7 +103,7 @@ def test_trimming_keeps_the_indent_of_a_whole_line(text, start, trimmed):
     assert (None if found is None else text[found.start : found.end]) == trimmed
 
 
-TEXTS = st.text(st.sampled_from("the Ab9 .\n\n\t\u3000\u2028\r한é"), max_size=120)
+TEXTS = st.text(st.sampled_from("the Ab9_ .-\n\n\t\u3000\u2028\r\x1c\0한é“"), max_size=120)
 
 
 def words(texts):

@@ -8,7 +8,6 @@ from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import (
     MAX_CHARS,
     LeadFinder,
-    find_common_prefix,
     split_document,
     split_sections,
 )
@@ -256,19 +255,6 @@ def test_an_empty_heading_never_opens_the_block_above_it():
 
 def test_a_heading_without_text_leaves_no_gap_in_the_path():
     assert outline_of("# A\na\n\n##\nb\n")[1] == [("##", "A"), ("b", "A")]
-
-
-@pytest.mark.parametrize(
-    ("paths", "common"),
-    [
-        ([("a", "b")], ("a", "b")),
-        ([("a", "b"), ("a", "c")], ("a",)),
-        ([("a",), ("a", "c")], ("a",)),
-        ([("a",), ("b",)], ()),
-    ],
-)
-def test_paths_share_what_they_begin_with(paths, common):
-    assert find_common_prefix(paths) == common
 
 
 def split_blocks(*parts):

@@ -277,6 +277,7 @@ def test_lines_of_noise_are_found_and_their_neighbours_kept(noise):
         "import numpy",
         "export const a = 1;",
         "{ a: 1 }",
+        "{{< a\n\n    in code >}}",
     ],
 )
 def test_text_is_kept(text):
@@ -286,10 +287,14 @@ def test_text_is_kept(text):
 @pytest.mark.parametrize(
     "noise", ["<!-- c -->", "%% c %%", "{{< note >}}", "<Tabs>", "import a from 'b'"]
 )
-@pytest.mark.parametrize("code", ["```\n{}\n```", "- a\n\n  ~~~\n  {}\n  ~~~"])
+@pytest.mark.parametrize("code", ["```\n{}\n```", "- a\n\n  ~~~\n  {}\n  ~~~", "    {}"])
 def test_code_is_kept_as_it_is(noise, code):
     body = code.format(noise)
     assert show(body) == body.split("\n")
+
+
+def test_noise_around_code_is_left_out():
+    assert show("<Tabs>\n\n```\n<Tabs>\n```\n\n</Tabs>") == ["", "```", "<Tabs>", "```", ""]
 
 
 def test_exports_are_noise_in_mdx_only():
