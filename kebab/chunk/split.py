@@ -146,7 +146,9 @@ def split_sections(
                 if section.has_body or section.ended:
                     yield section
                     section = Section()
-            section.has_body = section.has_body or bool(_HAS_WORD.search(text, *block[1:3]))
+            section.has_body = section.has_body or bool(
+                _HAS_WORD.search(text, block.start, block.end)
+            )
         if block.ends or block.kind is BlockKind.HEADING:
             path = tuple(above.label for above in open_headings if above.label)
         section.blocks.append(block)
