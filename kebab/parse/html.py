@@ -34,7 +34,6 @@ from kebab.parse.html_page import (
     slice_tags,
 )
 
-_SUFFIX = re.compile("[#?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _STYLE_NAME = re.compile(
     r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
@@ -47,7 +46,7 @@ def find_target(tag: str) -> str:
     value = get_attribute(tag, "href")
     if not value or value[0] == "#" or _SCHEME.match(value):
         return ""
-    return unquote(unescape(_SUFFIX.split(value, maxsplit=1)[0])).strip()
+    return unquote(unescape(value.partition("#")[0].partition("?")[0])).strip()
 
 
 def find_heading_classes(styles: str) -> dict[str, int]:
@@ -227,7 +226,9 @@ class Walker:
             ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
             if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
                 parts.append("\n")
-            is_left_out = (self._known.get(inner) or self._find_action(inner)) == self._skip
+            action = self._known.get(inner, _UNKNOWN)
+            action = self._find_action(inner) if action is _UNKNOWN else action
+            is_left_out = action == self._skip
             parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
@@ -255,7 +256,7 @@ class Walker:
 
     def _begin_paragraph(self, tag: str, _text: str) -> None:
         self._flow.end_paragraph()
-        found = _CLASS.search(tag)
+        found = _CLASS.search(tag) if tag != "p" else None
         if found:
             title = 1 if _TITLE_CLASS.search(tag) else 0
             levels = (self._heading_classes.get(name, 0) for name in found[1].split())
