@@ -248,7 +248,10 @@ class PageReader:
         for line in lines:
             lengths[line.style.quarter] += sum(map(len, line.words))
         main = lengths.index(max(lengths))
-        sides = self._get_boxes(lines)
+        firsts = [start for line in lines for start in line.starts]
+        words = [word for line in lines for word in line.words]
+        lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
+        first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         edges: dict[int, tuple[list[float], list[float]]] = {}
         segments: list[Segment] = []
         begin = 0
@@ -257,11 +260,8 @@ class PageReader:
             if quarter not in edges:
                 first, last, sign = _SIDES[quarter]
                 edges[quarter] = (
-                    [sign * side if abs(side) < _MAX_POINTS else 0.0 for side in sides[first::8]],
-                    [
-                        sign * side if abs(side) < _MAX_POINTS else 0.0
-                        for side in sides[4 + last :: 8]
-                    ],
+                    _orient(first_sides[first::4], sign),
+                    _orient(last_sides[last::4], sign),
                 )
             starts, ends = edges[quarter]
             turned = quarter != main
@@ -269,12 +269,8 @@ class PageReader:
             begin = end
         return tuple(segments)
 
-    def _get_boxes(self, lines: Iterable[_Line]) -> list[float]:
-        """Return the four sides of the first and of the last character of each word."""
-        indexes: list[int] = []
-        for line in lines:
-            for start, word in zip(line.starts, line.words, strict=True):
-                indexes += (start, start + len(word) - 1)
+    def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
+        """Return the four sides of each of these characters."""
         sides: list[float] = []
         memory = memoryview(self._boxes).cast("B").cast("f")
         for start in range(0, len(indexes), _BOXES):
@@ -324,6 +320,11 @@ def _get_function(name: str, result: Any = None) -> Callable[..., Any]:
     """Return a function of PDFium without the types of its arguments."""
     bound = getattr(load_pdfium().raw, name)
     return ctypes.PYFUNCTYPE(result)(ctypes.cast(bound, ctypes.c_void_p).value)
+
+
+def _orient(sides: Iterable[float], sign: int) -> list[float]:
+    """Return coordinates in the direction of a line, without those that are beyond any page."""
+    return [sign * side if abs(side) < _MAX_POINTS else 0.0 for side in sides]
 
 
 def _cut_line(
