@@ -172,8 +172,8 @@ class Walker:
             "/table": flow.end_table,
             "tr": flow.begin_row,
             "/tr": flow.end_paragraph,
-            "td": self._begin_cell,
-            "th": self._begin_cell,
+            "td": flow.begin_cell,
+            "th": flow.begin_cell,
             "/td": flow.end_cell,
             "/th": flow.end_cell,
             "img": self._add_image,
@@ -185,12 +185,7 @@ class Walker:
         }
 
     def _write_mark(self, mark: str) -> Action:
-        inline = self._flow.inline
-
-        def write(*_: str) -> None:
-            inline.append(mark)
-
-        return write
+        return lambda *_: self._flow.inline.append(mark)
 
     def _skip(self, tag: str, _text: str) -> bool:
         """Leave out an element."""
@@ -277,9 +272,6 @@ class Walker:
 
     def _begin_table(self, tag: str, _text: str) -> None:
         self._flow.begin_table(layout=any(sign in tag for sign in _LAYOUT))
-
-    def _begin_cell(self, tag: str, _text: str) -> None:
-        self._flow.begin_cell(tag)
 
     def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)

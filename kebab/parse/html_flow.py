@@ -361,7 +361,7 @@ class Flow:
         if table:
             table.begin_row()
 
-    def begin_cell(self, tag: str) -> None:
+    def begin_cell(self, tag: str, *_: str) -> None:
         """Begin a cell; in a table that arranges the page it goes on with the line."""
         table = self._get_data_table()
         if table:

@@ -137,24 +137,19 @@ class PageText(NamedTuple):
     recognized: str = ""
 
 
-class _Style(NamedTuple):
-    """The direction in quarters of a turn, the font size and the weight of a character."""
-
-    quarter: int
-    size: float
-    bold: bool
-
-
 class _Line(NamedTuple):
-    """The words of a line with the indexes of their first characters, and where its letters stand.
+    """The words of a line with the indexes of their first characters, and how the first one looks.
 
-    `hyphen` says that a division of a word ends the line.
+    `quarter` is its direction in quarters of a turn. `hyphen` says that a division of a word ends
+    the line.
     """
 
     words: list[str]
     starts: list[int]
+    quarter: int
     base: float
-    style: _Style
+    size: float
+    bold: bool
     hyphen: bool
 
 
@@ -246,26 +241,20 @@ class PageReader:
         """Return the segments of all lines."""
         lengths = [0] * _QUARTERS
         for line in lines:
-            lengths[line.style.quarter] += sum(map(len, line.words))
+            lengths[line.quarter] += sum(map(len, line.words))
         main = lengths.index(max(lengths))
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
         lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
-        edges: dict[int, tuple[list[float], list[float]]] = {}
         segments: list[Segment] = []
         begin = 0
         for line in lines:
-            end, quarter = begin + len(line.words), line.style.quarter
-            if quarter not in edges:
-                first, last, sign = _SIDES[quarter]
-                edges[quarter] = (
-                    _orient(first_sides[first::4], sign),
-                    _orient(last_sides[last::4], sign),
-                )
-            starts, ends = edges[quarter]
-            turned = quarter != main
-            segments += _cut_line(line, starts[begin:end], ends[begin:end], turned=turned)
+            end = begin + len(line.words)
+            first, last, sign = _SIDES[line.quarter]
+            starts = _orient(first_sides[4 * begin + first : 4 * end : 4], sign)
+            ends = _orient(last_sides[4 * begin + last : 4 * end : 4], sign)
+            segments += _cut_line(line, starts, ends, turned=line.quarter != main)
             begin = end
         return tuple(segments)
 
@@ -312,14 +301,14 @@ class PageReader:
         self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
         base = _clamp((y, -x, -y, x)[quarter])
-        return _Line(words, starts, base, _Style(quarter, round(_clamp(size), 1), bold), hyphen)
+        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen)
 
 
 @cache
 def _get_function(name: str, result: Any = None) -> Callable[..., Any]:
     """Return a function of PDFium without the types of its arguments."""
-    bound = getattr(load_pdfium().raw, name)
-    return ctypes.PYFUNCTYPE(result)(ctypes.cast(bound, ctypes.c_void_p).value)
+    address = ctypes.cast(getattr(load_pdfium().raw, name), ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(result)(address or 0)
 
 
 def _orient(sides: Iterable[float], sign: int) -> list[float]:
@@ -331,7 +320,7 @@ def _cut_line(
     line: _Line, starts: Sequence[float], ends: Sequence[float], *, turned: bool
 ) -> Iterator[Segment]:
     """Yield the parts of a line between wide gaps; its words start and end at these places."""
-    words, size = line.words, line.style.size
+    words, size = line.words, line.size
     gaps = list(map(sub, starts[1:], ends))
     wide = _GAP * max(size, 1.0)
     borders = [len(words)]
@@ -344,16 +333,9 @@ def _cut_line(
     for end in borders:
         hyphen = line.hyphen and end == len(words)
         piece = _join_words(words[begin:end], gaps[begin : end - 1], size)
-        yield Segment(
-            text=clean_text(piece) + ("-" if hyphen else ""),
-            left=starts[begin],
-            right=max(ends[end - 1], starts[begin]),
-            base=line.base,
-            size=size,
-            bold=line.style.bold,
-            hyphen=hyphen,
-            turned=turned,
-        )
+        text = clean_text(piece) + ("-" if hyphen else "")
+        left, right = starts[begin], max(ends[end - 1], starts[begin])
+        yield Segment(text, left, right, line.base, size, line.bold, hyphen, turned)
         begin = end
 
 
