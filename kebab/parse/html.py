@@ -420,9 +420,7 @@ def add_fragment(
     """
     if is_too_deep(text):
         return add_without_structure(builder, text)
-    page = Page(text)
-    content = page.extract_body() if hidden else page.extract_whole()
-    Walker(builder, level=level).walk(content)
+    Walker(builder, level=level).walk(Page(text).extract_body(hidden=hidden))
     return None
 
 

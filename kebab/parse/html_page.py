@@ -28,26 +28,19 @@ _DECLARATION = re.compile(
 )
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CODECS = {
-    "ascii": "cp1252",
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("iso8859-11", "tis-620"), "cp874"),
     "euc_kr": "cp949",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
     "shift_jis": "cp932",
-    "tis-620": "cp874",
 }
 """The codecs that browsers use in place of those that pages name, as the Encoding Standard says."""
 
 _LABELS = {
-    "ks_c_5601-1987": "cp949",
-    "ksc5601": "cp949",
-    "ks_c_5601": "cp949",
-    "windows-949": "cp949",
-    "x-windows-949": "cp949",
-    "x-sjis": "cp932",
-    "windows-31j": "cp932",
+    **dict.fromkeys(("ks_c_5601-1987", "ks_c_5601", "ksc5601"), "cp949"),
+    **dict.fromkeys(("windows-949", "x-windows-949"), "cp949"),
+    **dict.fromkeys(("x-sjis", "windows-31j"), "cp932"),
     "x-euc-jp": "euc_jp",
     "x-gbk": "gb18030",
     "x-cp1252": "cp1252",
@@ -73,9 +66,12 @@ def decode_html(data: bytes, path: str, parser: str) -> Decoded:
         ParseFailed: The bytes are not text.
     """
     declared = "" if data.startswith(_BOMS) or b"\0" in data else find_declared_codec(data)
-    if not declared or declared == "utf-8" or _is_utf8(data):
-        return decode(data, path, parser)
-    return decode_declared(data, declared) or decode(data, path, parser)
+    if declared and declared != "utf-8":
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return decode_declared(data, declared) or decode(data, path, parser)
+    return decode(data, path, parser)
 
 
 def find_declared_codec(data: bytes) -> str:
@@ -104,14 +100,6 @@ def decode_declared(data: bytes, codec: str) -> Decoded | None:
         return None
     warnings = (f"characters that are not {codec} were replaced: {lost}",) if lost else ()
     return Decoded(normalize_text(text), codec, warnings)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 DROP = "data-kebab-drop"
@@ -203,15 +191,12 @@ class Page:
             raise ValueError(str(fault)) from fault
         self._text = text
         self._body = self.tree.body
-        self._around: list[LexborNode] = []
-        self._parts: list[LexborNode] = []
-        self.size = 0
+        self._parts = [] if self._body is None else _list_nodes(self._body, _PARTS)
+        self._around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
+        size = 0 if self._body is None else len(self._body.text())
+        left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
+        self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
-        if self._body is not None:
-            self._parts = _list_nodes(self._body, _PARTS)
-            self._around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
-            left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
-            self.size = max(0, len(self._body.text()) - left_out)
 
     def extract_content(self) -> str:
         """Return the main content as HTML, with the elements marked that are not to be read."""
@@ -239,18 +224,13 @@ class Page:
             _mark(parts)
         return _serialise(root or self._body)
 
-    def extract_whole(self) -> str:
-        """Return the body as HTML, with hidden elements marked."""
+    def extract_body(self, *, hidden: bool = True) -> str:
+        """Return the whole body as HTML; without `hidden` the hidden elements are marked."""
         if self._body is None:
             return ""
-        self._mark_hidden(self._body)
-        return _serialise(self._body)
-
-    def extract_body(self) -> str:
-        """Return the whole body as HTML, without marks."""
-        if self._body is None:
-            return ""
-        return _serialise(self._body, marked=False)
+        if not hidden:
+            self._mark_hidden(self._body)
+        return _serialise(self._body, marked=not hidden)
 
     def _mark_hidden(self, body: "LexborNode") -> None:
         for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:

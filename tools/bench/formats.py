@@ -26,7 +26,7 @@ from xml.etree.ElementTree import fromstring
 
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ports import Parser
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.signal import Signal
 from kebab.parse.registry import PARSERS, convert_exceptions
 
 _MEGABYTE = 1e6
@@ -127,7 +127,7 @@ def measure_format(
             try:
                 with convert_exceptions(path, parser.version):
                     parser.parse(data, path)
-            except ParseFailed:
+            except Signal:
                 failed += 1
         times["kebab"].append(time.process_time() - began)
     size = sum(len(data) for _, data in files)
