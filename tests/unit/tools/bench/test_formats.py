@@ -1,4 +1,7 @@
-from tools.bench.formats import find_files, main
+import pytest
+
+from tests.shape.tree import ROOT
+from tools.bench.formats import LIBRARIES, find_files, main
 
 
 def test_a_row_for_each_format_names_files_that_cannot_be_read(tmp_path, capsys):
@@ -23,3 +26,10 @@ def test_only_the_chosen_formats_are_measured(tmp_path, capsys):
 
     assert "| csv | 1 | 0 |" in capsys.readouterr().out
     assert len(find_files([str(tmp_path)])) == 2
+
+
+@pytest.mark.parametrize("suffix", LIBRARIES)
+def test_the_library_of_a_format_reads_a_sample(suffix):
+    path = next((ROOT / "samples").rglob(f"*.{suffix}"))
+
+    LIBRARIES[suffix](path.read_bytes())
