@@ -69,8 +69,9 @@ def read_archive(data: bytes) -> None:
     """Parse the XML of an archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
-            if name.endswith((".xml", ".xhtml", ".rels")):
-                fromstring(archive.read(name))  # noqa: S314 - files of the developer
+            data = archive.read(name) if name.endswith((".xml", ".xhtml", ".rels")) else b""
+            if data:
+                fromstring(data)  # noqa: S314 - files of the developer
 
 
 def read_rows(data: bytes) -> None:
