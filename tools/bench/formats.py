@@ -104,7 +104,12 @@ def find_files(folders: Sequence[str]) -> dict[str, list[tuple[str, bytes]]]:
     paths = (path for folder in folders for path in sorted(Path(folder).rglob("*")))
     for path in paths:
         media = detect_media_type(path.name)
-        if media in PARSERS and path.is_file() and 0 < path.stat().st_size <= _LARGEST:
+        if (
+            media is not None
+            and media in PARSERS
+            and path.is_file()
+            and 0 < path.stat().st_size <= _LARGEST
+        ):
             found[media].append((str(path), path.read_bytes()))
     return found
 
@@ -115,6 +120,7 @@ def measure_format(
     """Return the figures of the files of one format."""
     library = LIBRARIES.get(name)
     times: dict[str, list[float]] = defaultdict(list)
+    failed = 0
     for _ in range(turns):
         if library is not None:
             began = time.process_time()
