@@ -76,6 +76,7 @@ SHORT_TEXTS = {
     "kebab.embed.catalogue:_FACTS": "descriptions in an installed package",
     "kebab.parse.html:_TOKEN": "HTML as lexbor writes it, with `<` escaped and all tags closed",
     "kebab.parse.html_page:_RAW": "HTML as lexbor writes it, with all elements closed",
+    "kebab.parse.html_page:_RAW_OR_SPAN": "HTML as lexbor writes it, with all elements closed",
     "kebab.parse.markdown_parts:_MAIL_START": "at most `_MAX_MAIL_NAME` characters",
     "kebab.rag.question_terms:_ENDS_SENTENCE": "at most `_LOOK_BEHIND` characters",
     "kebab.rag.quote_units:_CODE_DIRECTIVE": "a passage, whose length the chunker limits",

@@ -291,20 +291,18 @@ class TextBuilder:
 
     def _add(self, kind: BlockKind, text: str, level: int = 0, label: str = "") -> None:
         body = normalize_text(text).strip("\n").rstrip()
-        if not body.strip():
+        if not body:
             return
         if self._parts:
-            self._write("\n\n")
+            self._parts.append("\n\n")
+            self._length += 2
         if self._pending is not None:
             self._places.append(self._pending._replace(start=self._length))
             self._pending = None
         start = self._length
-        self._write(body)
+        self._parts.append(body)
+        self._length += len(body)
         self._blocks.append(Block(kind, start, self._length, level, label))
-
-    def _write(self, text: str) -> None:
-        self._parts.append(text)
-        self._length += len(text)
 
 
 def _join_lines(text: str) -> str:

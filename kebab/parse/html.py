@@ -34,7 +34,6 @@ from kebab.parse.html_page import (
     slice_tags,
 )
 
-_SUFFIX = re.compile("[#?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _STYLE_NAME = re.compile(
     r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
@@ -47,7 +46,7 @@ def find_target(tag: str) -> str:
     value = get_attribute(tag, "href")
     if not value or value[0] == "#" or _SCHEME.match(value):
         return ""
-    return unquote(unescape(_SUFFIX.split(value, maxsplit=1)[0])).strip()
+    return unquote(unescape(value.partition("#")[0].partition("?")[0])).strip()
 
 
 def find_heading_classes(styles: str) -> dict[str, int]:
@@ -163,8 +162,8 @@ class Walker:
             "/ol": flow.end_list,
             "li": flow.begin_item,
             "/li": flow.end_paragraph,
-            "dl": flow.begin_definitions,
-            "/dl": flow.end_definitions,
+            "dl": partial(flow.change_definitions, 1),
+            "/dl": partial(flow.change_definitions, -1),
             "dt": self._begin_term,
             "/dt": flow.end_term,
             "blockquote": flow.begin_quote,
@@ -173,8 +172,8 @@ class Walker:
             "/table": flow.end_table,
             "tr": flow.begin_row,
             "/tr": flow.end_paragraph,
-            "td": self._begin_cell,
-            "th": self._begin_cell,
+            "td": flow.begin_cell,
+            "th": flow.begin_cell,
             "/td": flow.end_cell,
             "/th": flow.end_cell,
             "img": self._add_image,
@@ -186,12 +185,7 @@ class Walker:
         }
 
     def _write_mark(self, mark: str) -> Action:
-        inline = self._flow.inline
-
-        def write(*_: str) -> None:
-            inline.append(mark)
-
-        return write
+        return lambda *_: self._flow.inline.append(mark)
 
     def _skip(self, tag: str, _text: str) -> bool:
         """Leave out an element."""
@@ -227,7 +221,9 @@ class Walker:
             ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
             if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
                 parts.append("\n")
-            is_left_out = (self._known.get(inner) or self._find_action(inner)) == self._skip
+            action = self._known.get(inner, _UNKNOWN)
+            action = self._find_action(inner) if action is _UNKNOWN else action
+            is_left_out = action == self._skip
             parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
@@ -255,7 +251,7 @@ class Walker:
 
     def _begin_paragraph(self, tag: str, _text: str) -> None:
         self._flow.end_paragraph()
-        found = _CLASS.search(tag)
+        found = _CLASS.search(tag) if tag != "p" else None
         if found:
             title = 1 if _TITLE_CLASS.search(tag) else 0
             levels = (self._heading_classes.get(name, 0) for name in found[1].split())
@@ -276,9 +272,6 @@ class Walker:
 
     def _begin_table(self, tag: str, _text: str) -> None:
         self._flow.begin_table(layout=any(sign in tag for sign in _LAYOUT))
-
-    def _begin_cell(self, tag: str, _text: str) -> None:
-        self._flow.begin_cell(tag)
 
     def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)
@@ -427,9 +420,7 @@ def add_fragment(
     """
     if is_too_deep(text):
         return add_without_structure(builder, text)
-    page = Page(text)
-    content = page.extract_body() if hidden else page.extract_whole()
-    Walker(builder, level=level).walk(content)
+    Walker(builder, level=level).walk(Page(text).extract_body(hidden=hidden))
     return None
 
 

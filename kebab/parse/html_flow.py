@@ -294,15 +294,10 @@ class Flow:
             self._marker = f"{number}. "
             self._lists[-1] = number + 1
 
-    def begin_definitions(self, *_: str) -> None:
-        """Begin a list of terms."""
+    def change_definitions(self, step: int, *_: str) -> None:
+        """Begin a list of terms with the step 1, or end the innermost one with -1."""
         self.end_paragraph()
-        self._definition_depth += 1
-
-    def end_definitions(self, *_: str) -> None:
-        """End the innermost list of terms."""
-        self.end_paragraph()
-        self._definition_depth -= 1
+        self._definition_depth += step
 
     def begin_term(self, *, signature: bool) -> None:
         """Begin a term; the signature of a symbol is a heading below the last heading."""
@@ -361,7 +356,7 @@ class Flow:
         if table:
             table.begin_row()
 
-    def begin_cell(self, tag: str) -> None:
+    def begin_cell(self, tag: str, *_: str) -> None:
         """Begin a cell; in a table that arranges the page it goes on with the line."""
         table = self._get_data_table()
         if table:

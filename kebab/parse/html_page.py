@@ -28,26 +28,19 @@ _DECLARATION = re.compile(
 )
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CODECS = {
-    "ascii": "cp1252",
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("iso8859-11", "tis-620"), "cp874"),
     "euc_kr": "cp949",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
     "shift_jis": "cp932",
-    "tis-620": "cp874",
 }
 """The codecs that browsers use in place of those that pages name, as the Encoding Standard says."""
 
 _LABELS = {
-    "ks_c_5601-1987": "cp949",
-    "ksc5601": "cp949",
-    "ks_c_5601": "cp949",
-    "windows-949": "cp949",
-    "x-windows-949": "cp949",
-    "x-sjis": "cp932",
-    "windows-31j": "cp932",
+    **dict.fromkeys(("ks_c_5601-1987", "ks_c_5601", "ksc5601"), "cp949"),
+    **dict.fromkeys(("windows-949", "x-windows-949"), "cp949"),
+    **dict.fromkeys(("x-sjis", "windows-31j"), "cp932"),
     "x-euc-jp": "euc_jp",
     "x-gbk": "gb18030",
     "x-cp1252": "cp1252",
@@ -73,9 +66,12 @@ def decode_html(data: bytes, path: str, parser: str) -> Decoded:
         ParseFailed: The bytes are not text.
     """
     declared = "" if data.startswith(_BOMS) or b"\0" in data else find_declared_codec(data)
-    if not declared or declared == "utf-8" or _is_utf8(data):
-        return decode(data, path, parser)
-    return decode_declared(data, declared) or decode(data, path, parser)
+    if declared and declared != "utf-8":
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return decode_declared(data, declared) or decode(data, path, parser)
+    return decode(data, path, parser)
 
 
 def find_declared_codec(data: bytes) -> str:
@@ -106,14 +102,6 @@ def decode_declared(data: bytes, codec: str) -> Decoded | None:
     return Decoded(normalize_text(text), codec, warnings)
 
 
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 DROP = "data-kebab-drop"
 """The attribute that marks the elements that are no content."""
 
@@ -131,17 +119,16 @@ _NEVER_DEEP = split_names(
 _HEAD = 2_000
 _XHTML = re.compile("<\\?xml|<html[^>]{0,200} xmlns=", re.IGNORECASE)
 _EMPTY_ELEMENT = re.compile(
-    r"<((?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)[A-Za-z][\w:.-]*)"
-    r"(\s[^<>]*)?/>",
+    r"<((?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)[A-Za-z][\w:.-]*+)"
+    r"(?:\s[^>]*)?",
     re.IGNORECASE,
 )
 
 _RAW = re.compile(
     r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
 )
-_HAS_RAW = re.compile("<(?:!--|script|style|iframe|noembed|noframes|xmp|plaintext)")
+_RAW_OR_SPAN = re.compile(f"{_RAW.pattern}|<(span[^>]*)>", re.DOTALL)
 
-_MAIN = "main,[role=main],article,[role=article]"
 _MAIN_SHARE = 0.25
 """The least share of the visible text in a main element that is believed."""
 
@@ -158,11 +145,10 @@ _HIDDEN = {
 _HIDDEN_SHARE = 0.5
 """The largest share of the text that is left out as hidden; scripts show more than that."""
 
-_NAVIGATION = "nav,[role=navigation],[role=search],[role=menu]"
-_AROUND = "header,footer,aside,[role=banner],[role=contentinfo],[role=complementary]"
-_NAVIGATION_KINDS = frozenset({"nav", "navigation", "search", "menu"})
-_PAGE_KINDS = frozenset({"header", "footer", "aside", "banner", "contentinfo", "complementary"})
-_NO_TEXT = f"script,style,noscript,template,svg,{_NAVIGATION},{_AROUND}"
+_PARTS = "script,style,noscript,template,svg,nav,header,footer,aside,main,article,[role]"
+_NAVIGATION = split_names("nav role=navigation role=search role=menu")
+_AROUND = split_names("header footer aside role=banner role=contentinfo role=complementary")
+_NO_TEXT = split_names("script style noscript template svg") | _NAVIGATION | _AROUND
 _SMALL = {
     "<form": "form",
     "dialog": "[role=dialog],[role=alertdialog]",
@@ -198,20 +184,19 @@ class Page:
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-        text = _EMPTY_ELEMENT.sub(r"<\1\2></\1>", text) if _XHTML.search(text, 0, _HEAD) else text
+        text = _close_elements(text) if _XHTML.search(text, 0, _HEAD) else text
         try:
             self.tree: LexborHTMLParser = LexborHTMLParser(text)
         except SelectolaxError as fault:
             raise ValueError(str(fault)) from fault
         self._text = text
         self._body = self.tree.body
-        self._around: list[LexborNode] = []
-        self.size = 0
+        self._parts = [] if self._body is None else _list_nodes(self._body, _PARTS)
+        self._around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
+        size = 0 if self._body is None else len(self._body.text())
+        left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
+        self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
-        if self._body is not None:
-            self._around = _list_nodes(self._body, _NO_TEXT)
-            left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
-            self.size = max(0, len(self._body.text()) - left_out)
 
     def extract_content(self) -> str:
         """Return the main content as HTML, with the elements marked that are not to be read."""
@@ -219,8 +204,8 @@ class Page:
             return ""
         self._mark_hidden(self._body)
         self._mark_banners(self._body)
-        root = self._find_main(self._body)
-        _mark([node for node in self._around if _has_kind(node, _NAVIGATION_KINDS)])
+        root = self._find_main()
+        _mark([node for node in self._around if _has_kind(node, _NAVIGATION)])
         if root is None:
             inside = {
                 node.mem_id
@@ -230,7 +215,7 @@ class Page:
             parts = [
                 node
                 for node in self._around
-                if _has_kind(node, _PAGE_KINDS)
+                if _has_kind(node, _AROUND)
                 and node.mem_id not in inside
                 and not (
                     node.tag == "header" and node.css_first("h1") and not node.css_first("nav")
@@ -239,18 +224,13 @@ class Page:
             _mark(parts)
         return _serialise(root or self._body)
 
-    def extract_whole(self) -> str:
-        """Return the body as HTML, with hidden elements marked."""
+    def extract_body(self, *, hidden: bool = True) -> str:
+        """Return the whole body as HTML; without `hidden` the hidden elements are marked."""
         if self._body is None:
             return ""
-        self._mark_hidden(self._body)
-        return _serialise(self._body)
-
-    def extract_body(self) -> str:
-        """Return the whole body as HTML, without marks."""
-        if self._body is None:
-            return ""
-        return _serialise(self._body).replace(f' {DROP}=""', "")
+        if not hidden:
+            self._mark_hidden(self._body)
+        return _serialise(self._body, marked=not hidden)
 
     def _mark_hidden(self, body: "LexborNode") -> None:
         for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:
@@ -274,15 +254,25 @@ class Page:
         present = ",".join(selectors[text] for text in selectors if text in self._text)
         return _list_nodes(body, present) if present else []
 
-    def _find_main(self, body: "LexborNode") -> "LexborNode | None":
+    def _find_main(self) -> "LexborNode | None":
         """Return the element with the main content, None when it is the body."""
-        nodes = _list_nodes(body, _MAIN)[:_MAX_CHECKED]
         for kind in ("main", "article"):
-            sizes = [(len(node.text()), node) for node in nodes if _has_kind(node, {kind})]
+            nodes = [node for node in self._parts if _has_kind(node, {kind, f"role={kind}"})]
+            sizes = [(len(node.text()), node) for node in nodes[:_MAX_CHECKED]]
             size, best = max(sizes, key=itemgetter(0), default=(0, None))
             if best is not None and size >= _MAIN_SHARE * self.size:
                 return best
         return None
+
+
+def _close_elements(text: str) -> str:
+    """Return XHTML with an end tag behind each empty element that is none in HTML."""
+    *parts, tail = text.split("/>")
+    for number, part in enumerate(parts):
+        start = part.rfind("<")
+        found = _EMPTY_ELEMENT.fullmatch(part, start) if start >= 0 else None
+        parts[number] = f"{part}></{found[1]}>" if found else f"{part}/>"
+    return "".join([*parts, tail])
 
 
 def is_too_deep(text: str) -> bool:
@@ -308,8 +298,8 @@ def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
 
 
 def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:
-    """Return whether the tag or the role of an element is one of `kinds`."""
-    return node.tag in kinds or (node.attributes.get("role") or "") in kinds
+    """Return whether the tag of an element, or its role as `role=name`, is one of `kinds`."""
+    return node.tag in kinds or f"role={node.attributes.get('role')}" in kinds
 
 
 def _mark(nodes: "list[LexborNode]") -> None:
@@ -317,13 +307,20 @@ def _mark(nodes: "list[LexborNode]") -> None:
         node.attrs[DROP] = ""
 
 
-def _serialise(node: "LexborNode") -> str:
-    """Return the HTML of an element without comments and elements with other content than HTML."""
+def _serialise(node: "LexborNode", *, marked: bool = True) -> str:
+    """Return the HTML of an element without comments and elements with other content than HTML.
+
+    The tags of spans, which mean nothing, are removed too unless one of them is left out.
+    """
     html = node.html or ""
-    return _RAW.sub("", html) if _HAS_RAW.search(html) else html
+    html = html if marked else html.replace(f' {DROP}=""', "")
+    parts = _RAW_OR_SPAN.split(html)
+    if any(is_left_out("span", tag) for tag in {*parts[2::3]} - {None}):
+        return _RAW.sub("", html)
+    return "".join(parts[::3]).replace("</span>", "")
 
 
-def slice_tags(html: str, size: int = 1 << 20) -> Iterator[str]:
+def slice_tags(html: str, size: int = 1 << 15) -> Iterator[str]:
     """Yield serialised HTML in parts that end before a tag."""
     start = 0
     while start < len(html):
@@ -373,7 +370,8 @@ def is_left_out(name: str, tag: str) -> bool:
 
 def get_attribute(tag: str, name: str) -> str:
     """Return an attribute of a serialised tag as it is written, empty without it."""
-    return tag.partition(f' {name}="')[2].partition('"')[0]
+    start = tag.find(f' {name}="')
+    return tag[start + len(name) + 3 :].partition('"')[0] if start >= 0 else ""
 
 
 _AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author")

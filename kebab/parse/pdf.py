@@ -49,25 +49,21 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         for segment in page.segments:
             sizes[round(segment.size, 1)] += len(segment.text)
     large = _LARGER * max(sizes, key=sizes.__getitem__, default=0.0)
-    edges = []  # the base lines of the first and the last lines of each page
+    keys = []  # where the first and the last lines of each page stand, with their texts
     for page in pages:
         bases = sorted({segment.base for segment in page.segments})
-        edges.append({*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]})
-    counts = Counter(
-        key
-        for page, bases in zip(pages, edges, strict=True)
-        for key in {_get_key(one, large) for one in page.segments if one.base in bases}
-    )
+        edges = {*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]}
+        keys.append([_get_key(one, large) if one.base in edges else None for one in page.segments])
+    counts = Counter(key for page_keys in keys for key in {*page_keys})
     return [
         page._replace(
             segments=tuple(
                 one
-                for one in page.segments
-                if one.base not in bases
-                or (counts[_get_key(one, large)] < _MIN_PAGES and not _is_page_number(one, page))
+                for one, key in zip(page.segments, page_keys, strict=True)
+                if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page))
             )
         )
-        for page, bases in zip(pages, edges, strict=True)
+        for page, page_keys in zip(pages, keys, strict=True)
     ]
 
 
@@ -80,10 +76,11 @@ def _get_key(segment: Segment, large: float) -> tuple[int, str]:
 
 def _is_page_number(segment: Segment, page: PageText) -> bool:
     """Return whether the lowest or highest line of a page is its number."""
-    bases = [one.base for one in page.segments]
     match = _PAGE_NUMBER.fullmatch(segment.text)
-    is_outer = segment.base in {min(bases), max(bases)} and len(set(bases)) > 1
-    return is_outer and match is not None and int(match[1]) == page.number
+    if match is None or int(match[1]) != page.number:
+        return False
+    bases = {one.base for one in page.segments}
+    return segment.base in {min(bases), max(bases)} and len(bases) > 1
 
 
 MAX_BOOKMARKS = 10_000

@@ -4,9 +4,12 @@ import ctypes
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import groupby, pairwise, repeat
+from operator import sub
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.errors.system import translate_import_errors
 
@@ -20,7 +23,6 @@ _LATIN_SHARE = 0.7
 _VOWEL_SHARE = 0.25
 """The least share of vowels in Latin letters: languages have .35 to .5, a shifted code .14."""
 
-_SPACES = re.compile(r"\s+")
 _UNREADABLE = re.compile(
     "[\0-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\ufffd\U000f0000-\U0010ffff]"
 )
@@ -34,7 +36,7 @@ def is_legible(text: str) -> bool:
     A font without a table of its letters gives private characters, control characters, or the
     letters of another code, whose statistics are those of no language.
     """
-    visible = _SPACES.sub("", text)
+    visible = "".join(text.split())
     unreadable = (
         0 if visible.isascii() and visible.isprintable() else len(_UNREADABLE.findall(visible))
     )
@@ -85,11 +87,14 @@ _TOUCHING_WORDS = 0.03
 
 _DIVISIONS = "\ufffe\u00ad"
 """How PDFium and soft hyphens mark that a word continues in the next line."""
+_WORD = re.compile(r"\S+")
 _LINE_END = re.compile("\r?\n|\r|[\ufffe\u00ad]\r?\n?")
-_WORD = re.compile(r"[^\s\u00a0]+")
 _BOLD = re.compile(r"bold|black|heavy|semib|demi|bx\d|Medi(?:Ital)?$", re.IGNORECASE)
-_SIDES = (("left", "right", 1), ("bottom", "top", 1), ("right", "left", -1), ("top", "bottom", -1))
-"""The first and the last side of a character and their sign, by the direction of its line."""
+_SIDES = ((0, 2, 1), (3, 1, 1), (2, 0, -1), (1, 3, -1))
+"""The first and the last side of a character and their sign, by the direction of its line.
+
+The sides of a box are left, top, right and bottom.
+"""
 _MAX_POINTS = 1e5
 _FORCE_BOLD = 1 << 18
 _FONT_NAME_BYTES = 128
@@ -132,22 +137,19 @@ class PageText(NamedTuple):
     recognized: str = ""
 
 
-class _Style(NamedTuple):
-    """The direction in quarters of a turn, the font size and the weight of a character."""
-
-    quarter: int
-    size: float
-    bold: bool
-
-
 class _Line(NamedTuple):
-    """The words of a line with the indexes of their first characters.
+    """The words of a line with the indexes of their first characters, and how the first one looks.
 
-    `hyphen` says that a division of a word ends the line.
+    `quarter` is its direction in quarters of a turn. `hyphen` says that a division of a word ends
+    the line.
     """
 
-    words: list[tuple[int, str]]
-    style: _Style
+    words: list[str]
+    starts: list[int]
+    quarter: int
+    base: float
+    size: float
+    bold: bool
     hyphen: bool
 
 
@@ -166,18 +168,33 @@ def load_pdfium() -> "ModuleType":
     return module
 
 
+_BOXES = 512
+"""How many boxes of characters are asked for in one turn."""
+
+
 class PageReader:
-    """Reads the pages of one document; `document` is its handle in PDFium."""
+    """Reads the pages of one document; `document` is its handle in PDFium.
+
+    The functions for characters are called without the conversions of their bindings, which take
+    three times as long as the functions themselves.
+    """
 
     def __init__(self, document: object) -> None:
         """Prepare the memory for the results of calls."""
         self._c = load_pdfium().raw
         self._document = document
+        self._text = ctypes.c_void_p()
+        self._boxes = (self._c.FS_RECTF * _BOXES)()
+        self._box_references = [ctypes.byref(box) for box in self._boxes]
+        self._get_box = _get_function("FPDFText_GetLooseCharBox")
+        self._get_matrix = _get_function("FPDFText_GetMatrix")
+        self._get_size = _get_function("FPDFText_GetFontSize", ctypes.c_double)
+        self._get_font = _get_function("FPDFText_GetFontInfo")
+        self._get_origin = _get_function("FPDFText_GetCharOrigin")
+        self._has_error = _get_function("FPDFText_HasUnicodeMapError", ctypes.c_int)
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
-        self._rectangle, self._matrix = self._c.FS_RECTF(), self._c.FS_MATRIX()
+        self._matrix, self._flags = self._c.FS_MATRIX(), ctypes.c_int()
         self._name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
-        self._flags = ctypes.c_int()
-        self._text: object = None
         self._bold: dict[bytes, bool] = {}
 
     def read(self, index: int) -> PageText:
@@ -187,11 +204,12 @@ class PageReader:
             return PageText(index + 1, ())
         try:
             number = index + 1
-            self._text = self._c.FPDFText_LoadPage(page)
-            if not self._text:
+            handle = self._c.FPDFText_LoadPage(page)
+            if not handle:
                 return PageText(number, ())
             try:
-                text, count = self._get_text()
+                self._text = ctypes.cast(handle, ctypes.c_void_p)
+                text, count = self._get_text(handle)
                 if not text.strip():
                     objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
                     get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
@@ -201,23 +219,21 @@ class PageReader:
                     )
                     return PageText(number, (), has_image=has_image)
                 lines = list(self._find_lines(text))
-                has_error = self._c.FPDFText_HasUnicodeMapError
-                errors = sum(has_error(self._text, line.words[0][0]) > 0 for line in lines)
+                errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
                 # Most fonts must say which letters they show, by the first of each line.
                 if errors > _UNMAPPED_SHARE * len(lines) or not is_legible(text):
                     return PageText(number, (), legible=False)
                 return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
             finally:
-                self._c.FPDFText_ClosePage(self._text)
-                self._text = None
+                self._c.FPDFText_ClosePage(handle)
         finally:
             self._c.FPDF_ClosePage(page)
 
-    def _get_text(self) -> tuple[str, int]:
+    def _get_text(self, handle: object) -> tuple[str, int]:
         """Return the text of the page, and how many characters it has."""
-        count = max(self._c.FPDFText_CountChars(self._text), 0)
+        count = max(self._c.FPDFText_CountChars(handle), 0)
         units = (ctypes.c_ushort * (min(count, MAX_PAGE_CHARS) + 1))()
-        read = self._c.FPDFText_GetText(self._text, 0, len(units) - 1, units)
+        read = self._c.FPDFText_GetText(handle, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
         return data.decode("utf-16-le", "replace"), count
 
@@ -225,91 +241,111 @@ class PageReader:
         """Return the segments of all lines."""
         lengths = [0] * _QUARTERS
         for line in lines:
-            lengths[line.style.quarter] += sum(len(word) for _, word in line.words)
+            lengths[line.quarter] += sum(map(len, line.words))
         main = lengths.index(max(lengths))
-        return tuple(segment for line in lines for segment in self._cut_line(line, main))
+        firsts = [start for line in lines for start in line.starts]
+        words = [word for line in lines for word in line.words]
+        lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
+        first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
+        segments: list[Segment] = []
+        begin = 0
+        for line in lines:
+            end = begin + len(line.words)
+            first, last, sign = _SIDES[line.quarter]
+            starts = _orient(first_sides[4 * begin + first : 4 * end : 4], sign)
+            ends = _orient(last_sides[4 * begin + last : 4 * end : 4], sign)
+            segments += _cut_line(line, starts, ends, turned=line.quarter != main)
+            begin = end
+        return tuple(segments)
+
+    def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
+        """Return the four sides of each of these characters."""
+        sides: list[float] = []
+        memory = memoryview(self._boxes).cast("B").cast("f")
+        for start in range(0, len(indexes), _BOXES):
+            part = indexes[start : start + _BOXES]
+            deque(map(self._get_box, repeat(self._text), part, self._box_references), maxlen=0)
+            sides += memory[: 4 * len(part)]
+        return sides
 
     def _find_lines(self, text: str) -> Iterator[_Line]:
         """Yield the lines with words; PDFium counts characters in units of UTF-16."""
         is_wide = max(text) > "\uffff"
         start = 0
         for end in [*_LINE_END.finditer(text), None]:
-            line = text[start : end.start() if end else len(text)]
-            words = [(start + word.start(), word[0]) for word in _WORD.finditer(line)]
+            until = end.start() if end else len(text)
+            starts = [word.start() for word in _WORD.finditer(text, start, until)]
+            words = text[start:until].split()
             if is_wide:
-                words = [(len(text[:at].encode("utf-16-le")) // 2, word) for at, word in words]
+                starts = [len(text[:at].encode("utf-16-le")) // 2 for at in starts]
             if words:
                 hyphen = end is not None and end[0][0] in _DIVISIONS
-                yield _Line(words, self._get_style(words[0][0]), hyphen)
+                yield self._build_line(words, starts, hyphen=hyphen)
             start = end.end() if end else len(text)
 
-    def _get_style(self, index: int) -> _Style:
-        self._c.FPDFText_GetMatrix(self._text, index, ctypes.byref(self._matrix))
-        a, b = self._matrix.a, self._matrix.b
+    def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool) -> _Line:
+        """Return a line with the style and the place of its first character."""
+        text, index, matrix = self._text, starts[0], self._matrix
+        self._get_matrix(text, index, ctypes.byref(matrix))
+        a, b = matrix.a, matrix.b
         quarter = (0 if a >= 0 else 2) if abs(a) >= abs(b) else (1 if b > 0 else 3)
-        scale = float((self._matrix.c**2 + self._matrix.d**2) ** 0.5)
-        size = self._c.FPDFText_GetFontSize(self._text, index) * scale
+        scale = float((matrix.c**2 + matrix.d**2) ** 0.5)
+        size = self._get_size(text, index) * scale
         self._flags.value = 0
-        self._c.FPDFText_GetFontInfo(
-            self._text, index, self._name, _FONT_NAME_BYTES, ctypes.byref(self._flags)
-        )
+        flags = ctypes.byref(self._flags)
+        self._get_font(text, index, self._name, _FONT_NAME_BYTES, flags)
         name = self._name.value
         if name not in self._bold:
             self._bold[name] = bool(_BOLD.search(name.decode("latin-1")))
         bold = self._bold[name] or bool(self._flags.value & _FORCE_BOLD)
-        return _Style(quarter, round(_clamp(size), 1), bold)
-
-    def _cut_line(self, line: _Line, main: int) -> Iterator[Segment]:
-        """Yield the parts of a line between wide gaps; most lines have the direction `main`."""
-        words, style, hyphen = line
-        get_box, text = self._c.FPDFText_GetLooseCharBox, self._text
-        box, reference = self._rectangle, ctypes.byref(self._rectangle)
-        first, last, sign = _SIDES[style.quarter]
-        edges = []
-        for at, word in words:
-            get_box(text, at, reference)
-            start = getattr(box, first)
-            if len(word) > 1:
-                get_box(text, at + len(word) - 1, reference)
-            edges.append((_clamp(sign * start), _clamp(sign * getattr(box, last))))
-        index = words[0][0]
-        self._c.FPDFText_GetCharOrigin(
-            self._text, index, ctypes.byref(self._x), ctypes.byref(self._y)
-        )
+        self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
-        base = _clamp((y, -x, -y, x)[style.quarter])
-        gaps = [after[0] - before[1] for before, after in pairwise(edges)]
-        wide = _GAP * max(style.size, 1.0)
+        base = _clamp((y, -x, -y, x)[quarter])
+        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen)
+
+
+@cache
+def _get_function(name: str, result: Any = None) -> Callable[..., Any]:
+    """Return a function of PDFium without the types of its arguments."""
+    address = ctypes.cast(getattr(load_pdfium().raw, name), ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(result)(address or 0)
+
+
+def _orient(sides: Iterable[float], sign: int) -> list[float]:
+    """Return coordinates in the direction of a line, without those that are beyond any page."""
+    return [sign * side if abs(side) < _MAX_POINTS else 0.0 for side in sides]
+
+
+def _cut_line(
+    line: _Line, starts: Sequence[float], ends: Sequence[float], *, turned: bool
+) -> Iterator[Segment]:
+    """Yield the parts of a line between wide gaps; its words start and end at these places."""
+    words, size = line.words, line.size
+    gaps = list(map(sub, starts[1:], ends))
+    wide = _GAP * max(size, 1.0)
+    borders = [len(words)]
+    if gaps and max(gaps) >= wide:
         spaces = sorted(gap for gap in gaps if gap > 0)
         if len(spaces) >= _FEW_SPACES:
             wide = max(wide, min(_GAP_OVER_SPACES * spaces[len(spaces) // 4], 3 * wide))
-        begin = 0
-        for end in range(1, len(words) + 1):
-            if end < len(words) and gaps[end - 1] < wide:
-                continue
-            is_last = end == len(words)
-            piece = _join_words(words[begin:end], gaps[begin : end - 1], style.size)
-            yield Segment(
-                text=clean_text(piece) + ("-" if hyphen and is_last else ""),
-                left=edges[begin][0],
-                right=max(edges[end - 1][1], edges[begin][0]),
-                base=base,
-                size=style.size,
-                bold=style.bold,
-                hyphen=hyphen and is_last,
-                turned=style.quarter != main,
-            )
-            begin = end
+        borders = [*(at for at, gap in enumerate(gaps, 1) if gap >= wide), len(words)]
+    begin = 0
+    for end in borders:
+        hyphen = line.hyphen and end == len(words)
+        piece = _join_words(words[begin:end], gaps[begin : end - 1], size)
+        text = clean_text(piece) + ("-" if hyphen else "")
+        left, right = starts[begin], max(ends[end - 1], starts[begin])
+        yield Segment(text, left, right, line.base, size, line.bold, hyphen, turned)
+        begin = end
 
 
-def _join_words(words: Sequence[tuple[int, str]], gaps: Sequence[float], size: float) -> str:
+def _join_words(words: Sequence[str], gaps: Sequence[float], size: float) -> str:
     """Return words with spaces between them, except where they touch: there the font changes."""
-    texts = [word for _, word in words]
     touching = _TOUCHING_WORDS * size
     if not gaps or min(gaps) > touching:
-        return " ".join(texts)
+        return " ".join(words)
     spaces = ("" if abs(gap) <= touching else " " for gap in gaps)
-    return texts[0] + "".join(space + text for space, text in zip(spaces, texts[1:], strict=True))
+    return words[0] + "".join(space + text for space, text in zip(spaces, words[1:], strict=True))
 
 
 def _clamp(points: float) -> float:
@@ -489,6 +525,8 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
 
 
 def _build_row(line: Sequence[Segment]) -> Row:
+    if len(line) == 1:
+        return Row((line[0].text,), *line[0][1:])
     cells = [line[0].text]
     for before, after in pairwise(line):
         gap = after.left - before.right

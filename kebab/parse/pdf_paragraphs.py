@@ -4,7 +4,7 @@ Headings are found by the outline and by the size and weight of the fonts.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
@@ -63,12 +63,11 @@ class HeadingRules:
         self.body = max(
             [*most, *(size for size, count in chars.items() if count > much)], default=0.0
         )
-        index = {}
+        self._bookmarks: defaultdict[int, dict[str, int]] = defaultdict(dict)
         for mark in bookmarks:
             title = _normalize(mark.title)
             if title:
-                index[mark.page, title] = mark.level
-        self._bookmarks = index
+                self._bookmarks[mark.page][title] = mark.level
         uses: dict[_Style, list[int]] = {}
         known: dict[_Style, Counter[int]] = {}
         for number, rows in enumerate(pages, 1):
@@ -76,7 +75,7 @@ class HeadingRules:
                 style = self._classify(row)
                 if style:
                     uses.setdefault(style, []).append(number)
-                    level = self._bookmarks.get((number, _normalize(row.text)))
+                    level = self._find_level(row, number)
                     if level:
                         known.setdefault(style, Counter())[level] += 1
         levels: dict[_Style, int] = {}
@@ -88,23 +87,31 @@ class HeadingRules:
 
     def get_level(self, row: Row, page: int) -> int:
         """Return the level of a heading, 0 for other rows; `page` counts from 1."""
-        level = self._bookmarks.get((page, _normalize(row.text)), 0) if self._bookmarks else 0
+        level = self._find_level(row, page)
         if level and len(row.cells) == 1:
             return level
         style = self._classify(row)
         return self._levels.get(style, 0) if style else 0
 
+    def _find_level(self, row: Row, page: int) -> int:
+        """Return the level that the outline gives a row, 0 when it does not name it."""
+        titles = self._bookmarks.get(page)
+        return titles.get(_normalize(row.text), 0) if titles else 0
+
     def _classify(self, row: Row) -> _Style | None:
         """Return the style of a row that looks like a heading."""
+        is_large = row.size >= _LARGER * self.body
+        if not is_large and not (row.bold and row.size >= _SAME * self.body):
+            return None
         text = row.text
         if len(row.cells) > _MAX_CELLS or row.turned or len(text) > _MAX_CHARS:
             return None
         if not _HAS_LETTER.search(text) or _NO_HEADING.search(text):
             return None
-        if row.size >= _LARGER * self.body:
+        if is_large:
             return _Style(_round_size(row.size), row.bold)
-        is_strong = row.bold and row.size >= _SAME * self.body and len(text) <= _MAX_BOLD_CHARS
-        return _Style(self.body, bold=True) if is_strong and _NUMBERED.match(text) else None
+        is_numbered = len(text) <= _MAX_BOLD_CHARS and _NUMBERED.match(text)
+        return _Style(self.body, bold=True) if is_numbered else None
 
 
 def _choose_styles(
@@ -163,11 +170,11 @@ _MARKER = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _BULLET = re.compile(r"\A[^\w\s(\[]\s*")
-_ENDS_SENTENCE = re.compile(r"[.!?:…。！？]['\")\]”’»」]*$")
+_SENTENCE_ENDS = tuple(".!?:…。！？")
+_CLOSING = "'\")]”’»」"
 _LEADERS = re.compile(r"(?<!\s)(?:\s*+[.…·]){5,}\s*")
-_DENSE_END = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]$")
-_DENSE_START = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
-_DIVIDED = re.compile(r"[^\W\d_]-$")
+_HAS_LEADERS = re.compile(r"[.…·](?:\s*+[.…·]){4}")
+_DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
 
 
 def write_page(builder: TextBuilder, rows: Sequence[Row], rules: HeadingRules, page: int) -> None:
@@ -197,7 +204,7 @@ class _PageWriter:
                     text = join_lines(text, after.text, hyphen=before.hyphen)
                     self._index += 1
                 self._index += 1
-                self._builder.add_heading(level, _LEADERS.sub(" ", text))
+                self._builder.add_heading(level, _remove_leaders(text))
             elif end > self._index:
                 _write_table(self._builder, self._rows[self._index : end])
                 self._index = end
@@ -254,7 +261,7 @@ class _PageWriter:
             else:
                 parts[-1:] = _join_pair(parts[-1], after.text, hyphen=before.hyphen)
             self._index += 1
-        return _LEADERS.sub(" ", "".join(parts))
+        return _remove_leaders("".join(parts))
 
 
 class _PageLayout:
@@ -269,6 +276,7 @@ class _PageLayout:
         usual = [pitch for pitch in pitches if _PITCH_RANGE[0] < pitch < _PITCH_RANGE[1]]
         self._pitch = median(usual) if usual else _USUAL_PITCH
         self._rows = rows
+        self._right = max((row.right for row in rows), default=0.0)
 
     def is_break(self, index: int) -> bool:
         """Return whether a paragraph ends before a row."""
@@ -277,7 +285,7 @@ class _PageLayout:
             return True
         if before.turned != after.turned:
             return True
-        ends = bool(_ENDS_SENTENCE.search(before.text))
+        ends = before.text.rstrip(_CLOSING).endswith(_SENTENCE_ENDS)
         if after.base > before.base or after.left > before.right or after.right < before.left:
             return ends or not after.text[:1].islower()
         if before.base - after.base > _PITCH * self._pitch * before.size:
@@ -295,6 +303,9 @@ class _PageLayout:
             return False
         word = after.text.partition(" ")[0]
         width = (after.right - after.left) * min(len(word), _LONG_WORD) / max(len(after.text), 1)
+        needed = width + _ROOM * before.size
+        if self._right - before.right <= needed:
+            return False
         # The right edge of the column, as the neighbours of the row show it.
         row = self._rows[index]
         near = self._rows[max(index - _NEAR, 0) : index + _NEAR]
@@ -303,7 +314,12 @@ class _PageLayout:
             for other in near
             if abs(other.left - row.left) <= _COLUMN_INDENT * row.size and other.size <= row.size
         )
-        return edge - before.right > width + _ROOM * before.size
+        return edge - before.right > needed
+
+
+def _remove_leaders(text: str) -> str:
+    """Return text without the dots that lead to page numbers."""
+    return _LEADERS.sub(" ", text) if _HAS_LEADERS.search(text) else text
 
 
 def _find_table_end(rows: Sequence[Row], index: int) -> int:
@@ -319,7 +335,7 @@ def _find_table_end(rows: Sequence[Row], index: int) -> int:
 def _is_table_row(row: Row) -> bool:
     if len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
         return False
-    return max(map(len, row.cells)) <= _MAX_CELL_CHARS and not _LEADERS.search(row.text)
+    return max(map(len, row.cells)) <= _MAX_CELL_CHARS and not _HAS_LEADERS.search(row.text)
 
 
 def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
@@ -336,8 +352,8 @@ def join_lines(before: str, after: str, *, hyphen: bool = False) -> str:
 
 
 def _join_pair(before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
-    if hyphen or _DIVIDED.search(before):
+    if hyphen or (before[-1:] == "-" and before[-2:-1].isalpha()):
         return (before[:-1] if after[:1].islower() else before), after
-    if _DENSE_END.search(before) and _DENSE_START.match(after):
+    if _DENSE.match(before[-1:]) and _DENSE.match(after):
         return before, after
     return f"{before} ", after

@@ -349,7 +349,7 @@ def test_what_is_no_content_is_left_out(junk):
     builder = TextBuilder()
     page = Page(f"<p>before {junk} after</p>")
     # `extract_body` takes marks away, which is tested with the page.
-    Walker(builder).walk(page.extract_whole() if DROP in junk else page.extract_body())
+    Walker(builder).walk(page.extract_body(hidden=DROP not in junk))
 
     assert builder.build("a.html").text.split() == ["before", "after"]
 

@@ -49,7 +49,7 @@ def test_what_is_still_open_is_written_at_the_end():
 def test_ends_without_a_begin_are_ignored():
     ends = (Flow.end_heading, Flow.end_list, Flow.end_quote, Flow.end_table, Flow.end_cell)
 
-    assert build(*ends, Flow.end_term, Flow.end_definitions, "a") == "a"
+    assert build(*ends, Flow.end_term, lambda flow: flow.change_definitions(-1), "a") == "a"
 
 
 def test_deep_lists_are_indented_within_bounds():

@@ -119,7 +119,11 @@ def test_the_whole_body_has_no_marks():
 def test_a_page_of_frames_is_empty():
     page = Page("<frameset><frame src=a.html></frameset>")
 
-    assert (page.extract_content(), page.extract_body(), page.extract_whole()) == ("", "", "")
+    assert (page.extract_content(), page.extract_body(), page.extract_body(hidden=False)) == (
+        "",
+        "",
+        "",
+    )
 
 
 def test_deep_nesting_is_found_quickly():
