@@ -112,7 +112,7 @@ class EventStream:
                     yield self._lines.popleft()
                 if not job.future.done() and not await self._wait():
                     yield self._encode(self.build_heartbeat())
-            for event in self.build_end(job.future.result().reply):
+            for event in self.build_end(cast("Reply", job.future.result().reply)):
                 yield encode_json(event)
         finally:
             self._closed = True

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from kebab.app.classify import accept_trace, find_trace
 from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ReadOnly, ServerBusy, UsageInvalid, build_catalog
 from kebab.errors.signal import Signal
+from kebab.http.workers import MOST_TASK_BYTES, ReadWorkers, Task
+from kebab.platform import count_cores
 from kebab.wire.error import ErrorReply
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
@@ -43,6 +46,8 @@ class Job(Generic[T]):
         work: Does the work and returns its result.
         cancel: The flag by which the work can be stopped between two steps, if it has one.
         give_up: Returns the result of work that is stopped before it begins.
+        delegate: Lets another process do the work, and returns None when none did. It is not
+            interrupted, and ends by itself soon after the job is stopped.
     """
 
     def __init__(
@@ -50,12 +55,14 @@ class Job(Generic[T]):
         work: Callable[[], T],
         cancel: Cancel | None = None,
         give_up: Callable[[], T] | None = None,
+        delegate: Callable[["Job[T]"], T | None] | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[T] = self._loop.create_future()
         self._work = work
         self._cancel = cancel
         self._give_up = give_up
+        self._delegate = delegate
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stops = 0
@@ -78,7 +85,8 @@ class Job(Generic[T]):
         """Do the work in this thread, unless it was stopped before."""
         try:
             try:
-                value = self._attach_and_work()
+                value = None if self.stopped or not self._delegate else self._delegate(self)
+                value = self._attach_and_work() if value is None else value
             finally:
                 self._detach()
         except BaseException as fault:  # noqa: BLE001 - the edge of the request
@@ -148,6 +156,11 @@ class JobThreads:
         except Full:
             raise ServerBusy(waiting=self._queue.maxsize) from None
 
+    @property
+    def running(self) -> int:
+        """How many jobs run now."""
+        return len(self._running)
+
     def stop(self) -> None:
         """Stop the running jobs and those that wait; threads end when they are idle."""
         for job in [*self._running, *self._queue.queue]:
@@ -175,6 +188,7 @@ ALLOW_WRITE = "--allow-write"
 """The flag of a server that may change the knowledge base."""
 
 DEFAULT_DEADLINE_S = 60.0
+_MOST_WORKERS = 4
 
 _USAGE_HINT = "kebab serve --help"
 
@@ -193,6 +207,8 @@ class ServiceOptions:
     """Whether nothing at all is written, not even the query cache."""
     deadline_s: float = DEFAULT_DEADLINE_S
     """The limit of operations that are not long; waiting counts."""
+    workers: int = 0
+    """How many processes answer the reads that come while others are answered."""
     quick_threads: int = 2
     long_threads: int = 4
     most_waiting: int = 256
@@ -204,13 +220,20 @@ class Outcome:
     """The answer to a request: an HTTP status, the reply with its envelope, and its JSON."""
 
     status: int
-    reply: "Reply"
+    reply: "Reply | None"
+    """None when a worker answered without an error."""
     body: bytes
 
     @property
     def failed(self) -> bool:
         """Whether the reply is `error.v1`."""
         return isinstance(self.reply, ErrorReply)
+
+
+def count_workers() -> int:
+    """Return how many workers a server has unless told."""
+    cores = count_cores()
+    return 0 if cores == 1 else min(cores, _MOST_WORKERS)
 
 
 def is_long(operation: str) -> bool:
@@ -234,15 +257,72 @@ def encode_line(reply: "Reply") -> bytes:
     return encode_json(reply) + b"\n"
 
 
+class RequestRunner:
+    """Runs requests in this process; a copy in a worker has knowledge bases of its own."""
+
+    def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
+        self._options = options
+        threads = options.quick_threads + options.long_threads
+        self._pool = pool or KebabPool(threads, is_owner=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RequestRunner, (self._options,)
+
+    def __call__(self, task: Task) -> Outcome:
+        """Answer a read in a worker; the server uses the reply of an error only."""
+        with accept_trace(task.trace):
+            outcome = self.run(task.operation, task.raw)
+        return outcome if outcome.failed else replace(outcome, reply=None)
+
+    def run(
+        self,
+        operation: str,
+        raw: bytes,
+        report: Callable[[Any], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Outcome:
+        """Do the work of a request; every exception becomes an error."""
+        settings: Settings | None = None
+        try:
+            settings = self._options.load_settings()
+            request = decode_operation_request(operation, raw, settings)
+            with self._lease(operation, settings) as kebab:
+                reply = kebab.run(request, report=report, cancel=cancel)
+            reply = format_reply(operation, reply, cancel=cancel)
+            return Outcome(200, reply, encode_line(reply))
+        except BaseException as fault:  # noqa: BLE001 - the edge of the request
+            return build_failure(operation, fault, settings)
+
+    def close(self) -> None:
+        """Close the knowledge bases that are not in use."""
+        self._pool.close()
+
+    @contextmanager
+    def _lease(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
+        """Yield a knowledge base that refuses what this server must not do."""
+        options = self._options
+        refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
+        read_only = options.read_only or refuses
+        try:
+            with self._pool.lease(
+                settings, config_path=options.config_path, read_only=read_only
+            ) as kebab:
+                yield kebab
+        except ReadOnly as refused:
+            if options.read_only:
+                raise
+            raise ReadOnly(operation=refused.operation, needs=ALLOW_WRITE) from refused
+
+
 class Service:
-    """Answers requests; the event loop submits them, and threads do the work."""
+    """Answers requests; the event loop submits them, and threads or workers do the work."""
 
     def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
         self.options = options
-        threads = options.quick_threads + options.long_threads
-        self._pool = pool or KebabPool(threads, is_owner=False)
+        self._runner = RequestRunner(options, pool)
+        self._workers = ReadWorkers(self._runner, options.workers)
         waiting = options.most_waiting
-        self._quick = JobThreads("quick", options.quick_threads, waiting)
+        self._quick = JobThreads("quick", max(options.quick_threads, options.workers + 1), waiting)
         self._long = JobThreads("long", options.long_threads, waiting)
 
     def submit(
@@ -253,16 +333,23 @@ class Service:
         Raises:
             ServerBusy: Too many requests are waiting.
         """
-        cancel = Cancel()
-        flag = cancel if OPERATIONS[operation].cancellable else None
+        threads = self._long if is_long(operation) else self._quick
+        cancel, task = Cancel(), Task(operation, raw, find_trace())
+
+        def delegate(job: Job[Outcome]) -> Outcome | None:
+            if threads is self._long or threads.running == 1 or len(raw) > MOST_TASK_BYTES:
+                return None
+            return self._workers.answer(task, lambda: job.stopped)
+
         # Each copy of the context has the trace of the request.
         answer, refuse = copy_context().run, copy_context().run
         job = Job(
-            lambda: answer(self._answer, operation, raw, report, cancel),
-            flag,
+            lambda: answer(self._runner.run, operation, raw, report, cancel),
+            cancel if OPERATIONS[operation].cancellable else None,
             lambda: refuse(self.refuse, operation, Cancelled(operation=operation), None),
+            delegate,
         )
-        (self._long if is_long(operation) else self._quick).submit(job)
+        threads.submit(job)
         return job
 
     def refuse(self, operation: str, fault: Exception, status: int | None) -> Outcome:
@@ -277,43 +364,17 @@ class Service:
         """Return the seconds that an operation may take; None for long ones, which limit it."""
         return None if is_long(operation) else self.options.deadline_s or None
 
+    def end_unused_workers(self) -> None:
+        """Give back the memory of processes that had nothing to do for a while."""
+        self._workers.end_unused()
+
     def stop(self) -> None:
         """Stop all work."""
         self._quick.stop()
         self._long.stop()
 
     def close(self) -> None:
-        """Stop all work and close the knowledge bases that are not in use."""
+        """Stop all work, end the workers, and close the knowledge bases that are not in use."""
         self.stop()
-        self._pool.close()
-
-    def _answer(
-        self, operation: str, raw: bytes, report: Callable[[Any], None] | None, cancel: Cancel
-    ) -> Outcome:
-        """Do the work of a request; every exception becomes an error."""
-        settings: Settings | None = None
-        try:
-            settings = self.options.load_settings()
-            request = decode_operation_request(operation, raw, settings)
-            with self._lease(operation, settings) as kebab:
-                reply = kebab.run(request, report=report, cancel=cancel)
-            reply = format_reply(operation, reply, cancel=cancel)
-            return Outcome(200, reply, encode_line(reply))
-        except BaseException as fault:  # noqa: BLE001 - the edge of the request
-            return build_failure(operation, fault, settings)
-
-    @contextmanager
-    def _lease(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
-        """Yield a knowledge base that refuses what this server must not do."""
-        options = self.options
-        refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
-        read_only = options.read_only or refuses
-        try:
-            with self._pool.lease(
-                settings, config_path=options.config_path, read_only=read_only
-            ) as kebab:
-                yield kebab
-        except ReadOnly as refused:
-            if options.read_only:
-                raise
-            raise ReadOnly(operation=refused.operation, needs=ALLOW_WRITE) from refused
+        self._workers.close()
+        self._runner.close()
