@@ -81,8 +81,8 @@ class Job(Generic[T]):
         """Whether the work was asked to stop."""
         return self._stops > 0
 
-    def run(self) -> None:
-        """Do the work in this thread, unless it was stopped before."""
+    def run(self) -> Callable[[], None]:
+        """Do the work in this thread, unless it was stopped before; return what tells the loop."""
         try:
             try:
                 value = None if self.stopped or not self._delegate else self._delegate(self)
@@ -93,9 +93,8 @@ class Job(Generic[T]):
             self._detach()  # the interruption may have come within the first one
             # A future carries no other exceptions.
             shown = fault if isinstance(fault, Exception) else Interrupted(type(fault).__name__)
-            self._resolve(partial(self.future.set_exception, shown))
-        else:
-            self._resolve(partial(self.future.set_result, value))
+            return partial(self._resolve, partial(self.future.set_exception, shown))
+        return partial(self._resolve, partial(self.future.set_result, value))
 
     def _attach_and_work(self) -> T:
         with self._lock:
@@ -173,9 +172,10 @@ class JobThreads:
     def _serve(self) -> None:
         while (job := self._queue.get()) is not None:
             self._running.add(job)
-            job.run()
-            self._running.discard(job)
-            del job  # an idle thread keeps no reply alive
+            resolve = job.run()
+            self._running.discard(job)  # first, because the client may ask again at once
+            resolve()
+            del job, resolve  # an idle thread keeps no reply alive
 
 
 def _raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:

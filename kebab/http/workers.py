@@ -6,9 +6,10 @@
 import time
 from collections.abc import Callable
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.limits.worker import WorkerProcess
+if TYPE_CHECKING:
+    from kebab.limits.worker import WorkerProcess
 
 MOST_TASK_BYTES = 32_768
 """The largest body for a worker. The pipe takes it at once, so sending never waits."""
@@ -18,8 +19,8 @@ _UNUSED_S = 60.0
 _POLL_S = 0.1
 _GRACE_S = 1.0
 """How long a worker goes on when nobody waits for its read; a new process costs more."""
-_PAUSE_S, _MOST_FAILURES = 0.5, 7
-"""The pause after a worker that ended. Each further one doubles it, up to this number."""
+_PAUSE_S = 2.0
+"""How long no worker is started after one that ended by itself."""
 
 
 class Task(NamedTuple):
@@ -28,23 +29,6 @@ class Task(NamedTuple):
     operation: str
     raw: bytes
     trace: str | None
-
-
-class _Worker:
-    """A process, and how many messages it sends before it is free."""
-
-    def __init__(self, process: WorkerProcess) -> None:
-        self.process = process
-        self.unread = 2  # that it is ready, and what its first task returns
-        self.used_at = time.monotonic()
-
-    def is_free(self) -> bool | None:
-        """Read what it sent by now; return whether nothing is missing, None when it ended."""
-        while self.process.poll(0):
-            if self.process.receive() is None:
-                return None
-            self.unread -= 1
-        return not self.unread
 
 
 class ReadWorkers:
@@ -58,9 +42,9 @@ class ReadWorkers:
     def __init__(self, handler: Callable[[Task], Any], most: int) -> None:
         self._handler = handler
         self._most = most
-        self._resting: list[_Worker] = []
+        self._resting: dict[WorkerProcess, float] = {}
+        """Workers without a read, and when they began to rest; the last one was used last."""
         self._count = 0
-        self._failures = 0
         self._starts_at = 0.0
         self._lock = RLock()
 
@@ -77,66 +61,65 @@ class ReadWorkers:
         if worker is None:
             self._start(task)
             return None
-        worker.process.send(task)
+        worker.send(task)
         stops_at = float("inf")
-        while not (has_replied := worker.process.poll(_POLL_S)) and time.monotonic() < stops_at:
+        while not (has_replied := worker.poll(_POLL_S)) and time.monotonic() < stops_at:
             if is_stopped():
                 stops_at = min(stops_at, time.monotonic() + _GRACE_S)
-        reply = worker.process.receive() if has_replied else None
-        if reply is None:
-            worker.process.close()
-            self._note_failure()
-            return None
-        worker.used_at, self._failures = time.monotonic(), 0
+        reply = worker.receive() if has_replied else None
         with self._lock:
-            self._resting.append(worker)
-        return reply.result
+            if reply is None:
+                self._drop(worker)
+                return None
+            self._resting[worker] = time.monotonic()
+            return reply.result
 
     def end_unused(self, unused_s: float = _UNUSED_S) -> None:
         """End the workers that had no read for some seconds."""
         before = time.monotonic() - unused_s
         with self._lock:
-            ended = [one for one in self._resting if one.used_at <= before]
-            self._resting = [one for one in self._resting if one.used_at > before]
-            self._count -= len(ended)
-        for one in ended:
-            one.process.close()
+            for worker in [one for one, since in self._resting.items() if since <= before]:
+                del self._resting[worker]
+                self._count -= 1
+                worker.close()
 
     def close(self) -> None:
         """End the workers without a read; the threads that wait for others end those."""
         self._most = 0
         self.end_unused(0)
 
-    def _take(self) -> _Worker | None:
-        """Return the free worker that was used last; None when there is none."""
+    def _take(self) -> "WorkerProcess | None":
+        """Return the worker without work that was used last; None when there is none."""
         with self._lock:
             for worker in reversed([*self._resting]):
-                is_free = worker.is_free()
-                if is_free is False:
-                    continue
-                self._resting.remove(worker)
-                if is_free:
+                has_ended = False
+                while not has_ended and worker.poll(0):
+                    has_ended = worker.receive() is None
+                if has_ended or worker.is_idle:
+                    del self._resting[worker]
+                if has_ended:
+                    self._drop(worker)
+                elif worker.is_idle:
                     return worker
-                worker.process.close()
-                self._note_failure()
         return None
 
     def _start(self, task: Task) -> None:
-        """Start a worker unless there are enough, or they end too often."""
+        """Start a worker unless there are enough, or one has just ended."""
+        from kebab.limits.worker import WorkerProcess
+
         with self._lock:
             if self._count >= self._most or time.monotonic() < self._starts_at:
                 return
-            self._count += 1
             try:
-                process = WorkerProcess(self._handler, 0)
+                worker = WorkerProcess(self._handler, 0)
             except OSError:
-                self._note_failure()
-            else:
-                process.send(task)
-                self._resting.append(_Worker(process))
+                self._starts_at = time.monotonic() + _PAUSE_S
+                return
+            worker.send(task)
+            self._count += 1
+            self._resting[worker] = time.monotonic()
 
-    def _note_failure(self) -> None:
-        with self._lock:
-            self._count -= 1
-            self._starts_at = time.monotonic() + _PAUSE_S * 2**self._failures
-            self._failures = min(self._failures + 1, _MOST_FAILURES)
+    def _drop(self, worker: "WorkerProcess") -> None:
+        self._count -= 1
+        self._starts_at = time.monotonic() + _PAUSE_S
+        worker.close()

@@ -1,6 +1,8 @@
 import os
 import signal
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -22,19 +24,28 @@ def handle(task):
 def make(monkeypatch):
     """Return a function that starts workers and waits until they are free."""
     # Tests are not installed, so the process has to find them.
-    monkeypatch.setenv("PYTHONPATH", os.getcwd())
+    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+    monkeypatch.setattr(workers, "_PAUSE_S", 0.0)
     made = []
 
     def start(count=1):
         made.append(ReadWorkers(handle, count))
         for _ in range(count):
             assert ask(made[-1]) is None
-        wait_until(lambda: all(one.is_free() for one in made[-1]._resting))
+        wait_until(lambda: rest_idle(made[-1]))
         return made[-1]
 
     yield start
     for one in made:
         one.close()
+
+
+def rest_idle(pool):
+    """Read what the workers sent; return whether none of them works."""
+    worker = pool._take()
+    if worker:
+        pool._resting[worker] = time.monotonic()
+    return worker
 
 
 def ask(pool, operation="search", raw=b"{}", trace="t", is_stopped=lambda: False):
@@ -55,7 +66,6 @@ def test_a_killed_worker_costs_one_read_and_is_replaced(make):
     os.kill(before, signal.SIGKILL)
 
     assert ask(pool) is None
-    assert not pool._resting
     found = wait_until(lambda: ask(pool))
     assert found[0] != before
 
@@ -63,7 +73,7 @@ def test_a_killed_worker_costs_one_read_and_is_replaced(make):
 def test_a_read_that_nobody_waits_for_ends_with_its_worker(make, monkeypatch):
     monkeypatch.setattr(workers, "_GRACE_S", 0.0)
     pool = make()
-    busy = pool._resting[0].process
+    [busy] = pool._resting
 
     assert ask(pool, HANGS, trace=None, is_stopped=lambda: True) is None
     assert busy._process.returncode is not None
@@ -75,7 +85,7 @@ def test_unused_workers_end_and_no_more_start_after_the_end(make):
     pool.end_unused()
     assert len(pool._resting) == 1
 
-    started = [one.process for one in pool._resting]
+    started = [*pool._resting]
     pool.close()
     assert all(one._process.returncode is not None for one in started)
     assert (ask(pool), pool._count) == (None, 0)
@@ -88,7 +98,7 @@ def test_a_system_without_room_for_a_process_is_asked_again_later(monkeypatch):
         calls.append(1)
         raise OSError
 
-    monkeypatch.setattr(workers, "WorkerProcess", refuse)
+    monkeypatch.setattr("kebab.limits.worker.WorkerProcess", refuse)
     pool = ReadWorkers(handle, 2)
 
     assert [ask(pool) for _ in range(4)] == [None] * 4
