@@ -34,8 +34,8 @@ _GRACE_S = 5.0
 """How long running requests may take after the signal to end."""
 _CANCEL_S = 3.0
 """How long they may take after that, when they were told to stop."""
-_TICKS = 100
-"""After how many turns of uvicorn's clock, each a tenth of a second, it tidies up."""
+_TIDY_S = 10
+"""How often it is looked for workers that nobody uses."""
 _LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio", "concurrent.futures")
 
 
@@ -110,9 +110,8 @@ def run_http_server(
             open_paths={HEALTH_PATH},
             large_paths={build_path("ingest_text")},
         )
-        server = HttpServer(
-            build_application(service, admission, mounts), service.stop, service.end_unused_workers
-        )
+        app = build_application(service, admission, mounts)
+        server = HttpServer(app, service.stop, service.end_unused_workers)
         bound = Address(address.host, listener.getsockname()[1])
         on_start(Running(bound, str(state / TOKEN_NAME)))
         server.run(sockets=[listener])
@@ -156,10 +155,7 @@ class HttpServer(uvicorn.Server):
     """A server that ends at a signal: requests may finish, then they are told to stop."""
 
     def __init__(
-        self,
-        app: Any,
-        stop_work: Callable[[], None],
-        tidy: Callable[[], None] = lambda: None,
+        self, app: Any, stop_work: Callable[[], None], tidy: Callable[[], Any] | None = None
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -172,10 +168,12 @@ class HttpServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                callback_notify=tidy,
+                timeout_notify=_TIDY_S,
                 timeout_graceful_shutdown=round(_GRACE_S + _CANCEL_S),
             )
         )
-        self._stop_work, self._tidy = stop_work, tidy
+        self._stop_work = stop_work
         self.interrupted = False
 
     @contextlib.contextmanager
@@ -199,12 +197,6 @@ class HttpServer(uvicorn.Server):
             self._stop_work()
             self.force_exit = True
         super().handle_exit(sig, frame)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Tidy up from time to time; return whether the server ends."""
-        if counter % _TICKS == 0:
-            self._tidy()
-        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept nothing more, and wait for the running requests."""

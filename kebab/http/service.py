@@ -136,7 +136,7 @@ class JobThreads:
 
     def __init__(self, name: str, threads: int, most_waiting: int) -> None:
         self._queue: Queue[Job[Any] | None] = Queue(most_waiting)
-        self._running: set[Job[Any]] = set()
+        self.running: set[Job[Any]] = set()
         self._threads = [
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True)
             for number in range(threads)
@@ -155,14 +155,9 @@ class JobThreads:
         except Full:
             raise ServerBusy(waiting=self._queue.maxsize) from None
 
-    @property
-    def running(self) -> int:
-        """How many jobs run now."""
-        return len(self._running)
-
     def stop(self) -> None:
         """Stop the running jobs and those that wait; threads end when they are idle."""
-        for job in [*self._running, *self._queue.queue]:
+        for job in [*self.running, *self._queue.queue]:
             if job is not None:
                 job.stop()
         for _ in self._threads:
@@ -171,9 +166,9 @@ class JobThreads:
 
     def _serve(self) -> None:
         while (job := self._queue.get()) is not None:
-            self._running.add(job)
+            self.running.add(job)
             resolve = job.run()
-            self._running.discard(job)  # first, because the client may ask again at once
+            self.running.discard(job)  # first, because the client may ask again at once
             resolve()
             del job, resolve  # an idle thread keeps no reply alive
 
@@ -263,7 +258,7 @@ class RequestRunner:
     def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
         self._options = options
         threads = options.quick_threads + options.long_threads
-        self._pool = pool or KebabPool(threads, is_owner=False)
+        self.pool = pool or KebabPool(threads, is_owner=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RequestRunner, (self._options,)
@@ -271,31 +266,26 @@ class RequestRunner:
     def __call__(self, task: Task) -> Outcome:
         """Answer a read in a worker; the server uses the reply of an error only."""
         with accept_trace(task.trace):
-            outcome = self.run(task.operation, task.raw)
+            outcome = self.run(task)
         return outcome if outcome.failed else replace(outcome, reply=None)
 
     def run(
         self,
-        operation: str,
-        raw: bytes,
+        task: Task,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Do the work of a request; every exception becomes an error."""
-        settings: Settings | None = None
+        operation, settings = task.operation, None
         try:
             settings = self._options.load_settings()
-            request = decode_operation_request(operation, raw, settings)
+            request = decode_operation_request(operation, task.raw, settings)
             with self._lease(operation, settings) as kebab:
                 reply = kebab.run(request, report=report, cancel=cancel)
             reply = format_reply(operation, reply, cancel=cancel)
             return Outcome(200, reply, encode_line(reply))
         except BaseException as fault:  # noqa: BLE001 - the edge of the request
             return build_failure(operation, fault, settings)
-
-    def close(self) -> None:
-        """Close the knowledge bases that are not in use."""
-        self._pool.close()
 
     @contextmanager
     def _lease(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
@@ -304,7 +294,7 @@ class RequestRunner:
         refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
         read_only = options.read_only or refuses
         try:
-            with self._pool.lease(
+            with self.pool.lease(
                 settings, config_path=options.config_path, read_only=read_only
             ) as kebab:
                 yield kebab
@@ -337,14 +327,14 @@ class Service:
         cancel, task = Cancel(), Task(operation, raw, find_trace())
 
         def delegate(job: Job[Outcome]) -> Outcome | None:
-            if threads is self._long or threads.running == 1 or len(raw) > MOST_TASK_BYTES:
+            if threads is self._long or len(threads.running) == 1 or len(raw) > MOST_TASK_BYTES:
                 return None
             return self._workers.answer(task, lambda: job.stopped)
 
         # Each copy of the context has the trace of the request.
         answer, refuse = copy_context().run, copy_context().run
         job = Job(
-            lambda: answer(self._runner.run, operation, raw, report, cancel),
+            lambda: answer(self._runner.run, task, report, cancel),
             cancel if OPERATIONS[operation].cancellable else None,
             lambda: refuse(self.refuse, operation, Cancelled(operation=operation), None),
             delegate,
@@ -364,7 +354,7 @@ class Service:
         """Return the seconds that an operation may take; None for long ones, which limit it."""
         return None if is_long(operation) else self.options.deadline_s or None
 
-    def end_unused_workers(self) -> None:
+    async def end_unused_workers(self) -> None:
         """Give back the memory of processes that had nothing to do for a while."""
         self._workers.end_unused()
 
@@ -377,4 +367,4 @@ class Service:
         """Stop all work, end the workers, and close the knowledge bases that are not in use."""
         self.stop()
         self._workers.close()
-        self._runner.close()
+        self._runner.pool.close()

@@ -108,8 +108,9 @@ _MB = 1 << 20
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
-    help="Answer reads that come at the same time in up to this number of further processes, unless"
-    " told one for each core and at most 4.",
+    metavar="N",
+    help="Answer reads that come at the same time in up to N further processes; unless told one for"
+    " each core, at most 4.",
 )
 @click.option("--background", is_flag=True, hidden=True, help="Be the process that commands start.")
 @click.pass_obj

@@ -219,7 +219,7 @@ def test_threads_share_one_model(tmp_path, monkeypatch):
     """The service takes knowledge bases from a pool, which shares the models."""
     service = Service(ServiceOptions(config_path=tmp_path / "c", load_settings=Settings), None)
     try:
-        assert isinstance(service._runner._pool, KebabPool)
+        assert isinstance(service._runner.pool, KebabPool)
         assert threading.active_count() > 1
     finally:
         service.close()
