@@ -1,10 +1,8 @@
 import asyncio
 import json
-import threading
 
 import pytest
 
-from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
 from kebab.http.service import Service, ServiceOptions, is_long
@@ -12,7 +10,7 @@ from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
-from tests.unit.http.conftest import wait_until
+from tests.fakes.waiting import wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
 
@@ -213,13 +211,3 @@ def test_stopping_ends_running_and_waiting_work(make_service, pool):
 def test_operations_that_report_or_write_are_long_and_a_search_is_not():
     assert {"ask", "dupes", "doctor", *WRITING} <= {name for name in OPERATIONS if is_long(name)}
     assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related", "why")))
-
-
-def test_threads_share_one_model(tmp_path, monkeypatch):
-    """The service takes knowledge bases from a pool, which shares the models."""
-    service = Service(ServiceOptions(config_path=tmp_path / "c", load_settings=Settings), None)
-    try:
-        assert isinstance(service._runner.pool, KebabPool)
-        assert threading.active_count() > 1
-    finally:
-        service.close()

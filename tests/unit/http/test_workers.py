@@ -1,7 +1,6 @@
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -22,30 +21,20 @@ def handle(task):
 
 @pytest.fixture
 def make(monkeypatch):
-    """Return a function that starts workers and waits until they are free."""
+    """Return a function that starts a worker and waits until it answers."""
     # Tests are not installed, so the process has to find them.
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
     monkeypatch.setattr(workers, "_PAUSE_S", 0.0)
     made = []
 
-    def start(count=1):
-        made.append(ReadWorkers(handle, count))
-        for _ in range(count):
-            assert ask(made[-1]) is None
-        wait_until(lambda: rest_idle(made[-1]))
+    def start():
+        made.append(ReadWorkers(handle, 1))
+        wait_until(lambda: ask(made[-1]))
         return made[-1]
 
     yield start
     for one in made:
         one.close()
-
-
-def rest_idle(pool):
-    """Read what the workers sent; return whether none of them works."""
-    worker = pool._take()
-    if worker:
-        pool._resting[worker] = time.monotonic()
-    return worker
 
 
 def ask(pool, operation="search", raw=b"{}", trace="t", is_stopped=lambda: False):
