@@ -1,6 +1,6 @@
 """Runs operations in a fixed number of threads, over a pool of knowledge bases.
 
-Jobs run in the order in which they arrive.
+Jobs begin in the order in which they arrive. Reads that come together run in worker processes.
 
 The event loop only waits. A job can be stopped: its `Cancel` flag is set, or a `KeyboardInterrupt`
 is raised in its thread, which every operation handles as Ctrl-C on the command line.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from kebab import __version__
 from kebab.app.classify import accept_trace, find_trace
 from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
 from kebab.config.settings import Settings
@@ -255,13 +256,17 @@ def encode_line(reply: "Reply") -> bytes:
 class RequestRunner:
     """Runs requests in this process; a copy in a worker has knowledge bases of its own."""
 
-    def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
+    def __init__(
+        self, options: ServiceOptions, pool: KebabPool | None = None, version: str = __version__
+    ) -> None:
+        if version != __version__:
+            raise RuntimeError("the server is of another version than the files that it started")
         self._options = options
         threads = options.quick_threads + options.long_threads
         self.pool = pool or KebabPool(threads, is_owner=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RequestRunner, (self._options,)
+        return RequestRunner, (self._options, None, __version__)
 
     def __call__(self, task: Task) -> Outcome:
         """Answer a read in a worker; the server uses the reply of an error only."""

@@ -1,4 +1,6 @@
-"""Starts worker processes, which read files under limits, and explains how a worker ended.
+"""Starts worker processes, and explains how one ended.
+
+Parsers run in them under limits, and the HTTP server lets them answer reads.
 
 A worker receives pickled tasks over a pipe, one after another, and sends one reply for each. It
 ends when the pipe is closed or when the process that started it dies. Nothing that it prints is
