@@ -341,7 +341,7 @@ def _join_queries(*texts: str) -> str:
 
 _FURTHER_PAGES = "there are further pages"
 _MODEL_MISSING = "the language model did not answer about all of the text"
-_NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
+NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
     ("command", "timestamp", "exit_code", "output_format"), UNSET
 )
 """The fields of the envelope, as pages within events have them."""
@@ -386,7 +386,7 @@ class ReviewFrames:
             yield self._build("error", message=fault.message, retryable=fault.retryable)
             yield self._build("end", completed=False, reason=fault.kind)
             return
-        page = replace(reply, **_NO_ENVELOPE)
+        page = replace(reply, **NO_ENVELOPE)
         if page != self._last_page:
             self._note_page(page)
             yield self._build("items", page=page)

@@ -10,15 +10,15 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import UNSET, structs
+from msgspec import structs
 from msgspec.structs import replace
 
 from kebab import __version__
 from kebab.app.classify import HEADER, accept_trace
 from kebab.app.conversions import to_ingest_progress
-from kebab.app.dispatch import ReviewFrames, format_event
+from kebab.app.dispatch import NO_ENVELOPE, ReviewFrames, format_event
 from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.catalog import TimedOut, UsageInvalid
 from kebab.errors.signal import Signal
@@ -43,10 +43,6 @@ _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
 _MOST_UNSENT = 1_000
 """How many lines may wait for a slow reader before the work waits too."""
 _PAUSE_S = 0.01
-_NO_ENVELOPE: Final[dict[str, Any]] = dict.fromkeys(
-    ("command", "timestamp", "exit_code", "output_format"), UNSET
-)
-"""The fields of the envelope, as objects within others have them."""
 
 
 class EventStream:
@@ -69,7 +65,7 @@ class EventStream:
 
     def report(self, event: Any) -> None:
         """Take an event of the operation; wait while the reader is slow."""
-        raise NotImplementedError
+        self.put(event)
 
     def build_heartbeat(self) -> Reply:
         """Return the event that says that the work continues."""
@@ -97,11 +93,16 @@ class EventStream:
     async def has_started(self, job: "Job[Outcome]") -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
 
-        Work that fails before is answered like a request without a stream.
+        Work that fails before is answered like a request without a stream, and work whose client
+        goes away is stopped.
         """
         job.future.add_done_callback(lambda _: self._wake.set())
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), self.silence_s)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), self.silence_s)
+        except BaseException:  # a client that leaves cancels this task, which is no `Exception`
+            job.stop()
+            raise
         return bool(self._lines) or not (job.future.done() and job.future.result().failed)
 
     async def iterate_lines(self, job: "Job[Outcome]") -> AsyncIterator[bytes]:
@@ -112,7 +113,7 @@ class EventStream:
                     yield self._lines.popleft()
                 if not job.future.done() and not await self._wait():
                     yield self._encode(self.build_heartbeat())
-            for event in self.build_end(job.future.result().reply):
+            for event in self.build_end(cast("Reply", job.future.result().reply)):
                 yield encode_json(event)
         finally:
             self._closed = True
@@ -135,17 +136,13 @@ class AnswerStream(EventStream):
 
     silence_s = 3.0
 
-    def report(self, event: AnswerEvent) -> None:
-        """Take an event."""
-        self.put(event)
-
     def build_heartbeat(self) -> Reply:
         """Return a heartbeat."""
         return AnswerEvent(type="heartbeat", elapsed_ms=self.elapsed_ms())
 
     def build_end(self, reply: Reply) -> Iterator[Reply]:
         """Yield the answer or the error as an event."""
-        inner = replace(reply, **_NO_ENVELOPE)
+        inner = replace(reply, **NO_ENVELOPE)
         event = (
             AnswerEvent(type="error", error=inner)
             if isinstance(inner, ErrorReply)
@@ -224,7 +221,7 @@ class WorkStream(EventStream):
             yield reply
             end = replace(end, kind="aborted")
         if isinstance(reply, IngestReport):
-            yield _copy_envelope(reply, replace(end, report=replace(reply, **_NO_ENVELOPE)))
+            yield _copy_envelope(reply, replace(end, report=replace(reply, **NO_ENVELOPE)))
             return
         yield _copy_envelope(reply, end)
         if not failed:
@@ -245,7 +242,7 @@ def build_stream(operation: str) -> EventStream | None:
 
 def _copy_envelope(source: Reply, event: Reply) -> Reply:
     """Return an event with the envelope of a reply."""
-    return replace(event, **{name: getattr(source, name) for name in _NO_ENVELOPE})
+    return replace(event, **{name: getattr(source, name) for name in NO_ENVELOPE})
 
 
 PREFIX = "/v1"
@@ -444,20 +441,12 @@ class _OperationEndpoint:
         kind = next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
         stream = build_stream(self._operation) if kind else None
         job = self._service.submit(self._operation, raw, stream.report if stream else None)
-        if stream is None or not await self._has_started(stream, job):
+        if stream is None or not await stream.has_started(job):
             return _build_response(await self._wait(request, job))
         lines = stream.iterate_lines(job)
         return StreamingResponse(
             _frame_lines(lines, str(kind)), media_type=kind, headers={**HEADERS}
         )
-
-    async def _has_started(self, stream: EventStream, job: Job[Outcome]) -> bool:
-        """Wait for the first event; work whose client goes away meanwhile is stopped."""
-        try:
-            return await stream.has_started(job)
-        except BaseException:  # a client that leaves cancels this task, which is no `Exception`
-            job.stop()
-            raise
 
     async def _wait(self, request: Request, job: Job[Outcome]) -> Outcome:
         """Wait for the outcome, no longer than the deadline and no longer than the client."""

@@ -87,19 +87,15 @@ def _create(path: Path) -> None:
                 return
             new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
             try:
-                _write_private(new, secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
+                file = open_descriptor(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                with os.fdopen(file, "w") as opened:
+                    opened.write(secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
+                    opened.flush()
+                    os.fsync(file)
                 rename_over(new, path)
                 sync_names(path.parent)
             finally:
                 new.unlink(missing_ok=True)
-
-
-def _write_private(path: Path, text: str) -> None:
-    file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(file, "w") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(file)
 
 
 @contextmanager
@@ -211,20 +207,19 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         """Raise a `Refusal` for a request that is not let in."""
-        headers = _Headers(scope["headers"])
-        host = headers.get_one("host")
+        host = _get_header(scope, "host")
         if not self._is_known(host):
             cause = f"the host is not this server: {_shorten(host or 'none')}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
-        origin = headers.get_one("origin")
+        origin = _get_header(scope, "origin")
         if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
             cause = f"requests of other web pages are refused: {_shorten(origin)}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if scope["path"] not in self._admission.open_paths and not is_authorized(
-            headers.get_one("authorization"), self._admission.token
+            _get_header(scope, "authorization"), self._admission.token
         ):
             raise Refusal(Unauthorized(), headers={"WWW-Authenticate": 'Bearer realm="kebab"'})
-        length = headers.get_one("content-length") or "0"
+        length = _get_header(scope, "content-length") or "0"
         if length.isdecimal():
             self._check_size(scope, int(length))
 
@@ -254,18 +249,12 @@ class Guard:
             raise Refusal(signal, headers={"Connection": "close"})
 
 
-class _Headers:
-    """The headers of a request; those that decide may be given once only."""
-
-    def __init__(self, raw: Collection[tuple[bytes, bytes]]) -> None:
-        self._raw = raw
-
-    def get_one(self, name: str) -> str | None:
-        """Return the value of a header, None without it; a repeated one is refused."""
-        found = [value for key, value in self._raw if key.lower() == name.encode()]
-        if len(found) > 1:
-            raise Refusal(UsageInvalid(option=name.title(), cause="the header is repeated"))
-        return found[0].decode("latin-1") if found else None
+def _get_header(scope: Scope, name: str) -> str | None:
+    """Return the value of a header, None without it; a repeated one is refused."""
+    found = [value for key, value in scope["headers"] if key.lower() == name.encode()]
+    if len(found) > 1:
+        raise Refusal(UsageInvalid(option=name.title(), cause="the header is repeated"))
+    return found[0].decode("latin-1") if found else None
 
 
 def _shorten(name: str) -> str:

@@ -34,6 +34,8 @@ _GRACE_S = 5.0
 """How long running requests may take after the signal to end."""
 _CANCEL_S = 3.0
 """How long they may take after that, when they were told to stop."""
+_TIDY_S = 10
+"""How often it is looked for workers that nobody uses."""
 _LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio", "concurrent.futures")
 
 
@@ -108,7 +110,8 @@ def run_http_server(
             open_paths={HEALTH_PATH},
             large_paths={build_path("ingest_text")},
         )
-        server = HttpServer(build_application(service, admission, mounts), service.stop)
+        app = build_application(service, admission, mounts)
+        server = HttpServer(app, service.stop, service.end_unused_workers)
         bound = Address(address.host, listener.getsockname()[1])
         on_start(Running(bound, str(state / TOKEN_NAME)))
         server.run(sockets=[listener])
@@ -151,7 +154,9 @@ def silence_loggers() -> None:
 class HttpServer(uvicorn.Server):
     """A server that ends at a signal: requests may finish, then they are told to stop."""
 
-    def __init__(self, app: Any, stop_work: Callable[[], None]) -> None:
+    def __init__(
+        self, app: Any, stop_work: Callable[[], None], tidy: Callable[[], Any] | None = None
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -163,6 +168,8 @@ class HttpServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                callback_notify=tidy,
+                timeout_notify=_TIDY_S,
                 timeout_graceful_shutdown=round(_GRACE_S + _CANCEL_S),
             )
         )

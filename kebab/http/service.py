@@ -1,6 +1,6 @@
 """Runs operations in a fixed number of threads, over a pool of knowledge bases.
 
-Jobs run in the order in which they arrive.
+Jobs begin in the order in which they arrive. Reads that come together run in worker processes.
 
 The event loop only waits. A job can be stopped: its `Cancel` flag is set, or a `KeyboardInterrupt`
 is raised in its thread, which every operation handles as Ctrl-C on the command line.
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
@@ -20,11 +20,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from kebab import __version__
+from kebab.app.classify import accept_trace, find_trace
 from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ReadOnly, ServerBusy, UsageInvalid, build_catalog
 from kebab.errors.signal import Signal
+from kebab.http.workers import MOST_TASK_BYTES, ReadWorkers, Task
+from kebab.platform import count_cores
 from kebab.wire.error import ErrorReply
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
@@ -43,6 +47,8 @@ class Job(Generic[T]):
         work: Does the work and returns its result.
         cancel: The flag by which the work can be stopped between two steps, if it has one.
         give_up: Returns the result of work that is stopped before it begins.
+        delegate: Lets another process do the work, and returns None when none did. It is not
+            interrupted, and ends by itself soon after the job is stopped.
     """
 
     def __init__(
@@ -50,12 +56,14 @@ class Job(Generic[T]):
         work: Callable[[], T],
         cancel: Cancel | None = None,
         give_up: Callable[[], T] | None = None,
+        delegate: Callable[["Job[T]"], T | None] | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[T] = self._loop.create_future()
         self._work = work
         self._cancel = cancel
         self._give_up = give_up
+        self._delegate = delegate
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._stops = 0
@@ -74,20 +82,20 @@ class Job(Generic[T]):
         """Whether the work was asked to stop."""
         return self._stops > 0
 
-    def run(self) -> None:
-        """Do the work in this thread, unless it was stopped before."""
+    def run(self) -> Callable[[], None]:
+        """Do the work in this thread, unless it was stopped before; return what tells the loop."""
         try:
             try:
-                value = self._attach_and_work()
+                value = None if self.stopped or not self._delegate else self._delegate(self)
+                value = self._attach_and_work() if value is None else value
             finally:
                 self._detach()
         except BaseException as fault:  # noqa: BLE001 - the edge of the request
             self._detach()  # the interruption may have come within the first one
             # A future carries no other exceptions.
             shown = fault if isinstance(fault, Exception) else Interrupted(type(fault).__name__)
-            self._resolve(partial(self.future.set_exception, shown))
-        else:
-            self._resolve(partial(self.future.set_result, value))
+            return partial(self._resolve, partial(self.future.set_exception, shown))
+        return partial(self._resolve, partial(self.future.set_result, value))
 
     def _attach_and_work(self) -> T:
         with self._lock:
@@ -129,7 +137,7 @@ class JobThreads:
 
     def __init__(self, name: str, threads: int, most_waiting: int) -> None:
         self._queue: Queue[Job[Any] | None] = Queue(most_waiting)
-        self._running: set[Job[Any]] = set()
+        self.running: set[Job[Any]] = set()
         self._threads = [
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True)
             for number in range(threads)
@@ -150,7 +158,7 @@ class JobThreads:
 
     def stop(self) -> None:
         """Stop the running jobs and those that wait; threads end when they are idle."""
-        for job in [*self._running, *self._queue.queue]:
+        for job in [*self.running, *self._queue.queue]:
             if job is not None:
                 job.stop()
         for _ in self._threads:
@@ -159,10 +167,11 @@ class JobThreads:
 
     def _serve(self) -> None:
         while (job := self._queue.get()) is not None:
-            self._running.add(job)
-            job.run()
-            self._running.discard(job)
-            del job  # an idle thread keeps no reply alive
+            self.running.add(job)
+            resolve = job.run()
+            self.running.discard(job)  # first, because the client may ask again at once
+            resolve()
+            del job, resolve  # an idle thread keeps no reply alive
 
 
 def _raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:
@@ -175,6 +184,7 @@ ALLOW_WRITE = "--allow-write"
 """The flag of a server that may change the knowledge base."""
 
 DEFAULT_DEADLINE_S = 60.0
+_MOST_WORKERS = 4
 
 _USAGE_HINT = "kebab serve --help"
 
@@ -193,6 +203,8 @@ class ServiceOptions:
     """Whether nothing at all is written, not even the query cache."""
     deadline_s: float = DEFAULT_DEADLINE_S
     """The limit of operations that are not long; waiting counts."""
+    workers: int = 0
+    """How many processes answer the reads that come while others are answered."""
     quick_threads: int = 2
     long_threads: int = 4
     most_waiting: int = 256
@@ -204,13 +216,20 @@ class Outcome:
     """The answer to a request: an HTTP status, the reply with its envelope, and its JSON."""
 
     status: int
-    reply: "Reply"
+    reply: "Reply | None"
+    """None when a worker answered without an error."""
     body: bytes
 
     @property
     def failed(self) -> bool:
         """Whether the reply is `error.v1`."""
         return isinstance(self.reply, ErrorReply)
+
+
+def count_workers() -> int:
+    """Return how many workers a server has unless told."""
+    cores = count_cores()
+    return 0 if cores == 1 else min(cores, _MOST_WORKERS)
 
 
 def is_long(operation: str) -> bool:
@@ -234,15 +253,71 @@ def encode_line(reply: "Reply") -> bytes:
     return encode_json(reply) + b"\n"
 
 
+class RequestRunner:
+    """Runs requests in this process; a copy in a worker has knowledge bases of its own."""
+
+    def __init__(
+        self, options: ServiceOptions, pool: KebabPool | None = None, version: str = __version__
+    ) -> None:
+        if version != __version__:
+            raise RuntimeError("the server is of another version than the files that it started")
+        self._options = options
+        threads = options.quick_threads + options.long_threads
+        self.pool = pool or KebabPool(threads, is_owner=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RequestRunner, (self._options, None, __version__)
+
+    def __call__(self, task: Task) -> Outcome:
+        """Answer a read in a worker; the server uses the reply of an error only."""
+        with accept_trace(task.trace):
+            outcome = self.run(task)
+        return outcome if outcome.failed else replace(outcome, reply=None)
+
+    def run(
+        self,
+        task: Task,
+        report: Callable[[Any], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Outcome:
+        """Do the work of a request; every exception becomes an error."""
+        operation, settings = task.operation, None
+        try:
+            settings = self._options.load_settings()
+            request = decode_operation_request(operation, task.raw, settings)
+            with self._lease(operation, settings) as kebab:
+                reply = kebab.run(request, report=report, cancel=cancel)
+            reply = format_reply(operation, reply, cancel=cancel)
+            return Outcome(200, reply, encode_line(reply))
+        except BaseException as fault:  # noqa: BLE001 - the edge of the request
+            return build_failure(operation, fault, settings)
+
+    @contextmanager
+    def _lease(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
+        """Yield a knowledge base that refuses what this server must not do."""
+        options = self._options
+        refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
+        read_only = options.read_only or refuses
+        try:
+            with self.pool.lease(
+                settings, config_path=options.config_path, read_only=read_only
+            ) as kebab:
+                yield kebab
+        except ReadOnly as refused:
+            if options.read_only:
+                raise
+            raise ReadOnly(operation=refused.operation, needs=ALLOW_WRITE) from refused
+
+
 class Service:
-    """Answers requests; the event loop submits them, and threads do the work."""
+    """Answers requests; the event loop submits them, and threads or workers do the work."""
 
     def __init__(self, options: ServiceOptions, pool: KebabPool | None = None) -> None:
         self.options = options
-        threads = options.quick_threads + options.long_threads
-        self._pool = pool or KebabPool(threads, is_owner=False)
+        self._runner = RequestRunner(options, pool)
+        self._workers = ReadWorkers(self._runner, options.workers)
         waiting = options.most_waiting
-        self._quick = JobThreads("quick", options.quick_threads, waiting)
+        self._quick = JobThreads("quick", max(options.quick_threads, options.workers + 1), waiting)
         self._long = JobThreads("long", options.long_threads, waiting)
 
     def submit(
@@ -253,16 +328,23 @@ class Service:
         Raises:
             ServerBusy: Too many requests are waiting.
         """
-        cancel = Cancel()
-        flag = cancel if OPERATIONS[operation].cancellable else None
+        threads = self._long if is_long(operation) else self._quick
+        cancel, task = Cancel(), Task(operation, raw, find_trace())
+
+        def delegate(job: Job[Outcome]) -> Outcome | None:
+            if threads is self._long or len(threads.running) == 1 or len(raw) > MOST_TASK_BYTES:
+                return None
+            return self._workers.answer(task, lambda: job.stopped)
+
         # Each copy of the context has the trace of the request.
         answer, refuse = copy_context().run, copy_context().run
         job = Job(
-            lambda: answer(self._answer, operation, raw, report, cancel),
-            flag,
+            lambda: answer(self._runner.run, task, report, cancel),
+            cancel if OPERATIONS[operation].cancellable else None,
             lambda: refuse(self.refuse, operation, Cancelled(operation=operation), None),
+            delegate,
         )
-        (self._long if is_long(operation) else self._quick).submit(job)
+        threads.submit(job)
         return job
 
     def refuse(self, operation: str, fault: Exception, status: int | None) -> Outcome:
@@ -277,43 +359,17 @@ class Service:
         """Return the seconds that an operation may take; None for long ones, which limit it."""
         return None if is_long(operation) else self.options.deadline_s or None
 
+    async def end_unused_workers(self) -> None:
+        """Give back the memory of processes that had nothing to do for a while."""
+        self._workers.end_unused()
+
     def stop(self) -> None:
         """Stop all work."""
         self._quick.stop()
         self._long.stop()
 
     def close(self) -> None:
-        """Stop all work and close the knowledge bases that are not in use."""
+        """Stop all work, end the workers, and close the knowledge bases that are not in use."""
         self.stop()
-        self._pool.close()
-
-    def _answer(
-        self, operation: str, raw: bytes, report: Callable[[Any], None] | None, cancel: Cancel
-    ) -> Outcome:
-        """Do the work of a request; every exception becomes an error."""
-        settings: Settings | None = None
-        try:
-            settings = self.options.load_settings()
-            request = decode_operation_request(operation, raw, settings)
-            with self._lease(operation, settings) as kebab:
-                reply = kebab.run(request, report=report, cancel=cancel)
-            reply = format_reply(operation, reply, cancel=cancel)
-            return Outcome(200, reply, encode_line(reply))
-        except BaseException as fault:  # noqa: BLE001 - the edge of the request
-            return build_failure(operation, fault, settings)
-
-    @contextmanager
-    def _lease(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
-        """Yield a knowledge base that refuses what this server must not do."""
-        options = self.options
-        refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
-        read_only = options.read_only or refuses
-        try:
-            with self._pool.lease(
-                settings, config_path=options.config_path, read_only=read_only
-            ) as kebab:
-                yield kebab
-        except ReadOnly as refused:
-            if options.read_only:
-                raise
-            raise ReadOnly(operation=refused.operation, needs=ALLOW_WRITE) from refused
+        self._workers.close()
+        self._runner.pool.close()

@@ -1,4 +1,6 @@
-"""Starts worker processes, which read files under limits, and explains how a worker ended.
+"""Starts worker processes, and explains how one ended.
+
+Parsers run in them under limits, and the HTTP server lets them answer reads.
 
 A worker receives pickled tasks over a pipe, one after another, and sends one reply for each. It
 ends when the pipe is closed or when the process that started it dies. Nothing that it prints is
@@ -159,6 +161,11 @@ class WorkerProcess:
         elif self._unread:
             self._unread.popleft()
         return reply
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is ready, and has replied to every task."""
+        return self.is_ready and not self._unread
 
     def poll(self, seconds: float | None) -> bool:
         """Return whether there is a reply, or the worker has ended, within this time."""

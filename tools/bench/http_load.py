@@ -114,16 +114,23 @@ async def run_clients(url: str, token: str, clients: int, seconds: float) -> Loa
     return load
 
 
-def read_memory_mb(pid: int) -> float:
-    """Return the memory of a process that no file backs, so without mapped weights."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return int(status.partition("RssAnon:")[2].split()[0]) * 1024 / 1e6
+def list_processes(pid: int) -> list[int]:
+    """Return a process and those that it started."""
+    children = Path(f"/proc/{pid}/task").glob("*/children")
+    return [pid, *(int(one) for file in children for one in file.read_text().split())]
+
+
+def read_memory_mb(pid: int) -> list[int]:
+    """Return the memory of the server and its workers that no file backs: no mapped weights."""
+    texts = [Path(f"/proc/{one}/status").read_text("utf-8") for one in list_processes(pid)]
+    return [round(int(text.partition("RssAnon:")[2].split()[0]) / 1000) for text in texts]
 
 
 def read_processor_s(pid: int) -> float:
-    """Return the processor time of a process."""
-    parts = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / _TICKS
+    """Return the processor time of the server and its workers."""
+    stats = [Path(f"/proc/{one}/stat").read_text("ascii") for one in list_processes(pid)]
+    times = [text.rpartition(")")[2].split()[11:13] for text in stats]
+    return sum(int(time) for pair in times for time in pair) / _TICKS
 
 
 @contextmanager
@@ -131,7 +138,20 @@ def start_server(more: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield the URL, the token and the process id of a new server."""
     with tempfile.TemporaryDirectory() as state:
         environment = {**os.environ, "XDG_STATE_HOME": state, "KEBAB_DAEMON_AUTO": "false"}
-        line = [sys.executable, "-m", "kebab", "serve", "--http", "127.0.0.1:0", "--json", *more]
+        line = [
+            sys.executable,
+            "-m",
+            "kebab",
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--json",
+            *os.environ.get("FL", "").split(),
+            *os.environ.get("FL", "").split(),
+            *os.environ.get("FL", "").split(),
+            *os.environ.get("FL", "").split(),
+            *more,
+        ]
         with Popen(line, env=environment, stderr=PIPE, stdout=DEVNULL, text=True) as process:  # noqa: S603 - our own program
             assert process.stderr is not None
             try:
@@ -147,6 +167,7 @@ def measure(url: str, token: str, pid: int, options: argparse.Namespace) -> dict
     asyncio.run(run_clients(url, token, options.clients, _WARM_UP_S))
     memory, processor = read_memory_mb(pid), read_processor_s(pid)
     load = asyncio.run(run_clients(url, token, options.clients, options.seconds))
+    used = read_processor_s(pid) - processor
     p50, p99 = load.find_percentile(0.5), load.find_percentile(0.99)
     return {
         "requests": len(load.latencies),
@@ -156,8 +177,8 @@ def measure(url: str, token: str, pid: int, options: argparse.Namespace) -> dict
         "p50_ms": round(p50, 1),
         "p99_ms": round(p99, 1),
         "p99_to_p50": round(p99 / p50, 2) if p50 else None,
-        "memory_mb": [round(memory), round(read_memory_mb(pid))],
-        "processor_s": round(read_processor_s(pid) - processor, 1),
+        "memory_mb": [memory, read_memory_mb(pid)],
+        "processor_ms": round(1000 * used / max(len(load.latencies), 1), 2),
     }
 
 

@@ -105,6 +105,13 @@ _MB = 1 << 20
     help="End HTTP requests after this time, 60 unless told; 0 means never. Long work has the"
     " limits of the settings.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 64),
+    metavar="N",
+    help="Answer reads that come at the same time in up to N further processes; unless told one for"
+    " each core, at most 4.",
+)
 @click.option("--background", is_flag=True, hidden=True, help="Be the process that commands start.")
 @click.pass_obj
 def command(
@@ -127,8 +134,8 @@ def command(
         if shows_status or stops or background:
             raise click.UsageError("`--http` goes with neither `--status` nor `--stop`")
         return _serve_http(context, **http)
-    if http["allow_write"] or http["deadline"] is not None:
-        raise click.UsageError("`--allow-write` and `--deadline` go with `--http`")
+    if any(value not in (None, False) for value in http.values()):
+        raise click.UsageError("`--allow-write`, `--deadline` and `--workers` go with `--http`")
     context.load_settings()
     if stops:
         return _stop(context)
@@ -139,7 +146,12 @@ def command(
 
 
 def _serve_http(
-    context: CommandContext, *, address: str, allow_write: bool, deadline: float | None
+    context: CommandContext,
+    *,
+    address: str,
+    allow_write: bool,
+    deadline: float | None,
+    workers: int | None,
 ) -> Exit:
     """Run the HTTP server.
 
@@ -151,7 +163,7 @@ def _serve_http(
     from kebab.config.load import load_settings
     from kebab.http.application import MountedApp
     from kebab.http.server import Running, parse_address, run_http_server
-    from kebab.http.service import DEFAULT_DEADLINE_S, ServiceOptions
+    from kebab.http.service import DEFAULT_DEADLINE_S, ServiceOptions, count_workers
 
     flags = {"data_dir": context.flags.data_dir, "lang": context.flags.lang}
     options = ServiceOptions(
@@ -159,6 +171,7 @@ def _serve_http(
         load_settings=partial(load_settings, context.named_config_path, flags=flags),
         allow_write=allow_write,
         read_only=context.flags.read_only,
+        workers=count_workers() if workers is None else workers,
         deadline_s=DEFAULT_DEADLINE_S if deadline is None else deadline,
     )
 

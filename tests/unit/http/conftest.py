@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -160,11 +159,3 @@ def read_until(connection: socket.socket, mark: bytes) -> bytes:
         assert piece, text
         text += piece
     return text
-
-
-def wait_until(is_true: Callable[[], object]) -> None:
-    """Wait at most ten seconds."""
-    limit = time.monotonic() + 10
-    while not is_true():
-        assert time.monotonic() < limit
-        time.sleep(0.01)

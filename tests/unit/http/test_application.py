@@ -22,9 +22,10 @@ from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
 from tests.fakes.review_stream import make_event, make_page
+from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 from tests.shape.tree import ROOT
-from tests.unit.http.conftest import read_until, wait_until
+from tests.unit.http.conftest import read_until
 
 SEARCH = "/v1/search"
 ENVELOPE = {"command", "timestamp", "exit_code", "output_format", "schema_version"}

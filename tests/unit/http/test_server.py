@@ -12,8 +12,9 @@ from kebab.http.server import (
     open_listener,
     parse_address,
 )
+from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
-from tests.unit.http.conftest import read_until, wait_until
+from tests.unit.http.conftest import read_until
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
 import asyncio
 import json
-import threading
+from functools import partial
 
 import pytest
 
-from kebab.app.dispatch import KebabPool
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
 from kebab.http.service import Service, ServiceOptions, is_long
@@ -12,7 +11,7 @@ from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
-from tests.unit.http.conftest import wait_until
+from tests.fakes.waiting import wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
 
@@ -29,13 +28,12 @@ def real(tmp_path):
     """Return a function that makes a service over real knowledge bases in an empty folder."""
     made = []
     folder = tmp_path / "data"
-    settings = Settings(data_dir=str(folder), models_dir=str(tmp_path / "models"), offline=True)
+    models = str(tmp_path / "models")
+    load = partial(Settings, data_dir=str(folder), models_dir=models, offline=True)
 
     def make(**options):
         service = Service(
-            ServiceOptions(
-                config_path=tmp_path / "config.toml", load_settings=lambda: settings, **options
-            )
+            ServiceOptions(config_path=tmp_path / "config.toml", load_settings=load, **options)
         )
         made.append(service)
         return service
@@ -64,6 +62,24 @@ def test_a_server_that_may_write_writes(real):
     assert json.loads(answer(service, "ingest_text", text).body)["new"] == 1
     found = json.loads(answer(service, "search", b'{"query": "sourdough"}').body)
     assert len(found["hits"]) == 1
+
+
+def test_workers_answer_reads_that_come_together_as_the_server_does(real):
+    service = real(allow_write=True, workers=1)
+    answer(service, "ingest_text", b'{"text": "U291cmRvdWdoIHJpc2Vz", "title": "Bread"}')
+    requests = [("search", b'{"query": "rises"}'), ("search", b'{"limit": "many"}')]
+
+    async def ask_together():
+        jobs = [service.submit(*request) for request in requests * 4]
+        return [await job.future for job in jobs]
+
+    def ask_until_a_worker_answers():
+        outcomes = asyncio.run(ask_together())
+        return outcomes if any(one.reply is None for one in outcomes) else None
+
+    outcomes = wait_until(ask_until_a_worker_answers)
+    assert {len(json.loads(one.body)["hits"]) for one in outcomes[::2]} == {1}
+    assert {(one.status, one.reply.code) for one in outcomes[1::2]} == {(422, "invalid_input")}
 
 
 def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
@@ -213,13 +229,3 @@ def test_stopping_ends_running_and_waiting_work(make_service, pool):
 def test_operations_that_report_or_write_are_long_and_a_search_is_not():
     assert {"ask", "dupes", "doctor", *WRITING} <= {name for name in OPERATIONS if is_long(name)}
     assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related", "why")))
-
-
-def test_threads_share_one_model(tmp_path, monkeypatch):
-    """The service takes knowledge bases from a pool, which shares the models."""
-    service = Service(ServiceOptions(config_path=tmp_path / "c", load_settings=Settings), None)
-    try:
-        assert isinstance(service._pool, KebabPool)
-        assert threading.active_count() > 1
-    finally:
-        service.close()

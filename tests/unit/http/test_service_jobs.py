@@ -9,7 +9,7 @@ import pytest
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ServerBusy
 from kebab.http.service import Interrupted, Job, JobThreads
-from tests.unit.http.conftest import wait_until
+from tests.fakes.waiting import wait_until
 
 
 @pytest.fixture
