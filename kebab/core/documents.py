@@ -153,7 +153,11 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRow:
-    """A document ready to be stored, with its chunks in order, first `chunks`, then the others."""
+    """A document ready to be stored, with its chunks in order, first `chunks`, then the others.
+
+    `names` are the words by which it is found, as `list_index_words` returns them; None where
+    nobody has listed them yet.
+    """
 
     doc_id: DocId
     source: str
@@ -174,6 +178,7 @@ class DocumentRow:
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
+    names: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

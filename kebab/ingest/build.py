@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
-from kebab.core.chunks import ChunkRow
+from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.files import FileEntry
@@ -29,7 +29,8 @@ from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.platform import get_inode
 from kebab.text.dates import choose_date
-from kebab.text.names import TITLE_RULE
+from kebab.text.names import TITLE_RULE, list_index_words
+from kebab.text.tokenizer import join_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +223,13 @@ class WorkerBuilder:
         try:
             content = read_file(task.entry.absolute)
             if self.cuts:
-                made: DocumentRow | ParsedFile = self.builder.build_row(*task, content)
+                row = self.builder.build_row(*task, content)
+                # What the writer would have to cut into words, it gets as words.
+                made: DocumentRow | ParsedFile = replace(
+                    row,
+                    chunks=add_tokens(row.chunks, join_tokens),
+                    names=list_index_words(row.path, row.title, row.aliases),
+                )
             else:
                 made = self.builder.parse(task.entry, content)
         except Signal as error:

@@ -9,12 +9,13 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, groupby, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, build_embed_text
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, build_embed_text
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
@@ -218,17 +219,17 @@ def _update_kept_chunks(
     kept: list[tuple[_OldChunk, ChunkRow]],
 ) -> None:
     """Update the positions of kept chunks, and their index rows when title or headings changed."""
-    moved = [(old, row) for old, row in kept if old.position != _get_position(row)]
+    moved = [(old, row) for old, row in kept if old.position != get_position(row)]
     database.executemany(
         "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
         " heading_path = ?, context = ?, place = ? WHERE key = ?",
-        ((*_get_position(row), old.key) for old, row in moved),
+        ((*get_position(row), old.key) for old, row in moved),
     )
     # Items 5 and 6 of a position are the heading path and the context, which are indexed.
     headed = [
         (old, row)
         for old, row in kept
-        if target.title_changed or old.position[5:7] != _get_position(row)[5:7]
+        if target.title_changed or old.position[5:7] != get_position(row)[5:7]
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
@@ -248,7 +249,7 @@ def _insert_chunks(
         (
             (
                 *(key, row.chunk_id, target.doc),
-                *_get_position(row),
+                *get_position(row),
                 *(row.chunk.text, row.text_hash, row.embed_hash),
             )
             for key, row in keyed
@@ -265,31 +266,26 @@ def _insert_chunks(
     )
 
 
-def _get_position(row: ChunkRow) -> Position:
+def get_position(row: ChunkRow) -> Position:
+    """Return the columns of a chunk between its id and its text."""
     chunk = row.chunk
     lines = (chunk.start_line, chunk.end_line)
     place = to_json(chunk.place) if chunk.place else ""
-    headings = to_json(chunk.heading_path)
+    headings = _format_headings(chunk.heading_path)
     return (chunk.ordinal, chunk.start, chunk.end, *lines, headings, chunk.context, place)
+
+
+_format_headings = lru_cache(maxsize=1024)(to_json)
 
 
 def _build_index_rows(
     tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
-    """Yield the rows of chunks in the word index; chunks under one heading share its tokens."""
-    title = _join_tokens(tokens, (row.title, *row.aliases) if keyed else ())
-    above: dict[tuple[tuple[str, ...], str], str] = {}
-    for key, (chunk, *_) in keyed:
-        where = (chunk.heading_path, chunk.context)
-        headings = above.get(where)
-        if headings is None:
-            parts = filter(None, (*chunk.heading_path, chunk.context))
-            headings = above[where] = _join_tokens(tokens, parts)
-        yield key, title, headings, " ".join(tokens(chunk.text))
-
-
-def _join_tokens(tokens: fts.Tokenizer, parts: Iterable[str]) -> str:
-    return " ".join(word for part in parts for word in tokens(part))
+    """Yield the rows of chunks in the word index."""
+    title = " ".join(map(tokens, (row.title, *row.aliases))) if keyed else ""
+    rows = add_tokens((row for _, row in keyed), tokens)
+    for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):
+        yield key, title, headings or "", words or ""
 
 
 def rebuild_word_index(
@@ -310,15 +306,14 @@ def rebuild_word_index(
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0 ORDER BY c.key",
         (step,),
     )
-    tokens = fts.TokenCache(tokens).tokenize
     target.executemany(
         "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
         (
             (
                 key,
-                _join_tokens(tokens, (title, *parse_strings(aliases))),
-                _join_tokens(tokens, filter(None, (*read_headings(headings), context))),
-                " ".join(tokens(text)),
+                " ".join(map(tokens, (title, *parse_strings(aliases)))),
+                " ".join(map(tokens, (*read_headings(headings), context))),
+                tokens(text),
             )
             for key, title, headings, context, text, aliases in rows
         ),

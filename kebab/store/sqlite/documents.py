@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec import Raw
 
 from kebab.core.documents import (
     DocumentRow,
@@ -129,21 +130,22 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
+        "" if row.more_chunks else _compute_checksum(database, row, now),
     )
     doc = int(
         database.execute(
             "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
             " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
-            " date, date_ns, partial)"
+            " date, date_ns, partial, checksum)"
             " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
+            " ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
             " path = excluded.path, asset = excluded.asset, title = excluded.title,"
             " media = excluded.media, lang = excluded.lang, size = excluded.size,"
             " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
             " parser_version = excluded.parser_version,"
             " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
             " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns,"
-            " partial = excluded.partial"
+            " partial = excluded.partial, checksum = excluded.checksum"
             " RETURNING doc",
             values,
         ).get
@@ -156,7 +158,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
     )
     if before is None or not is_same or before[2] != row.path:
-        fts.write_names(database, doc, row.path, row.title, row.aliases)
+        fts.write_names(database, doc, row.path, row.title, row.aliases, row.names)
     if before is None:
         return SavedDocument(doc, title_changed=False)
     if before[1] != asset:
@@ -231,6 +233,27 @@ _CHECKED = """
             FROM chunks WHERE doc = d.doc))
     FROM documents d LEFT JOIN assets a ON a.asset = d.asset
 """
+
+
+def _compute_checksum(database: apsw.Connection, row: DocumentRow, now: float) -> str:
+    """Return the checksum of a document with all its chunks: that of what `_CHECKED` reads back.
+
+    SQLite writes the time, because it writes numbers in a way of its own.
+    """
+    time = database.execute("SELECT json_quote(?)", (float(now),)).get
+    links = {target: f"{target} {compute_link_key(target)}" for target in sorted(row.links)}
+    content = (
+        *(row.doc_id, row.path, row.content_hash, row.title, row.media, row.lang),
+        *(*_to_columns(row.stamp), row.recipe, row.parser_version, row.chunker_version, Raw(time)),
+        *(to_json(row.warnings), row.date, to_nanoseconds(row.date), int(is_partial(row.warnings))),
+        *(to_json(sorted({*names})) for names in (row.tags, row.authors, row.aliases)),
+        to_json(links.values()),
+        to_json(
+            (chunk.chunk_id, *chunks.get_position(chunk), chunk.text_hash, chunk.embed_hash)
+            for chunk in row.chunks
+        ),
+    )
+    return compute_digest(to_json(content))
 
 
 def store_checksum(database: apsw.Connection, doc: int) -> None:

@@ -9,7 +9,7 @@ import json
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 import apsw
+import msgspec
 
 from kebab.core.chunks import KeyedScore, Place
 from kebab.core.files import is_absolute
@@ -33,12 +34,12 @@ _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encoder = msgspec.json.Encoder()
 
 
-def to_json(values: Iterable[str] | Iterable[int] | Place) -> str:
-    """Return a list as JSON text."""
-    return _encode(list(values))
+def to_json(values: Iterable[Any] | Mapping[str, float]) -> str:
+    """Return a list or an object as JSON text."""
+    return _encoder.encode(values if isinstance(values, dict) else list(values)).decode()
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +161,9 @@ def _lower_values(values: Iterable[str]) -> str:
     return to_json([lower_text(value) for value in values])
 
 
-Tokenizer: TypeAlias = Callable[[str], list[str]]
+Tokenizer: TypeAlias = Callable[[str], str]
+"""Returns the tokens of a text, joined by blanks."""
+
 Weights: TypeAlias = tuple[float, float, float]
 """The bm25 weights of title, headings and body."""
 
@@ -240,35 +243,6 @@ def flush_write_buffer(database: apsw.Connection) -> None:
         " SELECT key, title, headings, body FROM fts_write_buffer ORDER BY key;"
         " DELETE FROM fts_write_buffer"
     )
-
-
-_MAX_WORDS = 1 << 17
-_MAX_WORD_CHARS = 64
-
-
-class TokenCache(dict[str, str]):
-    """Caches the tokens of each word, for a tokenizer that never joins words across blanks.
-
-    A few thousand words make up nearly all text. The values are tokens joined by blanks; a full
-    cache is emptied.
-    """
-
-    def __init__(self, tokens: "Tokenizer") -> None:
-        super().__init__()
-        self._tokens = tokens
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MAX_WORDS:
-            self.clear()
-        tokens = " ".join(self._tokens(word))
-        if len(word) <= _MAX_WORD_CHARS:
-            self[word] = tokens
-        return tokens
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text in order; those of one word are joined by blanks."""
-        words = text.replace("\n", " ").split(" ")
-        return list(filter(None, map(self.__getitem__, words)))
 
 
 K1, B = 1.2, 0.75
@@ -428,12 +402,18 @@ _WIDEST_NAME = 2_000
 
 
 def write_names(
-    database: apsw.Connection, doc: int, path: str, title: str, aliases: tuple[str, ...]
+    database: apsw.Connection,
+    doc: int,
+    path: str,
+    title: str,
+    aliases: tuple[str, ...],
+    words: Mapping[str, str] | None = None,
 ) -> None:
-    """Replace the words of the names of a document."""
+    """Replace the words of the names of a document, which may be listed already."""
     from kebab.text.names import list_index_words  # a reader needs no tokenizer
 
-    words = list_index_words(path, title, aliases)
+    if words is None:
+        words = list_index_words(path, title, aliases)
     database.execute("DELETE FROM document_names WHERE doc = ?", (doc,))
     database.executemany(
         "INSERT INTO document_names (token, doc, word) VALUES (?, ?, ?)",
@@ -495,7 +475,7 @@ def find_named_documents(
         " JOIN documents d ON d.doc = found.doc"
         " JOIN chunks c ON c.doc = d.doc AND c.ordinal = 0"
         " ORDER BY found.weight DESC, length(d.title), d.doc LIMIT ?",
-        (_encode(weights), *values, limit),
+        (to_json(weights), *values, limit),
     )
     return [
         NamedDocument(DocNumber(doc), Key(key), path, title, parse_strings(aliases))
