@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
@@ -82,8 +83,8 @@ class ChunkRow(NamedTuple):
     """A chunk with its ids and hashes, ready to be stored.
 
     `embed_hash` is the hash of the text that is embedded (see `build_embed_text`), by which equal
-    passages share one vector. `headings` and `words` are the tokens of the headings with the context
-    and of the text, joined by blanks; None where nobody has cut them yet.
+    passages share one vector. `headings` and `words` are the tokens of the headings with the
+    context, and of the text, joined by blanks; None where nobody has cut them yet.
     """
 
     chunk: Chunk
@@ -94,20 +95,19 @@ class ChunkRow(NamedTuple):
     words: str | None = None
 
 
-def add_tokens(
-    rows: Iterable[ChunkRow], join_tokens: Callable[[str], str]
-) -> tuple[ChunkRow, ...]:
+def add_tokens(rows: Iterable[ChunkRow], join_tokens: Callable[[str], str]) -> tuple[ChunkRow, ...]:
     """Return chunks with their tokens; those below the same headings share these tokens."""
-    above: dict[tuple[str, ...], str] = {}
-    found = []
-    for row in rows:
-        if row.words is None:
-            parts = (*row.chunk.heading_path, row.chunk.context)
-            if parts not in above:
-                above[parts] = " ".join(map(join_tokens, parts))
-            row = row._replace(headings=above[parts], words=join_tokens(row.chunk.text))
-        found.append(row)
-    return tuple(found)
+    join_parts = cache(lambda *parts: " ".join(map(join_tokens, filter(None, parts))))
+    return tuple(
+        row
+        if row.words is not None
+        else ChunkRow(
+            *(row.chunk, row.chunk_id, row.text_hash, row.embed_hash),
+            headings=join_parts(*row.chunk.heading_path, row.chunk.context),
+            words=join_tokens(row.chunk.text),
+        )
+        for row in rows
+    )
 
 
 class PendingChunk(NamedTuple):

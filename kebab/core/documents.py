@@ -153,11 +153,7 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRow:
-    """A document ready to be stored, with its chunks in order, first `chunks`, then the others.
-
-    `names` are the words by which it is found, as `list_index_words` returns them; None where
-    nobody has listed them yet.
-    """
+    """A document ready to be stored, with its chunks in order, first `chunks`, then the others."""
 
     doc_id: DocId
     source: str
@@ -178,7 +174,6 @@ class DocumentRow:
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
-    names: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

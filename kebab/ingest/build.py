@@ -29,7 +29,7 @@ from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.platform import get_inode
 from kebab.text.dates import choose_date
-from kebab.text.names import TITLE_RULE, list_index_words
+from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
 
 
@@ -93,11 +93,7 @@ class DocumentBuilder:
             UnsupportedMedia: No parser reads this media type.
             DependencyMissing: The libraries of the parser are not installed.
         """
-        parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            parsed = self._parse(parser, entry, content)
-            chunks = self.cut_chunks(doc_id, parsed.document)
-        return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
+        return self.cut_row(source, entry, doc_id, self.parse(entry, content))
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, which `cut_row` makes a row of.
@@ -224,12 +220,8 @@ class WorkerBuilder:
             content = read_file(task.entry.absolute)
             if self.cuts:
                 row = self.builder.build_row(*task, content)
-                # What the writer would have to cut into words, it gets as words.
-                made: DocumentRow | ParsedFile = replace(
-                    row,
-                    chunks=add_tokens(row.chunks, join_tokens),
-                    names=list_index_words(row.path, row.title, row.aliases),
-                )
+                chunks = add_tokens(row.chunks, join_tokens)
+                made: DocumentRow | ParsedFile = replace(row, chunks=chunks)
             else:
                 made = self.builder.parse(task.entry, content)
         except Signal as error:

@@ -199,7 +199,8 @@ class _Pool:
                 yield None
                 continue
             self._current = number
-            self._collect(0)
+            if number % BATCH_FILES == 0:
+                self._collect(0)
             while number not in self._results and self._is_usable and not should_stop():
                 self._collect(_POLL_S)
             if number in self._results:

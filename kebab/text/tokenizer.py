@@ -180,15 +180,6 @@ def tokenize_unit(unit: str) -> tuple[str, ...]:
     return _tokenize_run(unit)
 
 
-def tokenize(text: str) -> list[str]:
-    """Return the index tokens of a text, in order."""
-    # No unit of ASCII is dense, so the C code of the cache can be called directly.
-    if text.isascii():
-        units = (text,) if text.isalnum() else split_units(text)
-        return [*chain.from_iterable(map(_tokenize_cached, units))]
-    return [*chain.from_iterable(map(tokenize_unit, split_units(normalize_for_index(text))))]
-
-
 _SEPARATORS = "".join(map(chr, range(128))).translate(str.maketrans("", "", _INNER))
 _SPLIT_PIECES = bytes.maketrans(_SEPARATORS.encode(), b" " * len(_SEPARATORS))
 _MAX_PIECES, _MAX_PIECE_CHARS = 1 << 17, 64
@@ -217,7 +208,7 @@ _get_piece_tokens = _PieceTokens().__getitem__
 
 
 def join_tokens(text: str) -> str:
-    """Return the tokens of a text in order, joined by blanks, as `tokenize` cuts them.
+    """Return the index tokens of a text in order, joined by blanks.
 
     A few thousand pieces make up nearly all text, so each is cut once. No unit reaches over one of
     the signs at which pieces are cut.
@@ -225,6 +216,11 @@ def join_tokens(text: str) -> str:
     raw = normalize_for_index(text).encode("utf-8", "surrogatepass")
     pieces = raw.translate(_SPLIT_PIECES).decode("utf-8", "surrogatepass").split()
     return " ".join(map(_get_piece_tokens, pieces))
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the index tokens of a text, in order."""
+    return join_tokens(text).split()
 
 
 @lru_cache(maxsize=256)

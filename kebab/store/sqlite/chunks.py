@@ -8,7 +8,6 @@ state, and `vector_garbage` the keys of deleted chunks until an ingest deletes t
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -159,18 +158,16 @@ class _OldChunk(NamedTuple):
     position: Position
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkTarget:
-    """The document whose chunks are written, and whether its title changed."""
+class ChunkTarget(NamedTuple):
+    """The document whose chunks are written, whether its title changed, and what cuts its words."""
 
+    tokens: fts.Tokenizer
     doc: int
     row: "DocumentRow"
     title_changed: bool
 
 
-def replace_chunks(
-    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget
-) -> "ChunkChanges":
+def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChanges":
     """Replace a document's chunks by the given ones.
 
     A chunk keeps its key and its vector while its id and its embedded text stay the same. When only
@@ -193,9 +190,9 @@ def replace_chunks(
         same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
         changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
         delete_chunks(database, changed)
-        _update_kept_chunks(database, tokens, target, same)
+        _update_kept_chunks(database, target, same)
         others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
-        _insert_chunks(database, tokens, target, others)
+        _insert_chunks(database, target, others)
         kept, added = kept + len(same), added + len(others)
         if target.row.more_chunks != ():  # a large document comes in portions
             fts.flush_write_buffer(database)
@@ -213,10 +210,7 @@ def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
 
 
 def _update_kept_chunks(
-    database: apsw.Connection,
-    tokens: fts.Tokenizer,
-    target: ChunkTarget,
-    kept: list[tuple[_OldChunk, ChunkRow]],
+    database: apsw.Connection, target: ChunkTarget, kept: list[tuple[_OldChunk, ChunkRow]]
 ) -> None:
     """Update the positions of kept chunks, and their index rows when title or headings changed."""
     moved = [(old, row) for old, row in kept if old.position != get_position(row)]
@@ -233,12 +227,10 @@ def _update_kept_chunks(
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.buffer_rows(database, _build_index_rows(tokens, target.row, keyed))
+    fts.buffer_rows(database, _build_index_rows(target, keyed))
 
 
-def _insert_chunks(
-    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget, rows: list[ChunkRow]
-) -> None:
+def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[ChunkRow]) -> None:
     row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
     first = 1 if row is None else int(row[0]) + 1
     keyed = [(Key(first + index), added) for index, added in enumerate(rows)]
@@ -257,7 +249,7 @@ def _insert_chunks(
     )
     for start in range(0, len(keyed), _ROWS_AT_ONCE):
         some = keyed[start : start + _ROWS_AT_ONCE]
-        fts.buffer_rows(database, _build_index_rows(tokens, target.row, some))
+        fts.buffer_rows(database, _build_index_rows(target, some))
         if len(some) < len(keyed):
             fts.flush_write_buffer(database)
     database.execute(
@@ -279,11 +271,11 @@ _format_headings = lru_cache(maxsize=1024)(to_json)
 
 
 def _build_index_rows(
-    tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
+    target: ChunkTarget, keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
     """Yield the rows of chunks in the word index."""
-    title = " ".join(map(tokens, (row.title, *row.aliases))) if keyed else ""
-    rows = add_tokens((row for _, row in keyed), tokens)
+    title = " ".join(map(target.tokens, (target.row.title, *target.row.aliases))) if keyed else ""
+    rows = add_tokens((row for _, row in keyed), target.tokens)
     for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):
         yield key, title, headings or "", words or ""
 

@@ -10,7 +10,6 @@ from sys import intern
 from typing import Any, NamedTuple
 
 import apsw
-from msgspec import Raw
 
 from kebab.core.documents import (
     DocumentRow,
@@ -103,6 +102,19 @@ def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     return row is not None
 
 
+_SOURCE = "(SELECT source FROM sources WHERE name = ?)"
+_COLUMNS = (
+    *("path", "asset", "title", "media", "lang", "size", "mtime_ns", "inode", "recipe"),
+    *("parser_version", "chunker_version", "indexed_at", "warnings", "date", "date_ns"),
+    *("partial", "checksum"),
+)
+_SAVE = (
+    f"INSERT INTO documents (doc_id, source, {', '.join(_COLUMNS)})"  # noqa: S608 - constants
+    f" VALUES (?, {_SOURCE}{', ?' * len(_COLUMNS)}) ON CONFLICT (doc_id) DO UPDATE SET"
+    f" {', '.join(f'{name} = excluded.{name}' for name in ('source', *_COLUMNS))} RETURNING doc"
+)
+
+
 class SavedDocument(NamedTuple):
     """The row of a stored document, and whether its title or its aliases changed."""
 
@@ -132,24 +144,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
         "" if row.more_chunks else _compute_checksum(database, row, now),
     )
-    doc = int(
-        database.execute(
-            "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
-            " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
-            " date, date_ns, partial, checksum)"
-            " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
-            " path = excluded.path, asset = excluded.asset, title = excluded.title,"
-            " media = excluded.media, lang = excluded.lang, size = excluded.size,"
-            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
-            " parser_version = excluded.parser_version,"
-            " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
-            " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns,"
-            " partial = excluded.partial, checksum = excluded.checksum"
-            " RETURNING doc",
-            values,
-        ).get
-    )
+    doc = int(database.execute(_SAVE, values).get)
     if before is not None:
         for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
             database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
@@ -158,7 +153,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
     )
     if before is None or not is_same or before[2] != row.path:
-        fts.write_names(database, doc, row.path, row.title, row.aliases, row.names)
+        fts.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
         return SavedDocument(doc, title_changed=False)
     if before[1] != asset:
@@ -242,9 +237,11 @@ def _compute_checksum(database: apsw.Connection, row: DocumentRow, now: float) -
     """
     time = database.execute("SELECT json_quote(?)", (float(now),)).get
     links = {target: f"{target} {compute_link_key(target)}" for target in sorted(row.links)}
-    content = (
+    before = (
         *(row.doc_id, row.path, row.content_hash, row.title, row.media, row.lang),
-        *(*_to_columns(row.stamp), row.recipe, row.parser_version, row.chunker_version, Raw(time)),
+        *(*_to_columns(row.stamp), row.recipe, row.parser_version, row.chunker_version),
+    )
+    after = (
         *(to_json(row.warnings), row.date, to_nanoseconds(row.date), int(is_partial(row.warnings))),
         *(to_json(sorted({*names})) for names in (row.tags, row.authors, row.aliases)),
         to_json(links.values()),
@@ -253,7 +250,7 @@ def _compute_checksum(database: apsw.Connection, row: DocumentRow, now: float) -
             for chunk in row.chunks
         ),
     )
-    return compute_digest(to_json(content))
+    return compute_digest(f"{to_json(before)[:-1]},{time},{to_json(after)[1:]}")
 
 
 def store_checksum(database: apsw.Connection, doc: int) -> None:
@@ -286,8 +283,7 @@ def find_changed_documents(database: apsw.Connection) -> list[int]:
 def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
     """Return the document at a path of a source."""
     row = database.execute(
-        "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
-        " WHERE s.name = ? AND d.path = ?",
+        f"SELECT doc_id FROM documents WHERE source = {_SOURCE} AND path = ?",  # noqa: S608 - a constant
         (source, path),
     ).fetchone()
     return None if row is None else DocId(row[0])
@@ -342,9 +338,6 @@ def measure_languages(database: apsw.Connection) -> dict[str, int]:
     """Return the bytes of the documents by language; an empty string where it is unknown."""
     rows = database.execute("SELECT coalesce(lang, ''), sum(size) FROM documents GROUP BY 1")
     return {str(code): int(size) for code, size in rows}
-
-
-_SOURCE = "(SELECT source FROM sources WHERE name = ?)"
 
 
 def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:

@@ -9,7 +9,7 @@ import json
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
@@ -37,9 +37,9 @@ _HIGHEST = (1 << 63) - 1
 _encoder = msgspec.json.Encoder()
 
 
-def to_json(values: Iterable[Any] | Mapping[str, float]) -> str:
-    """Return a list or an object as JSON text."""
-    return _encoder.encode(values if isinstance(values, dict) else list(values)).decode()
+def to_json(values: Iterable[Any]) -> str:
+    """Return a list as JSON text."""
+    return _encoder.encode(list(values)).decode()
 
 
 @lru_cache(maxsize=4096)
@@ -402,18 +402,12 @@ _WIDEST_NAME = 2_000
 
 
 def write_names(
-    database: apsw.Connection,
-    doc: int,
-    path: str,
-    title: str,
-    aliases: tuple[str, ...],
-    words: Mapping[str, str] | None = None,
+    database: apsw.Connection, doc: int, path: str, title: str, aliases: tuple[str, ...]
 ) -> None:
-    """Replace the words of the names of a document, which may be listed already."""
+    """Replace the words of the names of a document."""
     from kebab.text.names import list_index_words  # a reader needs no tokenizer
 
-    if words is None:
-        words = list_index_words(path, title, aliases)
+    words = list_index_words(path, title, aliases)
     database.execute("DELETE FROM document_names WHERE doc = ?", (doc,))
     database.executemany(
         "INSERT INTO document_names (token, doc, word) VALUES (?, ?, ?)",
@@ -475,7 +469,7 @@ def find_named_documents(
         " JOIN documents d ON d.doc = found.doc"
         " JOIN chunks c ON c.doc = d.doc AND c.ordinal = 0"
         " ORDER BY found.weight DESC, length(d.title), d.doc LIMIT ?",
-        (to_json(weights), *values, limit),
+        (_encoder.encode(weights).decode(), *values, limit),
     )
     return [
         NamedDocument(DocNumber(doc), Key(key), path, title, parse_strings(aliases))

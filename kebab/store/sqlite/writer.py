@@ -146,10 +146,8 @@ class SqliteWriter:
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
-            target = chunks.ChunkTarget(
-                doc=saved.doc, row=document, title_changed=saved.title_changed
-            )
-            written = chunks.replace_chunks(self._database, self._tokens, target)
+            target = chunks.ChunkTarget(self._tokens, saved.doc, document, saved.title_changed)
+            written = chunks.replace_chunks(self._database, target)
             if document.more_chunks:
                 documents.store_checksum(self._database, saved.doc)
             documents.forget_unread(self._database, document.source, document.path)
