@@ -83,44 +83,27 @@ class DocumentBuilder:
         return max(own, self.deadline_s)
 
     def build_row(
-        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent
+        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent | ParsedFile
     ) -> DocumentRow:
-        """Return the row of a document, ready to be stored.
+        """Return the row of a document, ready to be stored; its file may be parsed already.
 
         Raises:
-            ParseFailed: The parser refuses the bytes.
+            ParseFailed: The parser refuses the bytes, or the text cannot be cut into passages.
             TimedOut: The parser takes too long.
             UnsupportedMedia: No parser reads this media type.
             DependencyMissing: The libraries of the parser are not installed.
         """
-        return self.cut_row(source, entry, doc_id, self.parse(entry, content))
-
-    def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, which `cut_row` makes a row of.
-
-        Raises:
-            ParseFailed: The parser refuses the bytes.
-            TimedOut: The parser takes too long.
-            UnsupportedMedia: No parser reads this media type.
-            DependencyMissing: The libraries of the parser are not installed.
-        """
-        parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            return self._parse(parser, entry, content)
-
-    def cut_row(
-        self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
-    ) -> DocumentRow:
-        """Return the row of a file that was parsed elsewhere.
-
-        Raises:
-            ParseFailed: The text cannot be cut into passages.
-            TimedOut: It takes too long.
-        """
+        parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             chunks = self.cut_chunks(doc_id, parsed.document)
         return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
+
+    def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
+        """Return the parsed file, which `build_row` makes a row of, with the errors of it."""
+        parser = self._get_parser(entry)
+        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
+            return self._parse(parser, entry, content)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)

@@ -153,18 +153,16 @@ def _is_plain(unit: str) -> bool:
     return unit.isalnum() and (unit.islower() or unit[1:].islower() or unit.isupper())
 
 
-def _make_bigrams(run: str) -> list[str]:
-    """Return the overlapping bigrams of a run; a single character is returned alone."""
-    signs = split_clusters(run)
-    return [left + right for left, right in pairwise(signs)] if len(signs) > 1 else signs
-
-
 def _tokenize_run(run: str) -> tuple[str, ...]:
-    """Return the tokens of a dense run: its bigrams and its last character."""
+    """Return the tokens of a dense run: its overlapping bigrams and its last character."""
     signs = split_clusters(run)
-    if len(signs) < 2:  # noqa: PLR2004 - one character has no bigram
-        return tuple(signs)
-    return (*map("".join, pairwise(signs)), signs[-1])
+    return (*map("".join, pairwise(signs)), *signs[-1:])
+
+
+def _make_bigrams(run: str) -> tuple[str, ...]:
+    """Return the bigrams of a run; a single character is returned alone."""
+    tokens = _tokenize_run(run)
+    return tokens[:-1] or tokens
 
 
 @lru_cache(maxsize=1 << 16)

@@ -415,12 +415,14 @@ def write_names(
     )
 
 
+_ALIASES = "(SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+
+
 def add_missing_names(database: apsw.Connection) -> None:
     """Write the names of the documents that an earlier version stored."""
     rows: list[Any] = database.execute(
-        "SELECT d.doc, d.path, d.title,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-        " FROM documents d WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
+        f"SELECT d.doc, d.path, d.title, {_ALIASES} FROM documents d"  # noqa: S608 - a constant
+        " WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
     ).fetchall()
     with database:
         for doc, path, title, aliases in rows:
@@ -432,8 +434,7 @@ def find_wrong_names(database: apsw.Connection) -> list[int]:
     from kebab.text.names import list_index_words  # a reader needs no tokenizer
 
     rows = database.execute(
-        "SELECT d.doc, d.path, d.title,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc),"
+        f"SELECT d.doc, d.path, d.title, {_ALIASES},"  # noqa: S608 - a constant
         " (SELECT json_group_object(n.token, n.word) FROM document_names n WHERE n.doc = d.doc)"
         " FROM documents d"
     )
@@ -462,8 +463,7 @@ def find_named_documents(
         where, values = build_condition(filters)
         allowed = f" WHERE n.doc IN (SELECT d.doc FROM documents d WHERE {where})"  # noqa: S608 - values are bound
     rows = database.execute(
-        "SELECT d.doc, c.key, d.path, d.title,"  # noqa: S608 - values are bound
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+        f"SELECT d.doc, c.key, d.path, d.title, {_ALIASES}"  # noqa: S608 - values are bound
         " FROM (SELECT n.doc, sum(w.value) AS weight FROM json_each(?) w"
         f" CROSS JOIN document_names n ON n.token = w.key{allowed} GROUP BY n.doc) found"
         " JOIN documents d ON d.doc = found.doc"
