@@ -200,13 +200,11 @@ class WorkerBuilder:
         """
         started = time.monotonic()
         try:
-            content = read_file(task.entry.absolute)
+            parsed = self.builder.parse(task.entry, read_file(task.entry.absolute))
+            made: DocumentRow | ParsedFile = parsed
             if self.cuts:
-                row = self.builder.build_row(*task, content)
-                chunks = add_tokens(row.chunks, join_tokens)
-                made: DocumentRow | ParsedFile = replace(row, chunks=chunks)
-            else:
-                made = self.builder.parse(task.entry, content)
+                row = self.builder.build_row(*task, parsed)
+                made = replace(row, chunks=add_tokens(row.chunks, join_tokens))
         except Signal as error:
             raise_memory_error(error)
             return error

@@ -148,10 +148,6 @@ Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
 """Ordinal, offsets, lines, heading path, context and place."""
 
 
-_ROWS_AT_ONCE = 4096
-"""How many rows of one document the write buffer of the word index holds at most, in memory."""
-
-
 class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
@@ -162,8 +158,8 @@ class ChunkTarget(NamedTuple):
     """The document whose chunks are written, whether its title changed, and what cuts its words."""
 
     tokens: fts.Tokenizer
-    doc: int
     row: "DocumentRow"
+    doc: int
     title_changed: bool
 
 
@@ -247,11 +243,7 @@ def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[Ch
             for key, row in keyed
         ),
     )
-    for start in range(0, len(keyed), _ROWS_AT_ONCE):
-        some = keyed[start : start + _ROWS_AT_ONCE]
-        fts.buffer_rows(database, _build_index_rows(target, some))
-        if len(some) < len(keyed):
-            fts.flush_write_buffer(database)
+    fts.buffer_rows(database, _build_index_rows(target, keyed))
     database.execute(
         "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
         (first,),
@@ -260,11 +252,9 @@ def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[Ch
 
 def get_position(row: ChunkRow) -> Position:
     """Return the columns of a chunk between its id and its text."""
-    chunk = row.chunk
-    lines = (chunk.start_line, chunk.end_line)
-    place = to_json(chunk.place) if chunk.place else ""
-    headings = _format_headings(chunk.heading_path)
-    return (chunk.ordinal, chunk.start, chunk.end, *lines, headings, chunk.context, place)
+    ordinal, _, start, end, first, last, path, context, place = row.chunk
+    headings, where = _format_headings(path), to_json(place) if place else ""
+    return (ordinal, start, end, first, last, headings, context, where)
 
 
 _format_headings = lru_cache(maxsize=1024)(to_json)

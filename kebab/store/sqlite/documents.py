@@ -7,7 +7,7 @@ stores the document, so that after a kill the rest is what was not read.
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -115,15 +115,11 @@ _SAVE = (
 )
 
 
-class SavedDocument(NamedTuple):
-    """The row of a stored document, and whether its title or its aliases changed."""
+def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tuple[int, bool]:
+    """Store a document without its chunks.
 
-    doc: int
-    title_changed: bool
-
-
-def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
-    """Store a document without its chunks."""
+    Return the number of its row, and whether it has another title or other aliases than before.
+    """
     before = database.execute(
         "SELECT d.title, d.asset, d.path,"
         " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
@@ -155,10 +151,10 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
     if before is None or not is_same or before[2] != row.path:
         fts.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
-        return SavedDocument(doc, title_changed=False)
+        return doc, False
     if before[1] != asset:
         _delete_unused_assets(database, [before[1]])
-    return SavedDocument(doc, title_changed=not is_same)
+    return doc, not is_same
 
 
 def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:

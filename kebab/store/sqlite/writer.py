@@ -146,10 +146,10 @@ class SqliteWriter:
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
-            target = chunks.ChunkTarget(self._tokens, saved.doc, document, saved.title_changed)
+            target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks:
-                documents.store_checksum(self._database, saved.doc)
+                documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted

@@ -22,7 +22,7 @@ class Stored:
 
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save_document(self.database, row, now)
-        target = chunks.ChunkTarget(str, saved.doc, row, saved.title_changed)
+        target = chunks.ChunkTarget(str, row, *saved)
         written = chunks.replace_chunks(self.database, target)
         fts.flush_write_buffer(self.database)
         return written

@@ -41,8 +41,8 @@ def test_tags_follow_the_latest_version(stored):
 
 def test_saving_reports_a_new_title(stored):
     row = document("a.md", title="Old")
-    assert not documents.save_document(stored.database, row, 1.0).title_changed
-    assert documents.save_document(stored.database, replace(row, title="New"), 1.0).title_changed
+    assert not documents.save_document(stored.database, row, 1.0)[1]
+    assert documents.save_document(stored.database, replace(row, title="New"), 1.0)[1]
 
 
 def test_an_id_exists_while_a_document_has_it(stored):
