@@ -138,7 +138,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
-        "" if row.more_chunks else _compute_checksum(database, row, now),
+        _compute_checksum(database, row, now) if row.more_chunks == () else "",
     )
     doc = int(database.execute(_SAVE, values).get)
     if before is not None:

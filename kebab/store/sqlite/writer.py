@@ -148,7 +148,7 @@ class SqliteWriter:
             saved = documents.save_document(self._database, document, self._now())
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
-            if document.more_chunks:
+            if document.more_chunks != ():
                 documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import apsw
 import pytest
@@ -266,9 +267,9 @@ ODD = "".join(map(chr, (*range(0x30), 0x7F, 0x80, 0x2028, 0xFFFE, 0x1F600, *b'"\
 @pytest.mark.parametrize("now", [1.0, 1e20, 1732398000.123456, 1 / 3])
 def test_the_checksum_is_that_of_what_is_read_back(stored, now):
     names = ("z", ODD, "é", "Z", "z")
-    fields = {"tags": names, "authors": names, "aliases": names, "links": (*names, "Ä.md")}
-    fields |= {"headings": ("a", ODD), "warnings": (ODD, "cut"), "date": "2024-05-06"}
-    rich = document(f"{ODD}.md", [ODD, "x"], title=ODD, **fields)
+    fields: dict[str, Any] = dict.fromkeys(("tags", "authors", "aliases"), names)
+    fields |= {"links": (*names, "Ä.md"), "headings": ("a", ODD), "warnings": (ODD, "cut")}
+    rich = document(f"{ODD}.md", [ODD, "x"], title=ODD, date="2024-05-06", **fields)
     place, first = Place(0, 2, 3, ODD, 4, "A:F"), rich.chunks[0]
     first = first._replace(chunk=first.chunk._replace(place=place, context=ODD))
     for row in (document("b.md", [], lang=None), replace(rich, chunks=(first, *rich.chunks[1:]))):
